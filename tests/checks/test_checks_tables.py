@@ -239,6 +239,18 @@ def test_of_columns_with_one_name_each_can_be_had() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("unit", "value"), [("us", 1.5), ("s", None), ("MB/s", 1.5)], ids=["the same", "another", "another kind"]
+)
+def test_a_column_whose_units_are_others_than_the_figures_has_no_value(unit: str, value: float | None) -> None:
+    """It would be a million times slower. Units of another kind are a name, and no contradiction."""
+    spec = FigureSpec("x", unit=unit, table=Table(column="time", header="^size"))
+    (found,) = take(spec, Text("output", ("size time\n(B) (us)\n8 1.5\n",), ("size time\n(B) (us)\n8 1.5\n",)))
+    assert found.value == value
+    why = "figure x: '1.5 us' is in us, and the figure is in s; say so with 'unit: us'"
+    assert found.problem == ("" if value is not None else why)
+
+
 def test_a_line_of_units_below_the_header_is_no_row_and_a_word_in_its_place_is_one() -> None:
     table = Table(header="^size", column="rate", by=("size",))
     assert values(table, "size  rate\n B    MB/s\n8  1.5\n") == {"x[size=8]": 1.5}

@@ -9,11 +9,12 @@ import pytest
 from acts_story import CASES, DONE, Acted, plan
 from msgspec.structs import replace
 
-from shakedown.metrics.judging.asked_less import asks_less
+from shakedown.metrics.judging.asked_less import asks_less, steers_runs
 from shakedown.metrics.judging.scorecard import exit_status
 from shakedown.model.filling import ClockTerms, Sweep
 from shakedown.model.judging import Contract, ContractRow
-from shakedown.model.nouns import Case, Document, FigureSpec, Procedure, Retry
+from shakedown.model.nouns import Case, Document, FigureSpec, Mode, Need, NodeType, Procedure, Retry, Shape
+from shakedown.model.resources import Resources
 
 Change = Callable[[Document], Document]
 
@@ -224,3 +225,57 @@ def test_an_amendment_without_the_consent_that_it_needs_disputes_what_came_by_it
     assert any("results that count were ordered or judged by it" in line for line in card.remarks)
     quiet = loosened_between(lambda told: None, parties=PARTIES, consent=("amend",)).card()
     assert quiet.outcome == "accepted"
+
+
+# Fields of a case, each with another value; those that are no matter, or are weighed with the rows, checks and figures.
+OF_A_CASE: dict[str, Any] = {
+    "partition": "c4:batch", "toolchain": "gcc", "shape": Shape(2, time_limit_s=60.0), "script": "echo ok",
+    "environment": (("OMP_NUM_THREADS", "1"),), "build": "ab", "loads": (("mdt", 1.0),), "expect": "failed", "files": (),
+    "work": "/scratch", "stage": "copy", "container": "image.sif", "needs": (Need("linpack/a"),),
+}  # fmt: skip
+OF_A_SHAPE: dict[str, Any] = {
+    "nodes": 9, "tasks_per_node": 9, "cpus_per_task": 9, "units": 9, "exclusive": True, "time_limit_s": 9000.0,
+    "resources": Resources(gpus_per_node=1),
+}  # fmt: skip
+NO_MATTER = {"id", "test", "parameters", "because", "unavailable", "rows", "sides", "checks", "figures", "targets"}
+
+
+@pytest.mark.parametrize("name", [name for name in Case.__struct_fields__ if name not in NO_MATTER])
+def test_no_field_of_a_case_changes_without_weight(name: str) -> None:
+    """A new field fails here until it is weighed, or is said to be no matter. What a case needs weighs both ways."""
+    before = plan()
+    after = replace(before, cases=(replace(before.cases[0], **{name: OF_A_CASE[name]}), *before.cases[1:]))
+    assert asks_less(before, after) or steers_runs(before, after)
+    if name == "needs":
+        assert asks_less(after, before) == ("what has to pass before it of stream/a",)
+
+
+@pytest.mark.parametrize("name", [name for name in Shape.__struct_fields__ if name != "requeue"])
+def test_no_field_of_a_shape_changes_without_weight(name: str) -> None:
+    before = plan()
+    shape = replace(before.cases[0].shape, **{name: OF_A_SHAPE[name]})
+    assert asks_less(before, replace(before, cases=(replace(before.cases[0], shape=shape), *before.cases[1:])))
+
+
+def test_a_component_that_runs_for_a_time_now_wants_no_number_of_results() -> None:
+    assert "the results that speed wants: it runs for a time now" in asks_less(plan(), part(0, duration_s=60.0)(plan()))
+
+
+def test_a_system_whose_budgets_change_has_other_runs_come_about() -> None:
+    before = plan()
+    after = replace(before, system=replace(before.system, budgets=(("mdt", 1.0),)))
+    assert steers_runs(before, after) and not steers_runs(before, before)
+
+
+def test_a_machine_that_is_full_with_fewer_copies_asks_for_less() -> None:
+    """The nodes are as many as before; where a partition counts cores, each of them is said to have half of them."""
+    modes = (Mode("isolated", 1), Mode("fill", 2))
+    before = part(0, modes=modes)(plan())
+    cluster, *others = before.system.clusters
+    local = replace(cluster, scheduler="local")
+    systems = [
+        replace(before.system, clusters=(local, *others), node_types=(NodeType("node", cores=cores),))
+        for cores in (8, 4)
+    ]
+    old, new = (replace(before, system=system) for system in systems)
+    assert asks_less(old, new) == ("copies at once in mode fill of speed",) and asks_less(new, old) == ()

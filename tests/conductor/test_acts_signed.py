@@ -10,15 +10,18 @@ import pytest
 from acts_story import CASES, Acted, plan
 from msgspec.structs import replace
 
+from shakedown.conductor.commands.agreeing import why_not_agree
 from shakedown.conductor.record.settling import signatures_under
-from shakedown.conductor.record.signing import counter_seals, sides_of
+from shakedown.conductor.record.signing import counter_seals, sides_of, signed_for
 from shakedown.events.agreements import agreed_text, sign_agreement
 from shakedown.events.signatures import Signature, fingerprint_of
+from shakedown.metrics.judging.consent import Signed
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.model.nouns import Party
 from shakedown.plans.parties import Speaker
 from shakedown.plans.schema.scalars import InvalidValue
+from shakedown.report.page.signature import signature_words
 
 NOW = "2026-11-23T10:00:00.000Z"
 
@@ -90,6 +93,35 @@ def test_a_name_is_not_enough_where_the_plan_gives_keys(keys: Path) -> None:
     assert card(told).told == (
         f"event {number + 1}: the agreement by Bo counts for nothing: it is not signed, and the plan gives vendor keys",
     )
+
+
+def test_a_key_of_one_party_under_a_name_of_the_other_counts_for_nothing(keys: Path) -> None:
+    """It would read as if Ada, of the site, were the vendor. A name that the plan gives to nobody is that of the key's holder."""
+    told = campaign(keys)
+    number = told.record.waivers[0].seq
+    sign(told, keys / "bo", number, "Ada")
+    assert standing(told) == ("one-sided", ("site", "vendor"))
+    why = "its key is of vendor, and Ada speaks for site"
+    assert card(told).told == (f"event {number + 1}: the agreement by Ada counts for nothing: {why}",)
+    act = next(act for act in acts_of(told.record) if act.number == number)
+    bo = Signed(public(keys, "bo"), "SHA256:bo")
+    refused = why_not_agree(parties(keys), told.record, [(number, act.digest)], "Ada", bo)
+    assert refused.startswith(why) and "--by the name of who holds the key SHA256:bo" in refused
+    sign(told, keys / "bo", number, "B. Iron")
+    assert standing(told) == ("one-sided", ("site",))
+
+
+def test_a_seal_signed_with_a_key_of_one_party_under_a_name_of_the_other_says_so(keys: Path) -> None:
+    both, digest = parties(keys), "ab" * 32
+    by = {name: fingerprint for fingerprint, name in sides_of(both).items()}
+    signature = Signature(digest, "Ada", NOW, "ssh-ed25519", by["vendor"], "f", "good")
+    named = "vendor (its key is of vendor, and Ada speaks for site)"
+    assert counter_seals({digest: both}, [signature]) == [
+        f"seal abababab: signed not for site, for {named} by Ada: not by every party"
+    ]
+    assert signed_for(both, [signature]) == {"f": named}
+    assert signature_words(signature, named).startswith(f"Ada for {named}, ")
+    assert signed_for(both, [replace(signature, by="Bo")]) == {"f": "vendor"}
 
 
 def test_a_key_of_neither_party_counts_for_nothing(keys: Path) -> None:
@@ -193,6 +225,22 @@ def test_parties_that_an_amendment_takes_out_still_count(keys: Path) -> None:
     told = campaign(keys)
     told.say("amended", {"document": told.keep(plan(())), "by": "Ada"}, "no parties")
     assert standing(told) == ("one-sided", ("site", "vendor"))
+
+
+def test_consent_that_one_party_alone_adds_is_not_asked_for(keys: Path) -> None:
+    """Else either of them could leave what the other one says later without effect, or an outcome disputed."""
+    told = Acted(plan(parties(keys)))
+    told.run("speed", CASES[0], "failed")
+    amendment = told.say("amended", {"document": told.keep(plan(parties(keys), ("waive",))), "by": "Bo"}, "more")
+    said = {"what": "criterion", "component": "speed", "name": "done", "restriction": "less", "by": "Ada"}
+    told.say("waived", said, "firmware")
+    assert standing(told)[0] == "one-sided"
+    why = "asks for consent to other kinds of acts, and not every party has agreed to it: what was asked for before counts"
+    assert card(told).told == (f"event {amendment}: the amendment {why}",)
+    sign(told, keys / "bo", amendment, "Bo")
+    sign(told, keys / "ada", amendment, "Ada")
+    told.say("waived", said, "firmware, again")
+    assert card(told).acts[-1].standing == "no effect" and card(told).told == ()
 
 
 def test_consent_that_an_amendment_takes_out_is_still_asked_for(keys: Path) -> None:

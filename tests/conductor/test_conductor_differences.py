@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from shakedown.conductor.record.differences import differences
+from shakedown.conductor.record.differences import NOT_TOLD, differences
+from shakedown.model.failures import FailureClass
 from shakedown.model.filling import Fill, Pack, Phase, Sweep, Window, Yield
+from shakedown.model.judging import Contract
 from shakedown.model.nouns import (
     Case,
     Check,
@@ -20,11 +22,13 @@ from shakedown.model.nouns import (
     Mode,
     NodeType,
     Partition,
+    Party,
     Procedure,
     Retry,
     System,
     Test,
 )
+from shakedown.model.scores import Score
 
 SYSTEM = System(
     name="c5",
@@ -116,3 +120,24 @@ def test_what_a_test_checks_and_measures_is_told_one_by_one() -> None:
         "test a is changed: figures: no longer time",
         "test a is changed: figures: rate.unit GB/s -> TB/s",
     ]
+
+
+OTHERWISE: dict[str, Any] = {
+    "plan": "q", "about": "another text", "seed": 7, "unavailable": "restrict", "record_environment": ("OMP_NUM_THREADS",),
+    "ad_hoc": "--test a", "consent": ("amend",), "parties": (Party("site", ("Ada",)),), "limits": Limits((("a", 4),)),
+    "system": replace(SYSTEM, budgets=()), "components": (replace(COMPONENT, duration_s=60.0),), "cases": (), "tests": (),
+    "contracts": (Contract("c", rows=()),), "scores": (Score("s", "ci", ()),),
+    "failures": (FailureClass("f", "memory", "it is", "", ()),),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in Document.__struct_fields__ if name not in NOT_TOLD])
+def test_no_field_of_a_plan_changes_in_silence(name: str) -> None:
+    """A new field of the document fails here until it is told, or is said to tell nothing."""
+    told = differences(DOCUMENT, replace(DOCUMENT, **{name: OTHERWISE[name]}))
+    assert len(told) == 1, told
+
+
+def test_a_seed_and_what_is_unavailable_are_told_in_numbers_and_words() -> None:
+    after = replace(DOCUMENT, seed=7, unavailable="restrict")
+    assert differences(DOCUMENT, after) == ["seed 0 -> 7", "unavailable none -> restrict"]

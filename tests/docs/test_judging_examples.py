@@ -27,7 +27,14 @@ EXAMPLES = [
     (PAGE[: found.start()].count("\n") + 1, found.group(1))
     for found in re.finditer(r"^ *```yaml example\n(.*?)^ *```", PAGE, flags=re.MULTILINE | re.DOTALL)
 ]
-KEYS = {"rules", "component", "parties", "consent", "scores", "contract", "expect", "log", "ended", "gives"}
+KEYS = {"rules", "component", "parties", "consent", "scores", "contract", "expect", "needs", "log", "ended", "gives"}
+OF_THE_PLAN = (
+    "parties",
+    "consent",
+    "scores",
+    "contract",
+    "expect",
+)  # keys of an amendment that are none of the component
 VERDICTS = {"p": "passed", "f": "failed", "i": "incorrect", "P": "performance", "t": "timeout", "n": "node_fail"}
 VERDICTS |= {"u": "undetermined", "c": "interrupted"}
 SYSTEM = """system: machine
@@ -73,13 +80,15 @@ class Log:
         if "agree" in left:
             acts = {act.number: act.digest for act in acts_of(fold_runs(self.events))}
             left = {"agreed": {"acts": [[left["agree"], acts[left["agree"]]]], "by": left["by"]}}
-        run, because = left.pop("run", ""), left.pop("because", "")
+        run, because, of = (left.pop(key, "") for key in ("run", "because", "of"))
         ((name, value),) = left.items()
         if name == "waived":
             value = value | self.as_it_is(value["name"])
         if name == "verdict":
             value = {"component": self.name, "attempt": 1} | value
-        case = next(iter(self.cases.values())) if name == "verdict" else ""
+        case = (
+            (self.cases[of] if of else next(iter(self.cases.values()))) if name in ("verdict", "submit_order") else ""
+        )
         self.add(name, run=run, case=case, value=value, reason=because)
 
     def as_it_is(self, name: str) -> dict[str, str]:
@@ -88,7 +97,7 @@ class Log:
         return {"digest": criterion_digest(criterion), "asked": f"{criterion.measure}, must {criterion.must}"}
 
     def amend(self, line: dict[str, Any]) -> None:
-        """Another plan is in force: that of the example with these keys of the component changed."""
+        """Another plan is in force: that of the example with these keys of the component, or of the plan, changed."""
         document = self.changed(line["amend"])
         digest = f"{len(self.plans)}" * 64
         self.plans[digest] = document
@@ -130,7 +139,9 @@ class Log:
 
 def _plan(root: Path, example: dict[str, Any]) -> Document:
     component = {"tests": ["a"]} | example.get("component", {})
+    more = component.pop("more", "")
     written = TEST if component.pop("check", True) else re.sub("^check: .*\n", "", TEST, flags=re.MULTILINE)
+    written = written.replace('[output contains "ok"]', f'[output contains "ok", {more}]') if more else written
     kind = component.pop("kind", "performance")
     for name in (
         "site.yaml",
@@ -146,6 +157,8 @@ def _plan(root: Path, example: dict[str, Any]) -> Document:
     for test in component.get("tests", ()):
         expected = example.get("expect", {}).get(test)
         known = f"expect: [{{verdict: {expected}, because: it is known}}]\n" if expected else ""
+        first = example.get("needs", {}).get(test)
+        known += f"needs: {first}\n" if first else ""
         (root / f"tests/{test}.yaml").write_text(written.replace("NAME", test) + known)
     plan = {"plan": "p", "system": "machine", "components": [{kind: component}]}
     plan |= {key: example[key] for key in ("parties", "consent", "scores") if key in example}
@@ -171,7 +184,9 @@ def came_out(example: dict[str, Any], root: Path) -> dict[str, Any]:
     document = _plan(root, example)
 
     def changed(keys: dict[str, Any]) -> Document:
-        return _plan(root, example | {"component": example.get("component", {}) | keys})
+        whole = {key: value for key, value in keys.items() if key in OF_THE_PLAN}
+        own = {key: value for key, value in keys.items() if key not in whole}
+        return _plan(root, example | whole | {"component": example.get("component", {}) | own})
 
     log = Log(document, changed)
     for line in example["log"]:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import ends_story
 import harder_story
 import pytest
 import recompute_acts as script
 from acts_story import Acted, drawn
 
+from shakedown.metrics.judging.ends import Ends, not_run_for
+from shakedown.metrics.judging.late_orders import times_up
 from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.scorecard import NOT_KNOWN
+from shakedown.metrics.judging.without import copied
+from shakedown.metrics.judging.without_checks import without_added
 
 SEEDS = 100
 
@@ -31,6 +37,11 @@ def test_random_campaigns(seed: int, amending: bool) -> None:
 @pytest.mark.parametrize("seed", range(3 * SEEDS))
 def test_random_campaigns_whose_plan_becomes_harder(seed: int) -> None:
     _comes_out_the_same(harder_story.drawn(seed))
+
+
+@pytest.mark.parametrize("seed", range(3 * SEEDS))
+def test_random_campaigns_that_people_end_and_take_up_again(seed: int) -> None:
+    _comes_out_the_same(ends_story.drawn(seed))
 
 
 def _comes_out_the_same(told: Acted) -> None:
@@ -72,11 +83,43 @@ def test_the_campaigns_have_everything_in_them() -> None:
     assert any(len(act.events) > 1 for act in acts_of(drawn(1).record)) or len(acts) > 60
 
 
+def test_the_campaigns_that_people_end_hang_on_that() -> None:
+    """Runs that would have been attempted again, results that needed one that is still to come, ends that two acts share."""
+    told = [ends_story.drawn(seed) for seed in range(2 * SEEDS)]
+    found = {"again": 0, "not run": 0, "short": 0, "only together": 0}
+    for one in told:
+        record, acts = one.record, acts_of(one.record)
+        ends = Ends(record, acts, one.documents.__getitem__, times_up(record, one.documents.__getitem__))
+        enders = [act.number for act in acts if act.kind in ("drain", "cancel")]
+        undone = ends.undone(enders)
+        found["again"] += bool(undone.again)
+        found["short"] += bool(undone.cut_short)
+        found["not run"] += bool(not_run_for(record, ends.plans, undone.events, undone.again))
+        alone = set().union(*(ends.undone([number]).events for number in enders))
+        found["only together"] += bool(undone.events - alone)
+    assert min(found.values()) > 5, found
+    cards = [one.card() for one in told]
+    assert {card.outcome for card in cards} >= {"disputed", "rejected", "incomplete"}
+    assert any(card.outcome.startswith("accepted") for card in cards)
+    assert {act.without for card in cards for act in card.acts if act.kind == "drain"} >= {"rejected", "incomplete"}
+
+
+def _known_without_checks(told: Acted) -> bool:
+    """Whether the record tells of some run how it came out without the checks of an amendment."""
+    document_of = told.documents.__getitem__
+    record, real = told.record, PlansInForce(told.record, document_of)
+    mine = copied(record)
+    mine.documents, mine.epochs = record.documents[:1], record.epochs[:1]
+    return any(without_added(row, PlansInForce(mine, document_of), real) for row in record.current())
+
+
 def test_the_campaigns_whose_plan_becomes_harder_hang_on_that() -> None:
     """Verdicts that came by a harder plan, known and not known; warm-ups that count, those of void amendments among them."""
     told = [harder_story.drawn(seed) for seed in range(3 * SEEDS)]
     cards = [one.card() for one in told]
     assert {card.outcome for card in cards} >= {"disputed", "rejected", "accepted", "accepted with restrictions"}
+    known = [_known_without_checks(one) for one in told]
+    assert sum(known) > 10
     remarks = [remark for card in cards for remark in card.remarks]
     assert sum("counted as the first of their mode" in remark for remark in remarks) > 5
     takes = [what for card in cards for act in card.acts for what in act.takes]

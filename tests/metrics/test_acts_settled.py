@@ -623,3 +623,42 @@ def test_running_again_without_the_consent_that_it_needs_counts_nowhere() -> Non
         assert told.card().outcome == outcome
         told.agree(number, "Ada")
         assert told.card().outcome == "accepted"
+
+
+def of_all_epochs(consent: tuple[str, ...] = ()) -> Document:
+    document = plan(consent=consent)
+    parts = [
+        replace(part, criteria=tuple(replace(one, epochs="all") for one in part.criteria))
+        for part in document.components
+    ]
+    return replace(document, components=tuple(parts))
+
+
+def closed(told: Acted, **more: Any) -> int:
+    """The site alone has the part of the days wait until that of the speed is met."""
+    document = told.documents[told.record.document]
+    parts = tuple(replace(part, **more) if part.name == "days" else part for part in document.components)
+    value = {"document": told.keep(replace(document, components=parts)), "by": "Ada", "difference": ["it waits"]}
+    return told.say("amended", value, "first things first")
+
+
+@pytest.mark.parametrize("more", [{"gate": "met", "after": ("speed",)}, {"after": ("speed",)}, {"gate": "met"}])
+@pytest.mark.parametrize("consent", [(), ("amend",)])
+def test_a_gate_that_one_party_closes_is_weighed_as_a_pause_is(consent: tuple[str, ...], more: dict[str, Any]) -> None:
+    """Nothing of what it holds back was ordered, or all of it later: nobody knows how it would have come out, and it says so."""
+    told = begun(of_all_epochs(consent))
+    number = closed(told, **more)
+    finished(told, by="Bo")
+    card = told.card()
+    assert [act.without for act in card.acts if act.number == number] == ["not known"]
+    assert f"the amendment by Ada (event {number})" in card.summary and "vendor has not agreed" in card.summary
+    assert (card.outcome == "disputed") == bool(consent), card.summary
+    told.agree(number, "Bo")
+    assert "nobody can tell" not in told.card().summary and told.card().outcome != "disputed"
+
+
+def test_a_gate_that_is_closed_when_all_has_come_holds_nothing_back() -> None:
+    told = finished(begun(of_all_epochs()))
+    number = closed(told, gate="met", after=("speed",))
+    told.end()
+    assert [act.without for act in told.card().acts if act.number == number] == ["accepted"]

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from record_rows import Book, criterion
 
+from shakedown.metrics.judging.admits import admits_more, is_as_tight
 from shakedown.metrics.judging.criteria import exit_status, score
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.taken_away import weaker
@@ -257,9 +258,34 @@ def test_what_an_amendment_tightens_or_adds_restricts_nothing() -> None:
         (">= 90%", "= 50%", True), ("<= 20", "< 20", False), ("< 20", "<= 20", True), ("= 4", "= 5", True),
     ],
 )  # fmt: skip
-def test_what_is_weaker(before: str, after: str, is_weaker: bool) -> None:
+def test_what_is_weaker_of_a_figure(before: str, after: str, is_weaker: bool) -> None:
     one, other = criterion("value", before, of="rate"), criterion("value", after, of="rate")
     assert (weaker(one, other), weaker(one, one)) == (is_weaker, False)
+
+
+@pytest.mark.parametrize(
+    ("measure", "before", "after", "is_weaker"),
+    [
+        ("passed / wanted", "= 100%", ">= 100%", False), ("passed / wanted", ">= 100%", "= 100%", False),
+        ("correct / completed", "= 0%", "<= 0%", False), ("passed / wanted", "= 100%", "<= 100%", True),
+        ("passed / wanted", "= 100%", ">= 99.9%", True), ("passed / wanted", "> 99%", ">= 100%", False),
+        ("sd / mean", "= 100%", ">= 100%", True), ("passed / attempts", ">= 95%", "= 100%", False),
+    ],
+)  # fmt: skip
+def test_what_is_weaker_of_a_share(measure: str, before: str, after: str, is_weaker: bool) -> None:
+    """No share of runs is more than all, or less than none: how a bound is written is no matter."""
+    one, other = criterion(measure, before, of="rate"), criterion(measure, after, of="rate")
+    assert weaker(one, other) == is_weaker == admits_more(one, other)
+
+
+def test_a_row_whose_bound_does_is_weaker_than_one_whose_bound_does_not() -> None:
+    row = ContractRow("c:1", "c", "a", "rate", "> 4", "contract", low=4.0, strict=True)
+    easier = replace(row, must=">= 4", strict=False)
+    assert is_as_tight(row, easier) and not is_as_tight(easier, row)
+    assert is_as_tight(replace(row, low=4.0 * (1 + 1e-12)), row) and is_as_tight(
+        replace(row, low=5.0, strict=False), row
+    )
+    assert not is_as_tight(replace(row, low=None, high=9.0), row) and is_as_tight(replace(row, high=9.0), row)
 
 
 # ---- rows --------------------------------------------------------------------------------------------------------------

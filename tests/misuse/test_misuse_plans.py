@@ -26,6 +26,8 @@ SYSTEMS = [
     ("type: rome", "type: rom", "2:79: there is no node type 'rom'\nhint: did you mean 'rome'?"),
     ("{batch: {nodes: \"n[1-8]\", type: rome}}", "{}", "2:11: the system has no partition\nhint: jobs are sent to one"),
     ("cores: 8", "numa: 8", "3:20: 'cores' is missing in node_types.rome\nhint: cores: physical cores of a node"),
+    ("cores: 8", "cores: 010", "3:28: node_types.rome.cores: '010' begins with 0, and some readers of YAML take that for base 8\nhint: write 10, or 8 if base 8 is meant"),
+    ("cores: 8", "cores: 08", "3:28: node_types.rome.cores: '08' begins with 0, and some readers of YAML take that for base 8\nhint: write 8"),
     ("cores: 8", "cores: eight", "3:28: node_types.rome.cores: 'eight' is not a whole number"),
     ("cores: 8", "cores: 8, memory: 256", "3:39: node_types.rome.memory: '256' needs a unit, such as '256 GiB'"),
     ("cores: 8", "cores: 8, memory: 1e999 GiB", "3:39: node_types.rome.memory: '1e999 GiB' is no amount\nhint: it is above zero"),

@@ -6,6 +6,7 @@ Each run does what the plan in force makes of it: what it would have done is dra
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from acts_story import PARTIES, Acted
 from msgspec.structs import replace
@@ -99,14 +100,19 @@ def _result(told: Acted, draw: random.Random, mode: str, repeat: int) -> None:
         limit, low = plan.cases[0].shape.time_limit_s, plan.contracts[0].rows[0].low or 0.0
         verdict = "timeout" if lasts > limit else "failed" if fails else "incorrect" if wrong else "passed"
         verdict = "performance" if verdict == "passed" and rate < low else verdict
-        run = _run(told, mode, repeat, attempt, verdict, rate, min(lasts, limit))
+        wrong_ones = [draw.choice(plan.tests[0].checks)] if plan.tests[0].checks else []
+        told_of = [[one.text, one not in wrong_ones, ""] for one in plan.tests[0].checks]
+        checks = told_of if verdict == "incorrect" and draw.random() < 0.7 else []
+        run = _run(told, mode, repeat, attempt, verdict, rate, min(lasts, limit), checks)
         spent[verdict] = spent.get(verdict, 0) + 1
         if {one.verdict: one.times for one in plan.components[0].retry}.get(verdict, 0) < spent[verdict]:
             return
         told.say("retry", {"component": "speed", "repeat": repeat, "attempt": attempt + 1}, "again", run=run, case="a")
 
 
-def _run(told: Acted, mode: str, repeat: int, attempt: int, verdict: str, rate: float, lasts: float) -> str:
+def _run(
+    told: Acted, mode: str, repeat: int, attempt: int, verdict: str, rate: float, lasts: float, checks: Sequence[object]
+) -> str:
     told.runs += 1
     run, job = f"r{told.runs:06d}", f"j{told.runs:06d}"
     ids: dict[str, object] = {"component": "speed", "repeat": repeat, "attempt": attempt}
@@ -115,14 +121,13 @@ def _run(told: Acted, mode: str, repeat: int, attempt: int, verdict: str, rate: 
     told.say("submit_order", ids, run=run, job=job, case="a")
     begin, told.now = told.now, told.now + lasts
     facts = {"verdict": verdict, "started": begin, "ended": told.now, "elapsed_s": lasts, "figures": {"rate": rate}}
+    facts |= {"checks": checks} if checks else {}
     told.say("verdict", ids | facts, f"it {verdict}", run=run, job=job, case="a")
     return run
 
 
 def _amend(told: Acted, draw: random.Random) -> None:
-    """One thing is asked otherwise, or two. A row is only made harder, and no bound is loosened: who lost which bound of
-    several is not what these campaigns are about.
-    """
+    """One thing is asked otherwise, or two. A row is made harder and easier; no criterion's bound is loosened."""
     new = told.documents[told.record.document]
     for change in draw.sample(["warm", "warm", "retry", "limit", "check", "row", "about"], draw.choice([1, 1, 2])):
         part, case, test = new.components[0], new.cases[0], new.tests[0]
@@ -137,7 +142,7 @@ def _amend(told: Acted, draw: random.Random) -> None:
             case = replace(case, shape=replace(case.shape, time_limit_s=draw.choice([20.0, 100.0])))
         elif change == "check":
             test = replace(test, checks=draw.choice([(), (SOUND,), (SOUND, ZEROS)]))
-        rows = (_rows(4.5),) if change == "row" else new.contracts
+        rows = (_rows(draw.choice([3.0, 4.5, 4.5])),) if change == "row" else new.contracts
         new = replace(
             new, components=(part,), cases=(case,), tests=(test,), contracts=rows, about=f"changed at {told.now}"
         )

@@ -186,6 +186,7 @@ class Judge:
         last = {run.result: run for run in sorted(own, key=lambda run: run.name)}
         waits = any(run.retried for run in last.values() if run.name not in self.anew)
         over = self.campaign.ended or (passed and not live and not waits)
+        over = over and name not in self.campaign.cut_short
         asked = [
             run for run in live if run.mode == "" and counts_from < math.inf and (run.began or math.inf) >= counts_from
         ]

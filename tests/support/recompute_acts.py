@@ -17,9 +17,10 @@ from typing import Any
 
 from recompute import Judge, read_documents
 from recompute_beyond import hold_to
+from recompute_ends import Log
 from recompute_log import Campaign, Run, play, read_log, replay
 from recompute_plans import asks_less, eases, easier, harder_for, is_harder, known_without, steers
-from recompute_stability import BEGINS, words
+from recompute_stability import is_up_at
 
 Json = dict[str, Any]
 KINDS = {
@@ -115,6 +116,7 @@ class _Settled:
     def __init__(self, events: list[Json], plans: dict[str, Json]) -> None:
         self.plans, self.acts = with_files_where_they_were(plans, events), find_acts(events)
         self.events, self.whole = events, replay(events)
+        self.log = Log(events, self.plans, {event: act.number for act in self.acts.values() for event in act.events})
         timed = {part["name"] for plan in plans.values() for part in plan["components"] if part["duration_s"]}
         for act in self.acts.values():
             said = act.lines[0]["value"] if act.kind == "again" else {}
@@ -147,6 +149,7 @@ class _Settled:
     def told(self) -> Json:
         base = self.judged(set())
         takes = {act.number for act in self.live if self._takes_away(act, base)}
+        takes |= self._taken_by_several(base, takes)
         word = _word(base["outcome"], takes)
         known = {act.number for act in self.live if act.known and self._is_sure({act.number}, word, takes)}
         one_sided = {number for number in known if self.missing.get(number)}
@@ -199,18 +202,24 @@ class _Settled:
 
     def _judge(self, acts: list[Act], gone: frozenset[int], best: Collection[str] = ()) -> Json:
         lines = list(self._without(acts))
-        campaign = replay(lines)
+        campaign, goes_on = replay(lines), self.log.go_on(gone)
+        campaign.cut_short = goes_on.short
+        for run in campaign.judged:
+            run.retried |= run.name in goes_on.again
         if gone:
             leave_out_late(campaign, self._times_up(lines), self._times_up(self.events))
             hold_to(campaign, lines, self.events, self.plans)
         for run in campaign.judged:
-            if run.name in best:
+            if run.name in best and not run.known:
                 run.verdict, run.retried, run.figures, run.elapsed = "passed", False, {}, None
         early = any(act.kind in ("drain", "cancel") for act in acts)
         if early:
             campaign.ended = False
         found = Judge(self.plans[campaign.document], campaign).scorecard()
-        if early and self.ended and not any(part["to_come"] for part in found["components"].values()):
+        judged = [item["outcome"] for part in found["components"].values() for item in part["criteria"].values()]
+        if early and self.ended and "not met" in judged:
+            found["outcome"] = "rejected"  # whatever is still to come
+        elif early and self.ended and not any(part["to_come"] for part in found["components"].values()):
             campaign.ended = True
             found = Judge(self.plans[campaign.document], campaign).scorecard()
         return found | {"plan": campaign.document}
@@ -234,24 +243,21 @@ class _Settled:
 
     def _without(self, acts: list[Act]) -> Any:
         dropped = {number for act in acts for number in act.events if act.kind != "pause" or not act.back}
+        rejudged = [line["seq"] for line in self.events if line["event"] == "rejudged"]
+        replaced = {line["seq"]: min((seq for seq in rejudged if seq > line["seq"]), default=0)
+                    for line in self.events if line["event"] == "verdict" and "rejudged" in line["value"]}  # fmt: skip
+        replaced = {seq: act for seq, act in replaced.items() if act in dropped}
+        dropped |= replaced.keys() | self.log.go_on({act.number for act in acts}, replaced.keys()).lines
         moved = {number for act in acts if act.kind == "pause" and act.back for number in act.events}
         taken_back = set()
         for line in self.events:
             if line["event"] == "withdrawn" and line["seq"] not in dropped:
                 taken_back |= set(line["value"]["events"])
-        rejudged = [line["seq"] for line in self.events if line["event"] == "rejudged"]
         for line in self.events:
             value = line.get("value", {})
             if line["event"] == "amended" and line["seq"] in dropped and "stopped" in value:
                 yield {**line, "event": "stood still"}
             if line["seq"] in dropped or line["seq"] in taken_back:
-                continue
-            if line["event"] == "verdict" and "rejudged" in value:
-                mine = min((seq for seq in rejudged if seq > line["seq"]), default=0)
-                if mine in dropped:
-                    continue
-            ended = line["event"] == "verdict" and value["verdict"] == "cancelled"
-            if ended and (_was_cancelled(line, acts) or self._was_drained(line, acts)):
                 continue
             if line["seq"] in moved and "from" in value:
                 line = {**line, "value": {name: fact for name, fact in value.items() if name != "from"}}
@@ -262,30 +268,6 @@ class _Settled:
             ):
                 line = {**line, "value": line["value"] | {"clock": "stops"}}
             yield line
-
-    def _was_drained(self, line: Json, acts: list[Act]) -> bool:
-        """A result that never began was cancelled by one of these drains, which nothing undid and nothing forestalled."""
-        value, component = line["value"], line["value"]["component"]
-        if "started" in value or "elapsed_s" in value:
-            return False
-        drains = {act.number for act in acts if act.kind == "drain"}
-        by: set[int] = set()  # the drains that hold for this result
-        over = False
-        for past in self.events:
-            if past["seq"] >= line["seq"]:
-                break
-            word, said = past["event"], past.get("value", {})
-            mine = said.get("component") == component
-            if word == "amended" or (word == "again" and mine):
-                by, over = set(), False
-            elif word == "drain_request" and (mine or not said.get("component")) and not over:
-                by.add(past["seq"])
-            elif not by:
-                over |= word == "finding" and said.get("kind") == "time_is_up" and mine
-                over |= word == "case_stopped" and past["case"] == line["case"] and mine
-                named = line["run"] in said.get("runs", ()) or line["case"] in said.get("cases", ())
-                over |= word == "cancel_request" and bool(said.get("all") or named)
-        return bool(by & drains)
 
     def _without_all(self, known: set[int]) -> str:
         """Where one act is not known, nor is the whole; an act without effect by which results came is not known either."""
@@ -306,6 +288,23 @@ class _Settled:
         return _word(base["outcome"], left)
 
     # ---- what is taken away --------------------------------------------------------------------------------------------
+
+    def _taken_by_several(self, base: Json, takes: set[int]) -> set[int]:
+        """What is said twice takes nothing alone, either time: the first one of those that do so together does."""
+        idle, found = [act for act in self.live if act.number not in takes], set()
+        for place, act in enumerate(idle):
+            others = [one.number for one in idle[place + 1 :] if self._is_alike(act, one)]
+            if others and self._takes_away(act, base, others):
+                found.add(act.number)
+        return found
+
+    def _is_alike(self, one: Act, two: Act) -> bool:
+        kinds, names = {one.kind, two.kind}, [act.lines[0]["value"].get("component", "") for act in (one, two)]
+        if kinds == {"rule"}:
+            return bool({line["run"] for line in one.lines} & {line["run"] for line in two.lines})
+        if kinds <= {"clock", "pause"}:
+            return bool(names[0] == names[1])
+        return kinds == {"change"} or (kinds <= ENDS and self.log.end_the_same(one.number, two.number))
 
     def _takes_away(self, act: Act, base: Json, gone: Collection[int] = ()) -> bool:
         nothing = NOBODY_KNOWS | {"waive", "withdraw"} | (set() if act.anew else {"again"})
@@ -362,7 +361,29 @@ class _Settled:
 
     def _steers(self, act: Act) -> bool:
         last = max((line["seq"] for line in self.events if line["event"] in ("submit_order", "requeued")), default=0)
-        return act.number < last and steers(*self._step(act))
+        return (act.number < last and steers(*self._step(act))) or self._holds_back(act)
+
+    def _holds_back(self, act: Act) -> bool:
+        """A component waits for more by its plan, and not all of it had come when that was said."""
+        before, after = self._step(act)
+        parts = {part["name"]: part for part in after["components"]}
+        for old in before["components"]:
+            new = parts.get(old["name"])
+            if new is None:
+                continue
+            if not set(new["after"]) - set(old["after"]) and not (old["gate"] == "over" and new["gate"] == "met"):
+                continue
+            told = [line for line in self.events if line.get("value", {}).get("component") == old["name"]]
+            if any(
+                line["seq"] > act.number for line in told if line["event"] in ("submit_order", "requeued", "verdict")
+            ):
+                return True
+            if old["duration_s"] and not any(line["event"] == "finding" and line["seq"] < act.number for line in told):
+                return True
+            results = {run.result for run in self.whole.runs.values() if run.component == old["name"]}
+            if not old["duration_s"] and len(results) < old["repeats"] * len(old["cases"]):
+                return True
+        return False
 
     def _came_by(self, act: Act) -> bool:
         """Results came by an easier plan, and nobody can tell what they would be without it."""
@@ -452,29 +473,6 @@ def leave_out_late(campaign: Campaign, mine: Ordered, whole: Ordered) -> None:
             campaign.time_up[name] = min(up, campaign.time_up.get(name, up))
 
 
-def is_up_at(part: Json, campaign: Campaign, last: float) -> float:
-    """When the clock of a component will have run its planned time, if nothing more is said of it."""
-    told, first = words(part, campaign), campaign.first_order[part["name"]]
-    full = (
-        first + part["fill"]["ramp_s"]
-        if part["clock"]["start"] == "first order" and not part["clock"]["ramp"]
-        else first
-    )
-    begun = max((at for at, act in told if act in BEGINS), default=None)
-    if begun is None:
-        return float("inf")
-    left = float(part["duration_s"])
-    moments = sorted({at for at, _ in told if begun <= at <= last} | {max(begun, full)})
-    for begin, end in zip(moments, [*moments[1:], None], strict=True):
-        act = [act for at, act in told if at <= begin][-1]
-        if act == "stop" or begin < full:
-            continue
-        if end is None or end - begin >= left:
-            return begin + left
-        left -= end - begin
-    return float("inf")
-
-
 def _digest(identity: str, line: Json) -> str:
     said = [identity, line["event"], line["seq"], line["time"], line.get("case", ""), line.get("run", "")]
     said += [line.get("value", {}), line.get("reason", "")]
@@ -484,15 +482,6 @@ def _digest(identity: str, line: Json) -> str:
 def _act_digest(identity: str, act: Act) -> str:
     digests = [_digest(identity, line) for line in act.lines]
     return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
-
-
-def _was_cancelled(line: Json, acts: list[Act]) -> bool:
-    for act in acts:
-        for asked in act.lines if act.kind == "cancel" and line["seq"] > act.number else ():
-            value = asked["value"]
-            if value.get("all") or line["run"] in value.get("runs", ()) or line["case"] in value.get("cases", ()):
-                return True
-    return False
 
 
 def _word(outcome: str, takes: set[int]) -> str:

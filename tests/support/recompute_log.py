@@ -43,6 +43,9 @@ class Run:
     charged: float | None = None  # its loads count from here
     freed: float | None = None  # to here
     after: str = ""  # the job that it was ordered to follow
+    checks: list[Any] = field(default_factory=list)  # text, held, detail
+    known: bool = False  # its verdict is what its checks say in a log without some of them
+    strange: bool = False  # judged again, or with problems: what its checks say is not all
     attempt: int = 1
     ordered: int = 0  # the event that ordered it
 
@@ -80,6 +83,9 @@ class Campaign:
     first_order: dict[str, float] = field(default_factory=dict)
     unavailable: set[tuple[str, str]] = field(default_factory=set)
     given_up: set[str] = field(default_factory=set)
+    cut_short: set[str] = field(
+        default_factory=set
+    )  # components that have more of their time in a log without some acts
     waivers: list[tuple[str, str, str]] = field(default_factory=list)  # what, component, name
     waived_rows: list[dict[str, Any]] = field(default_factory=list)  # beside it, what a contract row asked for
     waived_digests: list[str] = field(default_factory=list)  # beside it, of what was waived
@@ -256,6 +262,7 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
         _next_may_start(campaign, event)
     run.verdict, run.seq = value["verdict"], event["seq"]
     run.figures = {name: number for name, number in value.get("figures", {}).items() if abs(number) < 1e100}
+    run.checks, run.strange = value.get("checks", []), bool(value.get("supersedes") or value.get("problems"))
     run.started = value.get("started", run.started)
     run.ended = value.get("ended", run.ended)
     run.elapsed = value.get("elapsed_s", run.elapsed)

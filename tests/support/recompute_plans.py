@@ -9,6 +9,7 @@ from typing import Any
 
 Json = dict[str, Any]
 STEERS = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack")
+PROGRAM = ("script", "build", "environment", "files", "partition", "container", "work", "stage", "toolchain")
 SUBJECT = ("test", "figure", "basis", "where", "statistic", "mode", "unit")
 ASKED = ("contract", "test", "figure", "must", "basis", "where", "statistic", "mode")
 
@@ -22,9 +23,18 @@ def asks_less(old: Json, new: Json) -> set[Any]:
             found.add(("component", name))
             continue
         found |= {(key, name, now[key]) for key in ("duration_s", "repeats") if now[key] < part[key]}
+        found |= {("no results", name)} if now["duration_s"] and not part["duration_s"] else set()
         gone = len(set(part["cases"]) - set(now["cases"])), len(part["procedures"]) - len(now["procedures"])
         found |= {(name, place, count) for place, count in enumerate(gone) if count > 0}
         found |= _criteria_ask_less(part, now)
+    for part in (part for part in old["components"] if part["name"] in parts):
+        later = {mode["name"]: mode for mode in parts[part["name"]]["modes"]}
+        cases = {case["id"]: case for case in new["cases"]}
+        for mode in (mode for mode in part["modes"] if mode["name"] in later):
+            for case in (case for case in old["cases"] if case["id"] in part["cases"] and case["id"] in cases):
+                many = copies(new, later[mode["name"]], cases[case["id"]])
+                if many < copies(old, mode, case):
+                    found.add(("copies", part["name"], mode["name"], case["id"], many))
     loosened = {("row", name) for name in _loosened(old, new)}
     return found | _machine_is_smaller(old, new) | loosened | easier(old, new)
 
@@ -36,18 +46,33 @@ def _criteria_ask_less(part: Json, now: Json) -> set[Any]:
         if mine is None:
             found.add((part["name"], item["name"]))
             continue
-        less = mine["bound"] < item["bound"] if item["comparison"][0] == ">" else mine["bound"] > item["bound"]
-        less = less or mine["enough"] > item["enough"] or mine["comparison"] != item["comparison"]
+        less = mine["enough"] > item["enough"] or mine["unit"] != item["unit"] or _lets_more_pass(item, mine)
         if less or any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
             found.add((part["name"], item["name"], repr(mine)))
     return found
+
+
+def _lets_more_pass(item: Json, mine: Json) -> bool:
+    """Some number that the measure can be is well with the later bound and not with the earlier one."""
+    bounds = (item["bound"], mine["bound"])
+    tried = [number + step for number in (*bounds, sum(bounds) / 2, 0.0, 1.0) for step in (-1e-3, 0.0, 1e-3)]
+    share = item["measure"] in ("passed / attempts", "passed / wanted", "correct / completed", "rows met", "attested")
+    possible = [number for number in tried if not share or 0 <= number <= 1]
+    return any(_is_well(mine, number) and not _is_well(item, number) for number in possible)
+
+
+def _is_well(item: Json, number: float) -> bool:
+    apart = number - item["bound"]
+    if abs(apart) < 1e-9:
+        return "=" in item["comparison"]
+    return bool(item["comparison"] != "=" and (apart > 0) == (item["comparison"][0] == ">"))
 
 
 def easier(old: Json, new: Json) -> set[Any]:
     """What results come easier by, each with how it is now."""
     parts, cases, rows = eases(old, new)
     tests = {test["name"]: (test["checks"], test["figures"]) for test in new["tests"]}
-    keys = ("script", "build", "environment", "files", "partition", "shape", "expect", "rows", "sides")
+    keys = (*PROGRAM, "needs", "shape", "expect", "rows", "sides")
     now = {case["id"]: repr([case[key] for key in keys] + [tests.get(case["test"])]) for case in new["cases"]}
     running = ("retry", "modes", "gate", "after", "clock", "mix", "procedures", "sweep")
     found = {
@@ -167,6 +192,13 @@ def steers(old: Json, new: Json) -> bool:
     """Whether other runs come about: by limits, windows, the mix and its filling, or when a case is given up."""
     now = _parts(new)
     pairs = [(part, now[part["name"]]) for part in old["components"] if part["name"] in now]
+    if any(old["system"][key] != new["system"][key] for key in ("budgets", "targeted")):
+        return True
+    cases = {case["id"]: case for case in new["cases"]}
+    for case in (case for case in old["cases"] if case["id"] in cases):
+        later = cases[case["id"]]
+        if later["loads"] != case["loads"] or any(need not in case["needs"] for need in later["needs"]):
+            return True
     return old["limits"] != new["limits"] or any(one[key] != two[key] for one, two in pairs for key in STEERS)
 
 
@@ -204,8 +236,8 @@ def _easier_cases(old: Json, new: Json) -> set[str]:
         if now is None:
             continue
         longer = now["shape"]["time_limit_s"] > case["shape"]["time_limit_s"]
-        other = any(now[key] != case[key] for key in ("script", "build", "environment", "files", "partition"))
-        size = ("nodes", "tasks_per_node", "cpus_per_task", "units")
+        other = any(now[key] != case[key] for key in PROGRAM) or any(need not in now["needs"] for need in case["needs"])
+        size = ("nodes", "tasks_per_node", "cpus_per_task", "units", "exclusive", "resources")
         other = other or any(now["shape"][key] != case["shape"][key] for key in size)
         its = [each.get(case["test"], {"checks": [], "figures": []}) for each in tests]
         gone = any(one not in its[1][key] for key in ("checks", "figures") for one in its[0][key])
@@ -250,6 +282,8 @@ def _loosened(old: Json, new: Json) -> set[str]:
 
 def _is_as_tight(mine: Json, row: Json) -> bool:
     if any(mine[key] != row[key] for key in SUBJECT):
+        return False
+    if row["strict"] and not mine["strict"] and (mine["low"], mine["high"]) == (row["low"], row["high"]):
         return False
     low = row["low"] is None or (mine["low"] is not None and mine["low"] >= row["low"])
     return low and (row["high"] is None or (mine["high"] is not None and mine["high"] <= row["high"]))

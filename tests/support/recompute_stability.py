@@ -119,6 +119,29 @@ def whole_span(component: Json, campaign: Campaign) -> Span | None:
     return begin, max(begin, *ends)
 
 
+def is_up_at(part: Json, campaign: Campaign, last: float) -> float:
+    """When the clock of a component will have run its planned time, if nothing more is said of it."""
+    told, first = words(part, campaign), campaign.first_order.get(part["name"], ENDLESS)
+    full = (
+        first + part["fill"]["ramp_s"]
+        if part["clock"]["start"] == "first order" and not part["clock"]["ramp"]
+        else first
+    )
+    begun = max((at for at, act in told if act in BEGINS), default=None)
+    if begun is None:
+        return float("inf")
+    left = float(part["duration_s"])
+    moments = sorted({at for at, _ in told if begun <= at <= last} | {max(begun, full)})
+    for begin, end in zip(moments, [*moments[1:], None], strict=True):
+        act = [act for at, act in told if at <= begin][-1]
+        if act == "stop" or begin < full:
+            continue
+        if end is None or end - begin >= left:
+            return begin + left
+        left -= end - begin
+    return float("inf")
+
+
 def maintenance_pieces(component: Json, campaign: Campaign, span: Span) -> Pieces:
     told = []
     for event in campaign.standing:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from shakedown import __version__
 from shakedown.conductor.record.settling import parties_of_seals
-from shakedown.conductor.record.signing import sides_of
+from shakedown.conductor.record.signing import signed_for
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import Reader
 from shakedown.events.seals import read_seal, seals_of
@@ -90,7 +90,8 @@ def _check_signature_page(layout: Layout, file: Path, content: bytes) -> PageChe
             hint="name the campaign that it was made from; 'shakedown verify' lists its seals",
         )
     seal = read_seal(path)
-    signatures, sides = signatures_of(layout, [digest]), sides_of(parties_of_seals(layout, [digest])[digest])
+    signatures = signatures_of(layout, [digest])
+    sides = signed_for(parties_of_seals(layout, [digest])[digest], signatures)
     pages = [
         render_signature_page(digest, seal.through + 1, seal.signed, signatures[:count], sides)
         for count in range(len(signatures), -1, -1)  # it may have been printed before the last ones signed

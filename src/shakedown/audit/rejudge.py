@@ -18,7 +18,6 @@ from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import TRIMMED, size
 from shakedown.conductor.commands.amend import ANOTHER_NAME, another_unit
 from shakedown.conductor.workers.run_reader import run_directory
-from shakedown.engine.state.plan import NEVER_RETRIED
 from shakedown.events.identity import user_name
 from shakedown.metrics.failures import failure_of
 from shakedown.model.checks import is_of_exit_status
@@ -28,6 +27,7 @@ from shakedown.model.judging import ContractRow
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document, Test
 from shakedown.model.ports import Collector, CollectOrder, Evidence, JobReport
+from shakedown.model.retrying import NEVER_RETRIED
 from shakedown.schedulers.output_sums import output_damage
 
 FROM_OUTPUT = frozenset(

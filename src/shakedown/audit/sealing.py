@@ -17,7 +17,7 @@ from shakedown.conductor.commands.offline import carry_out
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.registering import head_for_a_seal, note_end, note_seal
 from shakedown.conductor.record.settling import parties_of_seals, plan_in_effect, settle_campaign
-from shakedown.conductor.record.signing import counter_seals, sides_of
+from shakedown.conductor.record.signing import counter_seals, signed_for
 from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
@@ -194,7 +194,7 @@ def signature_page(layout: Layout, sealed: Sealed) -> str:
     path = layout.root / "signature.html"
     signatures = signatures_of(layout, [sealed.digest])
     try:
-        sides = sides_of(parties_of_seals(layout, [sealed.digest])[sealed.digest])
+        sides = signed_for(parties_of_seals(layout, [sealed.digest])[sealed.digest], signatures)
         path.write_bytes(render_signature_page(sealed.digest, sealed.event, sealed.signed, signatures, sides))
     except OSError as error:
         raise unwritable(path, error) from error

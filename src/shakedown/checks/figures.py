@@ -67,7 +67,9 @@ def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
     entries: dict[str, list[Entry]] = {}
     try:
         for cell in cells(spec.table, spec.table.column, contents.parts[0]):
-            entries.setdefault(tag(spec.table.by, cell.row), []).append(number_in(spec.unit, cell.text))
+            other = _not_meant(spec.unit, cell.unit, f"{cell.text} {cell.unit}")
+            why = f"{other}; say so with 'unit: {unit_of_print(cell.unit)}'" if other else ""
+            entries.setdefault(tag(spec.table.by, cell.row), []).append(why or number_in(spec.unit, cell.text))
     except TableError as error:
         return (missing(spec, str(error)),)
     if not entries:
@@ -155,11 +157,16 @@ def _other_unit(unit: str, match: re.Match[str], text: str) -> str:
     """
     beside = _UNIT_BEHIND.match(text, match.end("value"))
     word = beside[1] if beside is not None and match.end() < beside.end(1) else ""
+    found = _not_meant(unit, word, f"{match['value']} {word}")
+    return f"{found}; an expression that takes '{word}' in says that {unit} is meant" if found else ""
+
+
+def _not_meant(unit: str, word: str, said: str) -> str:
+    """That a printed unit is another one of the same kind as the figure's, or ""."""
     other = unit_of_print(word)
     if unit not in UNITS or not word or not other or UNITS[other][0] != UNITS[unit][0] or same(*_factors(unit, other)):
         return ""
-    said = show(f"{match['value']} {word}")
-    return f"{said} is in {other}, and the figure is in {unit}; an expression that takes '{word}' in says that {unit} is meant"
+    return f"{show(said)} is in {other}, and the figure is in {unit}"
 
 
 def _factors(unit: str, other: str) -> tuple[float, float]:

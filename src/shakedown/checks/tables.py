@@ -41,10 +41,13 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: its text as printed, without a sign for per cent or times, and its row: column -> text."""
+    """One cell: its text as printed, without a sign for per cent or times, and its row: column -> text. ``unit``: what a line of
+    units below the header says of its column, "" where there is none.
+    """
 
     text: str
     row: dict[str, str]
+    unit: str = ""
 
 
 def cells(table: Table, column: str, text: str) -> Iterator[Cell]:
@@ -54,7 +57,7 @@ def cells(table: Table, column: str, text: str) -> Iterator[Cell]:
         if found > MOST_ROWS:
             raise TableError(f"the table has more than {MOST_ROWS} rows")
         if all(_alike(row.get(name, ""), wanted) for name, wanted in table.where):
-            yield Cell(_without_sign(row[column]), row)
+            yield Cell(_without_sign(row[column]), row, reader.units.get(column, ""))
 
 
 def tag(by: Sequence[str], row: dict[str, str]) -> str:
@@ -87,6 +90,7 @@ class _Reader:
         self.after = _compiled(table.after)
         self.header = _compiled(table.header)
         self.until = _compiled(table.until)
+        self.units: dict[str, str] = {}  # of the columns of the table in hand
 
     def rows(self) -> Iterator[dict[str, str]]:
         number = 0
@@ -151,6 +155,7 @@ class _Reader:
         """The rows from a line on, and the line behind them. The first row tells which way to read the header is right."""
         names = ways[0]
         rows: list[dict[str, str]] = []
+        self.units = {}
         while number < len(self.lines):
             line = self.lines[number]
             if self.until is not None and self.until.search(line):
@@ -158,8 +163,10 @@ class _Reader:
             if not rows:
                 names = next((way for way in ways if self._fields(line, way) is not None), ways[0])
             fields = self._fields(line, names)
-            if self._is_header(line, ways) or (not rows and _is_of_units(fields)):
+            if self._is_header(line, ways):
                 pass
+            elif not rows and _is_of_units(fields):
+                self.units = {name: field.strip("()[]") for name, field in zip(names, fields or (), strict=True)}
             elif fields is not None:
                 rows.append(dict(zip(names, fields, strict=True)))
             elif rows and self.until is None:

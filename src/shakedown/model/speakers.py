@@ -25,3 +25,13 @@ def party_of(parties: Sequence[Party], name: str) -> Party | None:
     wanted = name_key(name)
     found = [party for party in parties if wanted in {name_key(person) for person in party.people}]
     return found[0] if len(found) == 1 else None
+
+
+def names_another(parties: Sequence[Party], by: str, party: str) -> str:
+    """Purpose: why a name does not go with a key of a party, or "": it is that of somebody who speaks for another one. The key says
+    for whom; a name that the plan gives to nobody is that of whoever holds the key.
+    """
+    named = party_of(parties, by)
+    if named is None or named.name == party:
+        return ""
+    return f"its key is of {party}, and {by} speaks for {named.name}"

@@ -23,7 +23,6 @@ from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_u
 from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
 from shakedown.engine.state.modes import FILLER, is_warm_up
 from shakedown.engine.state.phases import RUN_NOT_BEGUN, CampaignPhase, JobPhase, RunPhase
-from shakedown.engine.state.plan import NEVER_RETRIED
 from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.lease import holder, why_it_waits
@@ -37,6 +36,7 @@ from shakedown.model.events import COMPLETED, SPARED, UNDETERMINED
 from shakedown.model.layout import Layout
 from shakedown.model.near_names import near_case
 from shakedown.model.ports import RENAMED
+from shakedown.model.retrying import NEVER_RETRIED
 from shakedown.model.shared_nodes import names_of
 from shakedown.processes.identity import boot_id, is_alive
 from shakedown.queries.nodes_now import nodes_now

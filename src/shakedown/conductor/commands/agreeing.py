@@ -17,7 +17,7 @@ from shakedown.model.errors import UsageError, there_are
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document, Party
 from shakedown.model.ports import Command
-from shakedown.model.speakers import party_of
+from shakedown.model.speakers import names_another, party_of
 
 CAN_BE_WITHDRAWN = ("waive", "rule")
 Pairs = Sequence[tuple[int, str]]
@@ -63,10 +63,14 @@ def why_not_agree(parties: Sequence[Party], record: Record, pairs: Pairs, by: st
             return f"{by} speaks for {mine.name}, and the plan gives {mine.name} keys: sign it with --sign KEY"
     elif not signed.key:
         return signed.why or "the signature does not hold"
-    elif sum(signed.key in party.keys for party in parties) != 1:
-        return (
-            f"the key {signed.fingerprint} is of no party of the plan: an agreement signed with it counts for nothing"
-        )
+    else:
+        found = [party.name for party in parties if signed.key in party.keys]
+        if len(found) != 1:
+            return f"the key {signed.fingerprint} is of no party of the plan: an agreement signed with it counts for nothing"
+        named = names_another(parties, by, found[0])
+        if named:
+            way_out = f"give --by the name of who holds the key {signed.fingerprint}"
+            return f"{named}: an agreement signed so counts for nothing; {way_out}"
     return ""
 
 

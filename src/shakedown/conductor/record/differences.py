@@ -19,6 +19,22 @@ from shakedown.model.nouns import Check, Component, Document, FigureSpec, Mode, 
 from shakedown.model.scores import Score
 from shakedown.model.units import show_duration
 
+# Fields of a document that are told one by one, and those that say nothing of their own: where it was written, how it is stored,
+# and builds, of which each case names its own by its content.
+_ONE_BY_ONE = (
+    "components",
+    "scores",
+    "contracts",
+    "tests",
+    "cases",
+    "failures",
+    "limits",
+    "parties",
+    "consent",
+    "system",
+    "seed",
+)
+NOT_TOLD = ("sources", "schema", "builds")
 SHOWN, LONGEST, ROOM = 20, 200, 2000  # lines in the event, characters of a line and of all; the documents say the rest
 
 
@@ -39,6 +55,8 @@ def differences(before: Document, after: Document) -> list[str]:
         lines.append(f"consent is asked for {_list(before.consent)} -> {_list(after.consent)}")
     if before.system != after.system:
         lines.append(f"the system is changed: {'; '.join(_of_fields(before.system, after.system))}")
+    lines += [f"seed {before.seed} -> {after.seed}"] if before.seed != after.seed else []
+    lines += _of_fields(before, after, beside=(*_ONE_BY_ONE, *NOT_TOLD))
     if not lines and before.components != after.components:
         lines.append("the order of the components is changed")
     return [line if len(line) <= LONGEST else line[: LONGEST - 1] + "…" for line in lines]

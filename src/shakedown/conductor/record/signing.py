@@ -10,6 +10,7 @@ from shakedown.events.signatures import GOOD, UNKNOWN, Signature, fingerprint_of
 from shakedown.model.errors import FileProblems
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Party
+from shakedown.model.speakers import names_another
 
 
 def allowed_signers(layout: Layout, named: Path | None, site: Path | None) -> Path | None:
@@ -58,6 +59,19 @@ def sides_of(parties: Sequence[Party]) -> Mapping[str, str]:
     return {fingerprint: next(iter(names)) for fingerprint, names in found.items() if len(names) == 1}
 
 
+def signed_for(parties: Sequence[Party], signatures: Sequence[Signature]) -> Mapping[str, str]:
+    """Purpose: file of a signature -> the party whose key it is by the plan, with a word where the name beside it is that of
+    another party's person: the key says for whom.
+    """
+    sides = sides_of(parties)
+    return {one.file: _as_named(parties, one, sides[one.fingerprint]) for one in signatures if one.fingerprint in sides}
+
+
+def _as_named(parties: Sequence[Party], one: Signature, side: str) -> str:
+    why = names_another(parties, one.by, side)
+    return f"{side} ({why})" if why else side
+
+
 def counter_seals(
     parties_of: Mapping[str, Sequence[Party]], signatures: Sequence[Signature], checked: bool = False
 ) -> list[str]:
@@ -75,15 +89,16 @@ def counter_seals(
             for one in signatures
             if one.holds and one.digest == digest and one.fingerprint in sides
         }
-        said = [
-            f"for {party.name} by {by[party.name].by}{_as_known(by[party.name]) if checked else ''}"
-            if party.name in by
-            else f"not for {party.name}"
-            for party in parties
-        ]
+        said = [_party_in_words(party, parties, by.get(party.name), checked) for party in parties]
         whole = "counter-sealed by every party" if len(by) == len(parties) else "not by every party"
         lines.append(f"seal {digest[:8]}: signed {', '.join(said)}: {whole}")
     return lines
+
+
+def _party_in_words(party: Party, parties: Sequence[Party], one: Signature | None, checked: bool) -> str:
+    if one is None:
+        return f"not for {party.name}"
+    return f"for {_as_named(parties, one, party.name)} by {one.by}{_as_known(one) if checked else ''}"
 
 
 def _as_known(one: Signature) -> str:

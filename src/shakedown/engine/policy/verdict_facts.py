@@ -6,8 +6,8 @@ from typing import Any
 
 from shakedown.engine.state.jobs import Run
 from shakedown.engine.state.modes import mode_facts
-from shakedown.engine.state.plan import NEVER_RETRIED
 from shakedown.engine.state.state import State
+from shakedown.model.retrying import NEVER_RETRIED
 
 
 def verdict_value(state: State, run: Run, verdict: str) -> dict[str, Any]:

@@ -8,25 +8,15 @@ from typing import Any
 from shakedown.engine.state.bundles import Bundle, bundles, whole_job
 from shakedown.engine.state.keys import ResultsKey, Stage
 from shakedown.engine.state.modes import FILLER, base, is_warm_up
-from shakedown.model.events import SPARED
 from shakedown.model.ladders import Rung, rungs_of
 from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
+from shakedown.model.retrying import rule_for
 from shakedown.model.shared_nodes import place_of, sharing
 from shakedown.model.units import show_amount
 
-# What is attempted again when a plan says nothing: what the harness or the machine's owner ended, not what the test did.
-DEFAULT_RETRIES = (
-    Retry("interrupted", times=1000),
-    Retry("node_fail", times=2),
-    Retry("submit_failed", times=5, backoff_s=10.0),
-    Retry("lost", times=1),
-)
-# Of a sweep each result is one node's: what keeps ending there is what the sweep is to find, and not to be tried for ever.
-FEW_ON_A_NODE = 3
 # The component of live runs whose component an amendment removed: they end, are judged, and count nowhere.
 NO_LONGER_WANTED = "no longer wanted"
 REMEMBERED = 4096  # kinds of jobs of several runs; combinations of loads and targets
-NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "not_run", SPARED, "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +212,9 @@ class PlanIndex:
 
     def retry_rule(self, component: int, verdict: str) -> Retry | None:
         """How a verdict is retried: the plan's word, else the usual one; None where it is final."""
-        if verdict in NEVER_RETRIED or self.components[component].name == NO_LONGER_WANTED:
+        if self.components[component].name == NO_LONGER_WANTED:
             return None
-        own = self.components[component].retry
-        for rule in (*own, *DEFAULT_RETRIES):
-            if rule.verdict == verdict:
-                few = rule not in own and self._is_swept(component) and rule.times > FEW_ON_A_NODE
-                return Retry(rule.verdict, FEW_ON_A_NODE, rule.backoff_s) if few else rule
-        return None
+        return rule_for(self.components[component].retry, verdict, self._is_swept(component))
 
     def _is_swept(self, component: int) -> bool:
         return any(at[0] == component and bundle.kind == "sweep" for at, bundle in self.bundles.items())

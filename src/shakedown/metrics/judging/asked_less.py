@@ -11,16 +11,19 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from shakedown.metrics.judging.admits import admits_more, is_as_tight
 from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.words import plural, some
 from shakedown.model.bounds import same
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.ladders import easier
-from shakedown.model.nouns import Case, Component, Document, Test
+from shakedown.model.nouns import Case, Component, Document, Shape, Test
 from shakedown.model.units import show_duration
 
 _STEER = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack", "ladder")
+_SHARED = ("budgets", "targeted")  # of a system: what runs load together
+_PROGRAM = ("script", "build", "environment", "files", "container", "work", "stage", "toolchain")
 Bounds = tuple[float | None, float | None]
 
 
@@ -33,7 +36,13 @@ def asks_less(old: Document, new: Document) -> tuple[str, ...]:
             found.append(f"component {part.name} with its {plural(len(criteria_of(part)), 'criterion', 'criteria')}")
         else:
             found += [*_of_component(part, now[part.name]), *_of_running(part, now[part.name])]
-    found += [*_of_cases(old, new), *_of_nodes(old, new), *_of_rows(old, new), *_of_precedence(old, new)]
+    found += [
+        *_of_copies(old, new),
+        *_of_cases(old, new),
+        *_of_nodes(old, new),
+        *_of_rows(old, new).values(),
+        *_of_precedence(old, new),
+    ]
     return tuple(dict.fromkeys(found))
 
 
@@ -44,8 +53,8 @@ def eases_runs(old: Document, new: Document) -> tuple[str, ...]:
     """
     now = {part.name: part for part in new.components}
     found = [what for part in old.components if part.name in now for what in _of_running(part, now[part.name])]
-    judging = {row.name for contract in old.contracts for row in contract.rows if row.verdict}
-    rows = [what for what in _of_rows(old, new) if what.split(":", 1)[0].removeprefix("contract row ") in judging]
+    judging = _judging(old)
+    rows = [what for name, what in _of_rows(old, new).items() if name in judging]
     return tuple(dict.fromkeys([*found, *_of_cases(old, new), *rows, *_of_precedence(old, new)]))
 
 
@@ -54,8 +63,7 @@ def eased(old: Document, new: Document) -> tuple[frozenset[str], frozenset[str]]
     now, tests = {part.name: part for part in new.components}, [_tests(document) for document in (old, new)]
     parts = [part.name for part in old.components if part.name in now and any(_of_running(part, now[part.name]))]
     after = {case.id: case for case in new.cases}
-    names = {what.split(":", 1)[0].removeprefix("contract row ") for what in _of_rows(old, new)}
-    names &= {row.name for contract in old.contracts for row in contract.rows if row.verdict}
+    names = _of_rows(old, new).keys() & _judging(old)
     easier = [case.id for case in old.cases
               if case.id in after and any(_of_case(case, after[case.id], *(its.get(case.test) for its in tests)))]  # fmt: skip
     judged = [case.id for case in old.cases if names.intersection(case.rows)]
@@ -65,12 +73,30 @@ def eased(old: Document, new: Document) -> tuple[frozenset[str], frozenset[str]]
 
 def steers_runs(old: Document, new: Document) -> bool:
     """Purpose: whether other runs come about by the later plan, as by a cap, a pause or another budget: its limits and windows, its
-    mix and how it is filled, when a case is given up. What would have run without it nobody knows.
+    mix and how it is filled, when a case is given up, what runs load together, and what a case waits for. What would have run
+    without it nobody knows.
     """
     now = {part.name: part for part in new.components}
     pairs = [(part, now[part.name]) for part in old.components if part.name in now]
+    if any(getattr(old.system, key) != getattr(new.system, key) for key in _SHARED):
+        return True
+    after = {case.id: case for case in new.cases}
+    cases = [(case, after[case.id]) for case in old.cases if case.id in after]
+    if any(one.loads != two.loads or set(two.needs) - set(one.needs) for one, two in cases):
+        return True
     return old.limits != new.limits or any(
         getattr(one, key) != getattr(two, key) for one, two in pairs for key in _STEER
+    )
+
+
+def held_back(old: Document, new: Document) -> frozenset[str]:
+    """Purpose: the components that may begin later by the later plan, or not at all: they wait for more, or until it is met."""
+    now = {part.name: part for part in new.components}
+    return frozenset(
+        part.name
+        for part in old.components
+        if part.name in now
+        and (set(now[part.name].after) - set(part.after) or (part.gate != "met" and now[part.name].gate == "met"))
     )
 
 
@@ -78,6 +104,8 @@ def steers_runs(old: Document, new: Document) -> bool:
 
 
 def _of_component(old: Component, new: Component) -> Iterator[str]:
+    if new.duration_s and not old.duration_s:
+        yield f"the results that {old.name} wants: it runs for a time now"
     if new.duration_s < old.duration_s:
         yield f"{show_duration(old.duration_s - new.duration_s)} of the duration of {old.name}"
     if new.repeats < old.repeats:
@@ -108,26 +136,26 @@ def _of_running(old: Component, new: Component) -> Iterator[str]:
     """How its runs come about: attempts, warm-ups, gates, the clock, shares, rounds, evidence."""
     times = {one.verdict: one.times for one in old.retry}
     more = [one.verdict for one in new.retry if one.times > times.get(one.verdict, 0)]
-    if more:
-        yield f"what did not pass at once of {old.name}: {some(more)} is attempted more often now"
+    for verdict in more:
+        yield f"what did not pass at once of {old.name}: {verdict} is attempted more often now"
     warm = {mode.name: mode.warm_up for mode in new.modes}
     warmer: list[str] = [mode.name for mode in old.modes if warm.get(mode.name, 0) > mode.warm_up]
-    if warmer:
-        yield f"the first runs of mode {some(warmer)} of {old.name}: they warm up now, and are in no count"
+    for mode in warmer:
+        yield f"the first runs of mode {mode} of {old.name}: they warm up now, and are in no count"
     if (old.gate == "met" and new.gate != "met") or set(old.after) - set(new.after):
         yield f"what {old.name} waits for"
     if old.clock != new.clock or (old.fill.ramp_s != new.fill.ramp_s and not new.clock.ramp):
         yield f"the clock of {old.name} as it was: other words move it now"
     shares = dict(new.mix)
     less = [test for test, share in old.mix if shares.get(test, 0.0) < share and not same(shares.get(test, 0.0), share)]
-    if less:
-        yield f"the share of {some(less)} in the mix of {old.name}"
+    for test in less:
+        yield f"the share of {test} in the mix of {old.name}"
     if old.sweep is not None and (new.sweep is None or new.sweep.rounds < old.sweep.rounds):
         yield f"rounds of the sweep {old.name}"
     evidence = {item.name: item.evidence for item in new.procedures}
     fewer = [item.name for item in old.procedures if evidence.get(item.name, item.evidence) < item.evidence]
-    if fewer:
-        yield f"evidence that {some(fewer)} of {old.name} asks for"
+    for procedure in fewer:
+        yield f"evidence that {procedure} of {old.name} asks for"
 
 
 # ---- criteria ---------------------------------------------------------------------------------------------------------
@@ -142,21 +170,10 @@ def _of_criteria(old: Component, new: Component) -> Iterator[str]:
             yield what
         elif mine.enough > item.enough:
             yield f"{what}: it is judged by {mine.enough} values or more, before by {item.enough}"
-        elif _easier(item, mine):
+        elif admits_more(item, mine):
             yield f"the bound {item.must or item.bound} of {what}: now {mine.must or mine.bound}"
         elif _other(item, mine):
             yield f"{what} as it was: it measures something else now"
-
-
-def _easier(old: Criterion, new: Criterion) -> bool:
-    """The bound lets more pass than before. Another comparison is another bound."""
-    if old.comparison[:1] != new.comparison[:1] or old.unit != new.unit:
-        return True
-    if same(old.bound, new.bound):
-        return old.comparison in ("<", ">") and new.comparison != old.comparison
-    if old.comparison == "=":
-        return True
-    return new.bound < old.bound if old.comparison.startswith(">") else new.bound > old.bound
 
 
 def _other(old: Criterion, new: Criterion) -> bool:
@@ -191,8 +208,10 @@ def _of_case(old: Case, new: Case, before: Test | None, after: Test | None) -> I
         yield f"the time limit ({limits[0]}, now {limits[1]})"
     if _size(new) != _size(old):
         yield f"the size and place (now on {plural(new.shape.nodes, 'node')} of {new.partition})"
-    if (new.script, new.build, new.environment, new.files) != (old.script, old.build, old.environment, old.files):
+    if any(getattr(new, key) != getattr(old, key) for key in _PROGRAM):
         yield "the program, input or settings"
+    if set(old.needs) - set(new.needs):
+        yield "what has to pass before it"
     if before is None or after is None:
         return
     own, its = before.of(old), after.of(new)
@@ -205,8 +224,18 @@ def _of_case(old: Case, new: Case, before: Test | None, after: Test | None) -> I
 
 
 def _size(case: Case) -> tuple[object, ...]:
-    shape = case.shape
-    return case.partition, shape.nodes, shape.tasks_per_node, shape.cpus_per_task, shape.units
+    return case.partition, replace(case.shape, time_limit_s=0.0, requeue=Shape().requeue)
+
+
+def _of_copies(old: Document, new: Document) -> Iterator[str]:
+    """Copies that a mode has at once where it fills the machine: a smaller machine is full with fewer."""
+    parts, cases = {part.name: part for part in new.components}, {case.id: case for case in new.cases}
+    for part in (part for part in old.components if part.name in parts):
+        modes = {mode.name: mode for mode in parts[part.name].modes}
+        for mode in (mode for mode in part.modes if mode.name in modes and mode.copies == modes[mode.name].copies):
+            both = [(case, cases[case.id]) for case in old.cases if case.id in part.cases and case.id in cases]
+            if any(new.system.copies(modes[mode.name], two) < old.system.copies(mode, one) for one, two in both):
+                yield f"copies at once in mode {mode.name} of {part.name}"
 
 
 def _of_nodes(old: Document, new: Document) -> Iterator[str]:
@@ -224,17 +253,24 @@ def _of_nodes(old: Document, new: Document) -> Iterator[str]:
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _of_rows(old: Document, new: Document) -> Iterator[str]:
-    """Contract rows by what they ask: a row that is gone, asks for less or judges no run any more was a bound."""
+def _judging(document: Document) -> frozenset[str]:
+    """The rows outside of which a run is judged performance."""
+    return frozenset(row.name for contract in document.contracts for row in contract.rows if row.verdict)
+
+
+def _of_rows(old: Document, new: Document) -> dict[str, str]:
+    """Contract rows by what they ask: a row that is gone, asks for less or judges no run any more was a bound. Row -> a phrase."""
+    found = {}
     rows = [row for contract in new.contracts for row in contract.rows]
     asked = [content(row) for row in rows]
     judging = [content(row) for row in rows if row.verdict]
     for row in (row for contract in old.contracts for row in contract.rows):
         what = f"contract row {row.name}: {row.test} {row.figure} {row.must}"
         if content(row) not in asked and not any(_at_least(row, mine) for mine in rows):
-            yield what
+            found[row.name] = what
         elif row.verdict and content(row) in asked and content(row) not in judging:
-            yield f"{what}: it judges no run any more"
+            found[row.name] = f"{what}: it judges no run any more"
+    return found
 
 
 def _of_precedence(old: Document, new: Document) -> Iterator[str]:
@@ -279,11 +315,7 @@ def _bounds(rows: Mapping[str, ContractRow], case: Case) -> dict[tuple[str, ...]
 
 def _at_least(old: ContractRow, new: ContractRow) -> bool:
     """A row of the same subject that asks for as much or more."""
-    if _subject(old) != _subject(new):
-        return False
-    low = old.low is None or (new.low is not None and new.low >= old.low)
-    high = old.high is None or (new.high is not None and new.high <= old.high)
-    return low and high
+    return _subject(old) == _subject(new) and is_as_tight(new, old)
 
 
 def _subject(row: ContractRow) -> tuple[object, ...]:

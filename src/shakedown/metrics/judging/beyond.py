@@ -1,4 +1,5 @@
-"""What results came to only because a plan allowed more than the one before it: further attempts, longer runs, warm-ups.
+"""What results came to only because a plan allowed more than the one before it: further attempts, longer runs, warm-ups;
+and verdicts by checks that it alone has.
 
 ``hold_to`` is the way in, ``is_known`` says where that is all that a plan eases. Without an amendment that allowed more attempts
 the further ones would not have been ordered; without one that lengthened a time limit a run that took longer would have been cut
@@ -8,13 +9,15 @@ to.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import pairwise
 
 from msgspec.structs import replace
 
 from shakedown.metrics.judging.asked_less import eases_runs
+from shakedown.metrics.judging.ends import not_run_for
+from shakedown.metrics.judging.plans_in_force import PlansInForce
+from shakedown.metrics.judging.without_checks import without_added
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.events import COMPLETED
@@ -76,24 +79,16 @@ def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document
     record.runs = [_cut_off(replace(row, retried=False) if row.result in last else row, mine, real) for row in kept]
     record.open = {run: row for run, row in record.open.items() if run not in beyond}
     _count_warm_ups(record, mine, real)
+    _judge_without_checks(record, mine, real)
     record._place = {row.run: place for place, row in enumerate(record.runs) if not row.superseded_by}
 
 
-class _Plans:
-    """The plans of a record as they came into force."""
-
-    def __init__(self, record: Record, document_of: Callable[[str], Document]) -> None:
-        self.since = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
-        self.documents = [document_of(digest) for digest in record.documents if digest]
-        self.parts = [{part.name: part for part in document.components} for document in self.documents]
-        self.cases = [{case.id: case for case in document.cases} for document in self.documents]
-
-    def _place(self, event: int) -> int:
-        return min(bisect_right(self.since, event), len(self.documents) - 1)
+class _Plans(PlansInForce):
+    """What the plans in force ask of runs: attempts, results, time limits."""
 
     def times(self, row: RunRow, event: int) -> int | None:
         """How often the plan in force at an event attempts again what ended like this run; None where that is its usual number."""
-        part: Component | None = self.parts[self._place(event)].get(row.component)
+        part = self.part(event, row.component)
         said = {retry.verdict: retry.times for retry in part.retry} if part is not None else {}
         return said.get(row.verdict, 0 if row.verdict in _OF_ITS_OWN else None)
 
@@ -101,18 +96,40 @@ class _Plans:
         """How many warm-ups, and how many results that count, the plan in force when a run was ordered wants of its case in a
         mode, each time that the component runs; (0, 0) where it has no such mode.
         """
-        place = self._place(row.ordered_by)
-        part, case = self.parts[place].get(row.component), self.cases[place].get(row.case)
+        event = row.ordered_by
+        part, case = self.part(event, row.component), self.case(event, row.case)
         for one in part.modes if part is not None and case is not None else ():
             if one.name == mode and case is not None:
-                copies = self.documents[place].system.copies(one, case)
+                copies = self.at(event).system.copies(one, case)
                 return one.warm_up * copies, one.repeats * copies
         return 0, 0
 
     def limit_s(self, row: RunRow) -> float | None:
         """The time limit of a run in the plan in force when it was ordered."""
-        case = self.cases[self._place(row.ordered_by)].get(row.case)
+        case = self.case(row.ordered_by, row.case)
         return case.shape.time_limit_s if case is not None else None
+
+
+def _judge_without_checks(record: Record, mine: _Plans, real: _Plans) -> None:
+    """What only a check found wrong that the plans left in force do not have is what the record says of it without that; and what
+    needs it is still to come.
+    """
+    found = {row.run: verdict for row in record.current() if (verdict := without_added(row, mine, real))}
+    if found:
+        record.computed = frozenset(found)
+        take_as(record, found, real)
+
+
+def take_as(record: Record, verdicts: Mapping[str, str], plans: PlansInForce) -> None:
+    """Purpose: give runs of a record other verdicts, of runs with the right answer: what was not run for want of one of them is
+    still to come.
+    """
+    waits = not_run_for(record, plans, (), (), verdicts)
+    record.runs = [
+        replace(row, verdict=verdicts[row.run], retried=False) if row.run in verdicts and not row.superseded_by else row
+        for row in record.runs
+        if row.seq not in waits
+    ]
 
 
 def _results(record: Record) -> Iterator[list[RunRow]]:

@@ -14,7 +14,7 @@ from shakedown.metrics.judging.people import Act
 from shakedown.metrics.rows.rows import AgreementRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document, Party
-from shakedown.model.speakers import party_of
+from shakedown.model.speakers import names_another, party_of
 
 NEVER = frozenset({"agree"})  # an agreement needs none itself
 
@@ -123,36 +123,37 @@ class _Terms:
                 for row in self._rows:
                     if row.seq == number:
                         self._take(row)
-        self.told += [
-            f"event {number}: the amendment gives the parties other names or keys, and those that were named before have not"
-            " agreed to it: those from before count"
-            for number in self._open
-        ]
+        self.told += [f"event {number}: {self._waits(document)}" for number, document in self._open.items()]
 
     # ---- amendments --------------------------------------------------------------------------------------------------------
 
     def _amended(self, number: int, document: Document) -> None:
-        before = self.consent[-1][1]
-        if not set(before) <= set(document.consent):
-            self.consent.append((number, tuple(dict.fromkeys((*before, *document.consent)))))
-            self._open_if_new(number, document, less_consent=True)
-            return
-        self.consent.append((number, document.consent))
-        self._open_if_new(number, document)
-
-    def _open_if_new(self, number: int, document: Document, less_consent: bool = False) -> None:
+        """Who the parties are, and what consent is asked for, is no one party's to change."""
         if not self.parties:
             self.parties = document.parties
-        elif document.parties != self.parties or less_consent:
+            self.consent.append((number, document.consent))
+        elif document.parties != self.parties or set(document.consent) != set(self.consent[-1][1]):
             self._open[number] = document
+
+    def _waits(self, document: Document) -> str:
+        """Why what an amendment says of the parties does not count yet."""
+        if document.parties == self.parties:
+            return (
+                "the amendment asks for consent to other kinds of acts, and not every party has agreed to it: what was asked for"
+                " before counts"
+            )
+        return (
+            "the amendment gives the parties other names or keys, and those that were named before have not agreed to it: those"
+            " from before count"
+        )
 
     def _adopt(self) -> None:
         """An amendment that all whom it concerns agreed to changes who they are, and what they are asked for."""
         for number, document in list(self._open.items()):
             new = {party.name: party for party in document.parties}
             concerned = {party.name for party in self.parties if new.get(party.name) != party}
-            less = set(self.consent[-1][1]) - set(document.consent)
-            if less or not concerned or set(new) - {party.name for party in self.parties}:
+            other = set(self.consent[-1][1]) != set(document.consent)
+            if other or not concerned or set(new) - {party.name for party in self.parties}:
                 concerned = {party.name for party in self.parties}
             if concerned <= {agreement.party for agreement in self.counted.get(number, ())}:
                 self.parties = document.parties
@@ -194,7 +195,8 @@ class _Terms:
             if not signed.key:
                 return "", "", signed.why or "the signature does not hold"
             found = [party.name for party in self.parties if signed.key in party.keys]
-            return (found[0], signed.fingerprint, "") if len(found) == 1 else ("", "", "its key is of neither party")
+            why = names_another(self.parties, row.by, found[0]) if len(found) == 1 else "its key is of neither party"
+            return ("", "", why) if why else (found[0], signed.fingerprint, "")
         name = self._named(row.by)
         if not name:
             return "", "", f"the plan names no party that {row.by or 'nobody'} speaks for"

@@ -30,7 +30,7 @@ from shakedown.metrics.judging.scorecard import (
     component_outcome,
     exit_status,
 )
-from shakedown.metrics.judging.taken_away import Seen, taken_away
+from shakedown.metrics.judging.taken_away import Seen, left_behind, taken_away
 from shakedown.metrics.judging.waivers import standing
 from shakedown.metrics.judging.wording import (
     beside_the_criteria,
@@ -82,24 +82,30 @@ def score_people(
     people: Mapping[str, Population],
     earlier: Sequence[Document] = (),
     brief: bool = False,
+    alone: Collection[int] = (),
 ) -> Scorecard:
-    """Purpose: the scorecard of populations that are known. The rest is as in ``score``."""
+    """Purpose: the scorecard of populations that are known. ``alone``: the places in ``earlier`` of plans that not every party
+    stood by: what they asked for is nobody's to lose. The rest is as in ``score``.
+    """
     every = arounds(document, record, people)
     components = tuple(_component(people[around.component.name], around) for around in every)
     finished = record.ended is not None
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
     outcome, given = campaign_outcome(components, finished), standing(document, record, contract, components)
-    taken = taken_away(Seen(document, record, people, every, components, _criterion, earlier))
+    seen = Seen(document, record, people, every, components, _criterion, earlier, alone)
+    taken, behind = taken_away(seen), left_behind(seen)
     scores = () if brief else results_of(document, people, record)
     otherwise = judged_by_another_plan(record) or changed_conditions(record)
-    if outcome == "accepted" and (taken or given.others or given.gone or broken_commitments(contract) or otherwise):
+    if outcome == "accepted" and (
+        taken or behind or given.others or given.gone or broken_commitments(contract) or otherwise
+    ):
         outcome = "accepted with restrictions"
     return Scorecard(
         campaign=record.campaign,
         plan=document.plan,
         system=document.system.name,
         outcome=outcome,
-        summary=summary(outcome, components, finished, given, len(taken))
+        summary=summary(outcome, components, finished, given, len(taken), len(behind))
         + beside_the_criteria(outcome, contract, document)
         + ended_from_outside(outcome, people),
         finished=finished,
@@ -107,7 +113,7 @@ def score_people(
         unavailable=sum(len(component.unavailable) for component in components),
         to_come=sum(component.to_come for component in components),
         remarks=() if brief else (*remarks(document, record, people), *given_values(scores), *given.idle),
-        restrictions=(*restrictions(components, record, contract, given), *taken),
+        restrictions=(*restrictions(components, record, contract, given), *taken, *behind),
         epoch=record.epoch,
         contract=contract,
         rehearsal=in_words(record.rehearsal),

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
+from shakedown.metrics.judging.beyond import take_as
+from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.contracts import content
@@ -50,11 +52,14 @@ class Harder:
         )
 
 
-def at_best(record: Record, runs: Collection[str]) -> None:
-    """Purpose: take these runs of a record to have passed. What they measured is not known then."""
+def at_best(record: Record, runs: Collection[str], plans: PlansInForce) -> None:
+    """Purpose: take these runs of a record to have passed, but for those whose verdict is known. What they measured is not known
+    then, and what needs them is still to come. ``plans``: of the whole record.
+    """
+    unknown = set(runs) - record.computed
+    take_as(record, dict.fromkeys(unknown, "passed"), plans)
     record.runs = [
-        replace(row, verdict="passed", retried=False, figures={}, elapsed_s=None) if row.run in runs else row
-        for row in record.runs
+        replace(row, retried=False, figures={}, elapsed_s=None) if row.run in unknown else row for row in record.runs
     ]
 
 

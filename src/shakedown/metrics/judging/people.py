@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from shakedown.metrics.rows.rows import ActRow, NoteRow
+from shakedown.metrics.rows.rows import ActRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
 from shakedown.model.nouns import Document
@@ -162,59 +162,11 @@ def _as_of(rows: Sequence[ActRow]) -> float | None:
 
 
 def _follows(row: ActRow, record: Record) -> frozenset[int]:
-    """Verdicts that judging again replaced, and those that only say that a person cancelled the run, or drained its component."""
-    if row.kind == "rejudge":
-        before = max((act.seq for act in record.rejudged if act.seq < row.seq), default=0)
-        return frozenset(
-            run.seq for run in record.runs if run.supersedes and run.judged_by and before < run.seq < row.seq
-        )
-    if row.kind == "cancel":
-        meant = _meant(row.value)
-        return frozenset(
-            run.seq
-            for run in record.runs
-            if run.verdict == "cancelled" and run.seq > row.seq and meant(run.run, run.case)
-        )
-    if row.kind == "drain":
-        return _drained(row, record)
-    return frozenset()
-
-
-def _drained(drain: ActRow, record: Record) -> frozenset[int]:
-    """The verdicts *cancelled* that this drain brought about: of results that never began, of what was drained, until that was
-    taken up again. What an earlier cancellation, the end of its time or its failures in a row had ended already is not among them.
-    """
-    named = str(drain.value.get("component") or "")
-    runs = [run for run in record.runs if run.seq > drain.seq and run.was_taken_back and named in ("", run.component)]
-    amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
-    cancels = [(act.seq, _meant(act.value)) for act in record.acts if act.kind == "cancel" and act.seq < drain.seq]
-    over = [note for note in record.of_kind("finding", "case_stopped") if note.seq < drain.seq and _is_over(note)]
-    found: list[int] = []
-    for component in {run.component for run in runs}:
-        taken_up = [*amended, *record.again.get(component, ())]
-        since = max((seq for seq in taken_up if seq < drain.seq), default=0)
-        until = min((seq for seq in taken_up if seq > drain.seq), default=record.seq + 1)
-        meant = [means for seq, means in cancels if seq > since]
-        ended = [note.case for note in over if note.seq > since and note.value.get("component") == component]
-        found += [
-            run.seq
-            for run in runs
-            if run.component == component
-            and run.seq < until
-            and not any(means(run.run, run.case) for means in meant)
-            and not any(case in ("", run.case) for case in ended)
-        ]
-    return frozenset(found)
-
-
-def _is_over(note: NoteRow) -> bool:
-    """The time of a component is up, or a case is given up: nothing more of it is ordered."""
-    return note.kind == "case_stopped" or note.value.get("kind") == "time_is_up"
-
-
-def _meant(value: Mapping[str, Any]) -> Callable[[str, str], bool]:
-    runs, cases = (value.get(name) or () for name in ("runs", "cases"))
-    return lambda run, case: bool(value.get("all")) or run in runs or case in cases
+    """Verdicts that judging again replaced. What drains and cancellations ended is weighed for all of them at once: ``ends``."""
+    if row.kind != "rejudge":
+        return frozenset()
+    before = max((act.seq for act in record.rejudged if act.seq < row.seq), default=0)
+    return frozenset(run.seq for run in record.runs if run.supersedes and run.judged_by and before < run.seq < row.seq)
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------------

@@ -333,6 +333,7 @@ def _until_time(
     since, passed = counts_since(component, record), time_has_passed(component, record)
     since = float("-inf") if everything else since
     closed = over or record.ended is not None or (passed and not live and not _retry_waits(population))
+    closed = closed and component.name not in record.cut_short
     asked = [run for run in live if run.mode != FILLER and _may_count(run, since)]
 
     def ordered(case: CaseRuns) -> CaseRuns:

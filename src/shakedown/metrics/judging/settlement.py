@@ -14,10 +14,12 @@ from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.criteria import score, score_people
+from shakedown.metrics.judging.ends import Ends
 from shakedown.metrics.judging.harder import at_best
 from shakedown.metrics.judging.late_orders import leave_out_late, times_up
 from shakedown.metrics.judging.moved_files import moved_files, where_they_were
 from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
+from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
 from shakedown.metrics.judging.settled_words import (
@@ -51,6 +53,7 @@ Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
 Scored = tuple[Document, Clocks, Scorecard, Counted]
 _AT_ONCE = 16  # records without acts that are kept at a time
 _RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
+_OF_A_CLOCK = frozenset({"clock", "pause"})
 _MOST_TRIED = 12  # acts of a group that are left away one by one, to find those that matter
 _FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
 
@@ -72,7 +75,8 @@ def settle(
     if moved:
         document_of, at_first = where_they_were(document_of, moved)
         document = at_first(document)
-    settling = _Settling(document, record, document_of, Variants(record, acts, reread), acts, signatures or {})
+    ends = Ends(record, acts, document_of, times_up(record, document_of))
+    settling = _Settling(document, record, document_of, Variants(record, acts, reread, ends), acts, signatures or {})
     return settling.scorecard()
 
 
@@ -104,7 +108,8 @@ class _Settling:
         missing = {number: () if number in granted else names for number, names in consent.missing.items()}
         self.consent = consent = replace(consent, missing=missing, void=consent.void - granted)
         unsure = {act.number for act in acts if act.unsure}
-        self.times = times_up(record, document_of)
+        self.plans = PlansInForce(record, document_of)
+        self.times = times_up(record, document_of) if variants.ends is None else variants.ends.times
         self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
         self.steps = Steps(record, acts, self.void, document_of, consent.missing)
         self.steering = self.steps.steering()
@@ -208,7 +213,7 @@ class _Settling:
             return self._raw(gone)
         gone |= self.void
         document, record = self._record(gone)
-        at_best(record, runs)
+        at_best(record, runs, self.plans)
         return self._judged(document, record, gone)[0].outcome
 
     def word(self) -> str:
@@ -231,15 +236,33 @@ class _Settling:
     def _restricting(self, judged: Scorecard) -> tuple[dict[int, tuple[str, ...]], set[int]]:
         """What each act takes away, and the acts that take anything."""
         takes = {act.number: self._takes(act, judged) for act in self.weighed}
+        idle = [act for act in self.weighed if not takes[act.number]]
+        for act in idle:
+            same = self._saying_it_too(act, idle)
+            takes[act.number] = self._takes(act, judged, beside=same) if same else ()
         return takes, {number for number, lines in takes.items() if lines}
+
+    def _saying_it_too(self, act: Act, others: Sequence[Act]) -> Acts:
+        """The later ones of some acts that say what it says."""
+        return frozenset(one.number for one in others if one.number > act.number and self._says_it_too(act, one))
+
+    def _says_it_too(self, act: Act, other: Act) -> bool:
+        """Whether each of two acts may do what the other one does, so that neither takes anything alone: the first one does."""
+        if act.kind in ENDS_EARLY and other.kind in ENDS_EARLY:
+            ends = self.variants.ends
+            return ends is not None and other.number in ends.shared(act.number)
+        if act.kind in _OF_A_CLOCK and other.kind in _OF_A_CLOCK:
+            return act.component == other.component
+        return act.kind == other.kind and act.kind in ("rule", "change") and self._covers(act.number, other)
 
     def _wanted(self) -> list[Acts]:
         """The sets of acts whose absence is asked about."""
         each = [frozenset({act.number}) for act in self.weighed if not moves_nothing(act)]
+        again = [same | {act.number} for act in self.weighed if (same := self._saying_it_too(act, self.weighed))]
         all_known = frozenset(act.number for act in self.known)
         sides = [frozenset(act.number for act in self.known if act.number in self.one_sided and self._side(act) == side)
                  for side in {self._side(act) for act in self.known}]  # fmt: skip
-        return list(dict.fromkeys([frozenset(), *each, all_known, self.one_sided, *sides]))
+        return list(dict.fromkeys([frozenset(), *each, *again, all_known, self.one_sided, *sides]))
 
     def _score_all(self) -> None:
         """Everything that is asked about, some records at a time."""
@@ -286,26 +309,33 @@ class _Settling:
         return record
 
     def _judged(self, document: Document, record: Record, gone: Collection[int]) -> tuple[Scorecard, Counted]:
-        """Without what ended a campaign early it is over only where nothing is left to come."""
+        """Without what ended a campaign early it is over only where nothing is left to come, or nothing that is can mend it."""
         earlier, brief = earlier_plans(record, self.document_of), gone != self.void
         people = populations(document, record)
-        scorecard = score_people(document, record, people, earlier, brief)
+        amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
+        alone = frozenset(place for place, seq in enumerate(amended, 1) if self.consent.missing.get(seq))
+        scorecard = score_people(document, record, people, earlier, brief, alone)
         early = any(act.kind in ENDS_EARLY and act.number in gone for act in self.acts)
-        if early and self.record.ended is not None and not any(part.to_come for part in scorecard.components):
+        early = early and self.record.ended is not None
+        if early and any(item.outcome == "not met" for part in scorecard.components for item in part.criteria):
+            scorecard = replace(scorecard, outcome="rejected")
+        elif early and not any(part.to_come for part in scorecard.components):
             record.ended = self.record.ended
             people = populations(document, record)
-            scorecard = score_people(document, record, people, earlier, brief)
+            scorecard = score_people(document, record, people, earlier, brief, alone)
         counted = {name: frozenset(row.run for row in population.rows) for name, population in people.items()}
         return scorecard, counted
 
     def _raw(self, numbers: Acts) -> str:
         return self._score(numbers)[2].outcome
 
-    def _takes(self, act: Act, judged: Scorecard, gone: Acts = frozenset()) -> tuple[str, ...]:
-        """``gone``: acts that are left out of account."""
+    def _takes(
+        self, act: Act, judged: Scorecard, gone: Acts = frozenset(), beside: Acts = frozenset()
+    ) -> tuple[str, ...]:
+        """``gone``: acts that are left out of account; ``beside``: acts that are taken out with it."""
         if (act.kind in NO_ROWS and not act.anew) or act.kind in ("waive", "withdraw"):
             return ()
-        document, clocks, without, counted = self._score(gone | {act.number})
+        document, clocks, without, counted = self._score(gone | {act.number} | beside)
         base_document, base_clocks, _, base_counted = self._score(gone)
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
         step = (*self.steps.of(act), self.steps.stood_by(act)) if act.kind == "amend" else None

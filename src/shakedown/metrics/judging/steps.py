@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 
 from shakedown.metrics.judging import beyond
-from shakedown.metrics.judging.asked_less import eased, eases_runs, steers_runs
+from shakedown.metrics.judging.asked_less import eased, eases_runs, held_back, steers_runs
 from shakedown.metrics.judging.harder import Harder
 from shakedown.metrics.judging.people import Act
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.wanted import wanted_results
 from shakedown.model.nouns import Document
 
 
@@ -38,7 +39,33 @@ class Steps:
         """The amendments that had other runs come about: some were ordered while they were in force."""
         orders = [row.ordered_by for row in self.record.current()] + [run.seq for run in self.record.open.values()]
         last = max(orders, default=0)
-        return {act.number for act in self.amends if act.number < last and steers_runs(*self.of(act))}
+        steers = {act.number for act in self.amends if act.number < last and steers_runs(*self.of(act))}
+        return steers | {act.number for act in self.amends if self._holds_back(act)}
+
+    def _holds_back(self, act: Act) -> bool:
+        """It closed a gate, or had a component wait for another one, before all of what was held back had come."""
+        return any(self._had_more_to_come(name, act) for name in held_back(*self.of(act)))
+
+    def _had_more_to_come(self, name: str, act: Act) -> bool:
+        """Whether anything of a component was ordered or judged after an amendment, or it was not over then and nothing came."""
+        orders = [row for row in self.record.current() if row.component == name]
+        later = any(max(row.ordered_by, row.seq) > act.number for row in orders)
+        if later or any(run.component == name for run in self.record.open.values()):
+            return True
+        plan = self.of(act)[0]
+        part = next(one for one in plan.components if one.name == name)
+        if part.duration_s:
+            return not any(
+                note.value.get("kind") == "time_is_up" and note.value.get("component") == name and note.seq < act.number
+                for note in self.record.of_kind("finding")
+            )
+        cases = {case.id: case for case in plan.cases}
+        wanted = [
+            sum(count for _, count in wanted_results(part, cases[case], plan.system))
+            for case in part.cases
+            if case in cases and not cases[case].unavailable
+        ]
+        return len({row.result for row in orders}) < sum(wanted)
 
     def relied(self) -> set[int]:
         """The amendments by whose easier plan results came, so that nobody knows what these would be without them."""

@@ -6,15 +6,16 @@ Each is a sentence with who, why and how many, and with what the outcome would b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics.clock import words_of
+from shakedown.metrics.judging.admits import admits_more, is_as_tight
 from shakedown.metrics.judging.contract import score_row
 from shakedown.metrics.judging.default_criteria import criteria_of
-from shakedown.metrics.judging.epochs import epoch_numbered, least_epoch, opened_words
+from shakedown.metrics.judging.epochs import declared_epoch, epoch_numbered, least_epoch, opened_words
 from shakedown.metrics.judging.populations import Population, count_verdicts, counts_as_passed, populations
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
@@ -47,7 +48,7 @@ _OF_RUNS = frozenset(
 class Seen(Struct, frozen=True):
     """What a scorecard was made from: the plan and the record, every component's population and score, and who judges a criterion.
 
-    ``earlier``: the plans that were in force before, each with the epoch that the next plan opened.
+    ``earlier``: the plans that were in force before, in their order; ``alone``: the places of those that not every party stood by.
     """
 
     document: Document
@@ -57,11 +58,22 @@ class Seen(Struct, frozen=True):
     components: Sequence[ComponentScore]
     judge: Judge
     earlier: Sequence[Document] = ()
+    alone: Collection[int] = ()
+
+    @property
+    def stood_by(self) -> Iterator[tuple[int, Document]]:
+        """The plans of before that every party stood by, with their places: what one alone asked for is nobody's to lose."""
+        return ((place, document) for place, document in enumerate(self.earlier) if place not in self.alone)
 
 
 def taken_away(seen: Seen) -> list[str]:
-    """Purpose: a sentence for each thing that was taken away."""
-    return [*_runs(seen), *_epochs(seen), *_criteria(seen), *_rows(seen)]
+    """Purpose: a sentence for each thing that people took away."""
+    return [*_runs(seen), *(said for said, is_found in _epochs(seen) if not is_found), *_criteria(seen), *_rows(seen)]
+
+
+def left_behind(seen: Seen) -> list[str]:
+    """Purpose: a sentence for each criterion that does not count runs because of an epoch that was found: no person did that."""
+    return [said for said, is_found in _epochs(seen) if is_found]
 
 
 # ---- runs --------------------------------------------------------------------------------------------------------------
@@ -169,8 +181,10 @@ def _said(by: str, why: str) -> str:
 # ---- epochs ------------------------------------------------------------------------------------------------------------
 
 
-def _epochs(seen: Seen) -> Iterator[str]:
-    """Runs of earlier epochs that a criterion does not accept, where one of them did not pass or the outcome would be another."""
+def _epochs(seen: Seen) -> Iterator[tuple[str, bool]]:
+    """Runs of earlier epochs that a criterion does not accept, where one of them did not pass or the outcome would be another; and
+    whether all of them are left out by an epoch that nobody declared.
+    """
     for around, score in zip(seen.arounds, seen.components, strict=True):
         for criterion, judged in zip(criteria_of(around.component), score.criteria, strict=True):
             if criterion.epochs == "all":
@@ -189,9 +203,11 @@ def _epochs(seen: Seen) -> Iterator[str]:
             if rows and (bad or differs):
                 why = _opened(seen, least)
                 beside = differs[0] if differs else f"{judged.name} comes out the same"
+                declared = declared_epoch(criterion, seen.record)
                 yield (
                     f"{around.component.name}: {judged.name} counts from epoch {least} on{why}; {_count(rows)} from before do not "
-                    f"count; with everything counted {beside}"
+                    f"count; with everything counted {beside}",
+                    declared < least and all(row.epoch >= declared for row in rows),
                 )
 
 
@@ -213,7 +229,7 @@ def _criteria(seen: Seen) -> Iterator[str]:
     now = {component.name: component for component in seen.document.components}
     arounds = {around.component.name: around for around in seen.arounds}
     told: set[tuple[str, str, str]] = set()
-    for place, document in enumerate(seen.earlier):
+    for place, document in seen.stood_by:
         for component in document.components:
             if component.name not in now:
                 yield from _once(
@@ -238,20 +254,7 @@ def weaker(before: Criterion, after: Criterion) -> bool:
     same = criterion_digest(before) == criterion_digest(
         replace(after, bound=before.bound, comparison=before.comparison)
     )
-    if not same:
-        return True
-    if before.comparison == after.comparison and before.bound == after.bound:
-        return False
-    if before.comparison[0] != after.comparison[0] or before.comparison == "=":
-        return not (after.comparison == "=" and _holds(before, after.bound))
-    tighter = after.bound > before.bound if before.comparison[0] == ">" else after.bound < before.bound
-    return not (tighter or (after.bound == before.bound and "=" in before.comparison))
-
-
-def _holds(criterion: Criterion, value: float) -> bool:
-    if value == criterion.bound:
-        return "=" in criterion.comparison
-    return value > criterion.bound if criterion.comparison[0] == ">" else value < criterion.bound
+    return not same or admits_more(before, after)
 
 
 def _how(before: Criterion, after: Criterion | None) -> str:
@@ -290,7 +293,7 @@ def _rows(seen: Seen) -> Iterator[str]:
     """Contract rows that an earlier plan had and the plan in force has not, unless a row with tighter bounds stands for them."""
     now = [row for contract in seen.document.contracts for row in contract.rows]
     told: set[tuple[str, str, str]] = set()
-    for place, document in enumerate(seen.earlier):
+    for place, document in seen.stood_by:
         for row in (row for contract in document.contracts for row in contract.rows):
             if any(content(row) == content(other) or _stands_for(other, row) for other in now):
                 continue
@@ -307,8 +310,4 @@ def _rows(seen: Seen) -> Iterator[str]:
 def _stands_for(after: ContractRow, before: ContractRow) -> bool:
     """The same, with bounds that are as tight on each side or tighter."""
     keys = ("contract", "test", "figure", "basis", "where", "statistic", "mode", "unit")
-    if any(getattr(after, key) != getattr(before, key) for key in keys) or before.strict > after.strict:
-        return False
-    low = before.low is None or (after.low is not None and after.low >= before.low)
-    high = before.high is None or (after.high is not None and after.high <= before.high)
-    return low and high
+    return all(getattr(after, key) == getattr(before, key) for key in keys) and is_as_tight(after, before)

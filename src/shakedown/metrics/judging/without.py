@@ -11,13 +11,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from msgspec.structs import replace
 
+from shakedown.metrics.judging.ends import Ends, Undone, not_run_for
 from shakedown.metrics.judging.people import ENDS_EARLY, Act
 from shakedown.metrics.rows.overrides import take_back
 from shakedown.metrics.rows.rows import NoteRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.events import Event
 
-IN_THE_ROWS = frozenset({"rule", "waive", "attest", "clock", "pause", "drain", "agree"})
+IN_THE_ROWS = frozenset({"rule", "waive", "attest", "clock", "pause", "agree"})
 NO_ROWS = frozenset(
     {"resume", "cap", "budget", "exclude", "include", "stop", "again"}
 )  # they move nothing that is judged
@@ -26,11 +27,13 @@ Acts = frozenset[int]  # numbers of acts
 
 class Variants:
     """Records without acts. ``reread`` gives the whole log again; ``prepare`` names the variants that are asked for, so that the
-    log is read once for all of them.
+    log is read once for all of them. ``ends``: what drains and cancellations ended; it may lack where only words are taken out.
     """
 
-    def __init__(self, record: Record, acts: Sequence[Act], reread: Callable[[], Iterable[Event]]) -> None:
-        self.record, self.reread = record, reread
+    def __init__(
+        self, record: Record, acts: Sequence[Act], reread: Callable[[], Iterable[Event]], ends: Ends | None = None
+    ) -> None:
+        self.record, self.reread, self.ends = record, reread, ends
         self.acts = {act.number: act for act in acts}
         self._folded: dict[Acts, Record] = {}
 
@@ -39,8 +42,26 @@ class Variants:
         heavy = {self.heavy(numbers) for numbers in wanted} - {frozenset(), *self._folded}
         if heavy:
             ordered = sorted(heavy, key=sorted)
-            dropped = [frozenset().union(*(self.acts[number].dropped for number in one)) for one in ordered]
-            self._folded |= dict(zip(ordered, fold_without(self.reread(), dropped), strict=True))
+            records = fold_without(self.reread(), [self._dropped(one) for one in ordered])
+            self._folded |= dict(zip(ordered, records, strict=True))
+            for numbers, record in zip(ordered, records, strict=True):
+                self._go_on(record, numbers)
+
+    def _dropped(self, numbers: Acts) -> frozenset[int]:
+        """The events that the log lacks without some acts: their own, and what follows from them alone."""
+        own = frozenset().union(*(self.acts[number].dropped for number in numbers))
+        if self.ends is None:
+            return own
+        undone = self.ends.undone(numbers)
+        verdicts = own | undone.events
+        return verdicts | not_run_for(self.record, self.ends.plans, verdicts, undone.again)
+
+    def _go_on(self, record: Record, numbers: Acts) -> None:
+        """What these acts ended goes on: runs are attempted again, and components have more of their time."""
+        undone = self.ends.undone(numbers) if self.ends is not None else Undone()
+        record.cut_short = undone.cut_short
+        if undone.again:
+            record.runs = [replace(row, retried=True) if row.run in undone.again else row for row in record.runs]
 
     def without(self, numbers: Collection[int]) -> Record:
         """Purpose: the record without these acts. The one that was given stays as it is."""

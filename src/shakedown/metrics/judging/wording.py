@@ -65,16 +65,23 @@ def left_out_text(left_out: Iterable[tuple[str, int]]) -> str:
 
 
 def summary(
-    outcome: str, components: tuple[ComponentScore, ...], finished: bool, given: Standing, taken: int = 0
+    outcome: str,
+    components: tuple[ComponentScore, ...],
+    finished: bool,
+    given: Standing,
+    taken: int = 0,
+    behind: int = 0,
 ) -> str:
-    """Purpose: one sentence that begins with the very words of the outcome; then what is missing or restricts it."""
+    """Purpose: one sentence that begins with the very words of the outcome; then what is missing or restricts it. ``taken``: how
+    many things people took away; ``behind``: how many criteria leave runs behind by an epoch that nobody declared.
+    """
     named = [(f"{c.name}: {k.name}", k) for c in components for k in c.criteria]
     if outcome == "accepted":
         return (
             f"accepted: all {len(named)} criteria are met" if len(named) > 1 else "accepted: the only criterion is met"
         )
     if outcome == "accepted with restrictions":
-        return _restricted([criterion for _, criterion in named], components, given, taken)
+        return _restricted([criterion for _, criterion in named], components, given, taken, behind)
     failed = [name for name, criterion in named if criterion.outcome == "not met"]
     if outcome == "rejected":
         return f"rejected: {plural(len(failed), 'criterion', 'criteria')} of {len(named)} not met ({some(failed)})"
@@ -156,7 +163,7 @@ def _with_reasons(undecided: list[tuple[str, str]]) -> str:
 
 
 def _restricted(
-    criteria: list[CriterionScore], components: tuple[ComponentScore, ...], given: Standing, taken: int
+    criteria: list[CriterionScore], components: tuple[ComponentScore, ...], given: Standing, taken: int, behind: int
 ) -> str:
     missing = sum(len(component.unavailable) for component in components)
     waived = sum(criterion.outcome == "waived" for criterion in criteria)
@@ -166,6 +173,8 @@ def _restricted(
     what += [f"{plural(len(given.others), 'waiver')} of gates and rows"] if given.others else []
     what += [f"{plural(len(given.gone), 'waiver')} of what an amendment replaced"] if given.gone else []
     what += [f"{plural(taken, 'thing')} taken away by what people did"] if taken else []
+    by = "by an epoch that nobody declared"
+    what += [f"{plural(behind, 'criterion leaves', 'criteria leave')} runs out {by}"] if behind else []
     if waived:
         rest = f"{met} of {len(criteria)} criteria are met"
     elif not missing:

@@ -152,7 +152,8 @@ class Word(Scalar):
 class Whole(Scalar):
     """A whole number, at least ``least``, and at most ``most`` where that is given."""
 
-    _PATTERN = re.compile(r"[+-]?\d{1,15}")
+    _PATTERN = re.compile(r"[+-]?[0-9]{1,15}")
+    _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 
     def __init__(self, least: int = 0, templated: bool = False, most: int | None = None) -> None:
         self.least, self.templated, self.most = least, templated, most
@@ -161,6 +162,10 @@ class Whole(Scalar):
     def convert(self, text: str) -> int:
         if self._PATTERN.fullmatch(text) is None:
             raise InvalidValue(f"'{text}' is not a whole number")
+        if self._LEADING_ZERO.match(text):
+            octal = f", or {int(text, 8)} if base 8 is meant" if set(text) <= set("+-01234567") else ""
+            why = f"'{text}' begins with 0, and some readers of YAML take that for base 8"
+            raise InvalidValue(why, f"write {int(text)}{octal}")
         value = int(text)
         if value < self.least:
             raise InvalidValue(f"{value} is less than {self.least}, the least that is possible")

@@ -200,14 +200,14 @@ def _slowness(node: NodeMedian) -> float:
 def signatures_on_page(campaign: CampaignRead) -> list[tuple[str, str]]:
     """Purpose: who signed which seal with which key, and for which party, each with the digest of the seal."""
     from shakedown.conductor.record.settling import parties_of_seals
-    from shakedown.conductor.record.signing import sides_of
+    from shakedown.conductor.record.signing import signed_for
     from shakedown.events.signatures import signatures_of
     from shakedown.report.page.signature import signature_words
 
     found = signatures_of(campaign.layout, [row.digest for row in campaign.record.seals])
     parties = parties_of_seals(campaign.layout, {one.digest for one in found})
-    sides = {digest: sides_of(mine) for digest, mine in parties.items()}
-    return [(signature_words(one, sides[one.digest].get(one.fingerprint, "")), one.digest) for one in found]
+    sides = {digest: signed_for(mine, found) for digest, mine in parties.items()}
+    return [(signature_words(one, sides[one.digest].get(one.file, "")), one.digest) for one in found]
 
 
 def _builds(campaign: CampaignRead) -> list[tuple[str, Any, str]]:

@@ -38,7 +38,7 @@ def render_signature_page(
     sides: Mapping[str, str] | None = None,
 ) -> bytes:
     """Purpose: the page as HTML. ``digest``: of the seal; ``event``: its own; ``signed``: what the seal says in words;
-    ``signatures``: those that people made with keys; ``sides``: fingerprint of a key -> the party whose key it is."""
+    ``signatures``: those that people made with keys; ``sides``: file of a signature -> the party whose key it is."""
     contracts = [str(title) for title in signed.get("contracts", [])]
     title = contracts[0] if len(contracts) == 1 else f"Acceptance of {signed.get('system', '')}"
     parties = [(str(role), str(name)) for role, name in signed.get("parties", [])][:MOST_PARTIES] or list(_EMPTY)
@@ -231,7 +231,7 @@ def _signatures(signatures: Sequence[Signature], parties: int, sides: Mapping[st
         return ""
     room = 1 if parties > 2 else MOST_SIGNATURES - (len(signatures) > MOST_SIGNATURES)
     room = min(room, 2) if acts else room
-    words = [signature_words(one, sides.get(one.fingerprint, "")) for one in signatures[:room]]
+    words = [signature_words(one, sides.get(one.file, "")) for one in signatures[:room]]
     lines = [f"<li>{_text(text, _LONGEST + _LONGEST_NAME)}</li>" for text in words]
     more = len(signatures) - room
     rest = f"<p>and {more} more.</p>" if more > 0 and not acts else ""

@@ -1,0 +1,235 @@
+"""What drains and cancellations ended, and what would go on without some of them: ``Ends``.
+
+Several may have ended the same: a result is still to come only without all that held for it. A drain holds until its component is
+taken up again by an amendment or by ``again``; where that amendment is left out of account, it was never taken up. What follows is
+ended with it: what needed a result that is still to come was not to be judged *not_run*, a run that failed would have been
+attempted again, and a component that runs for a time had more of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from shakedown.metrics.clock import component_clock, enough
+from shakedown.metrics.judging.late_orders import TimesUp
+from shakedown.metrics.judging.people import ENDS_EARLY, Act
+from shakedown.metrics.judging.plans_in_force import PlansInForce
+from shakedown.metrics.needed import needed_results
+from shakedown.metrics.rows.rows import ActRow, NoteRow, RunRow
+from shakedown.metrics.rows.table import Record
+from shakedown.model.nouns import Document
+from shakedown.model.retrying import rule_for
+
+WELL = frozenset({"passed", "performance"})  # verdicts of runs with the right answer: what needs them may begin
+
+
+class Undone(Struct, frozen=True):
+    """What is otherwise without some acts. ``events``: what the log lacks then; ``again``: runs that would have been attempted
+    again; ``cut_short``: components that would have had more of their time.
+    """
+
+    events: frozenset[int] = frozenset()
+    again: frozenset[str] = frozenset()
+    cut_short: frozenset[str] = frozenset()
+
+
+class _Ended(Struct, frozen=True):
+    """One thing that came to an end at an event: of a component, a run, a case. ``by_drains``: a drain may have done it, and not
+    only a cancellation.
+    """
+
+    event: int
+    component: str
+    run: str
+    case: str
+    by_drains: bool = True
+
+
+class Ends:
+    """The ends that people brought about. ``times``: when the time of each component was up, as it was known (``times_up``)."""
+
+    def __init__(
+        self,
+        record: Record,
+        acts: Sequence[Act],
+        document_of: Callable[[str], Document],
+        times: Mapping[str, TimesUp],
+    ) -> None:
+        self.record, self.times = record, times
+        self._of = {event: act.number for act in acts for event in act.events}
+        self._said = [row for row in record.acts if row.kind in ENDS_EARLY]
+        self._overs = [
+            note for note in record.of_kind("finding", "case_stopped") if _is_over(note) and not self._was_made(note)
+        ]
+        self._amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
+        self.plans = PlansInForce(record, document_of)
+        self._known: dict[frozenset[int], Undone] = {}
+
+    def undone(self, gone: Collection[int]) -> Undone:
+        """Purpose: what is otherwise without these acts."""
+        numbers = frozenset(gone)
+        if numbers not in self._known:
+            self._known[numbers] = self._undone(numbers)
+        return self._known[numbers]
+
+    def shared(self, number: int) -> frozenset[int]:
+        """Purpose: the acts that ended something which this one ended too."""
+        every = (self._holders(one, frozenset())[0] for one in self._ended)
+        return frozenset().union(*(holders for holders in every if number in holders))
+
+    # ---- how it is found ---------------------------------------------------------------------------------------------------
+
+    def _undone(self, gone: frozenset[int]) -> Undone:
+        if not self._said or not any(self._of[row.seq] in gone for row in self._said if row.seq in self._of):
+            return Undone()
+        back = [one for one in self._ended if self._is_back(one, gone)]
+        given_up = self.record.given_up
+        again = {one.run for one in back if one.run and given_up.get(one.run) == one.event}
+        events = {one.event for one in back if one.run not in again}
+        short = {name for name in self._timed if self._ended_for_good(name, gone) and self._lacks_time(name)}
+        return Undone(frozenset(events), frozenset(again), frozenset(short))
+
+    def _is_back(self, one: _Ended, gone: frozenset[int]) -> bool:
+        holders, over = self._holders(one, gone)
+        return bool(holders & gone) and not holders - gone and not over
+
+    def _holders(self, one: _Ended, gone: frozenset[int]) -> tuple[frozenset[int], bool]:
+        """The acts that ended this, and whether it was over before them. What was put aside before its component was taken up again
+        is judged after that, at times: then what held before has done it.
+        """
+        holds: set[int] = set()
+        before: set[int] = set()
+        over = was_over = False
+        for event, what in self._marks(one.component, gone):
+            if event >= one.event:
+                break
+            if what is None:
+                holds, before, over, was_over = set(), holds or before, False, over if holds or over else was_over
+            elif isinstance(what, NoteRow):
+                over = over or (not holds and what.case in ("", one.case))
+            elif not over and _means(what, one):
+                holds.add(self._of[what.seq])
+        return (frozenset(holds), over) if holds or over else (frozenset(before), was_over)
+
+    def _marks(self, component: str, gone: frozenset[int]) -> list[tuple[int, ActRow | NoteRow | None]]:
+        """What was said of the ends of a component, in order; None: it was taken up again."""
+        key = component, gone
+        if key not in self._marked:
+            taken_up = [*self._amended, *self.record.again.get(component, ())]
+            found: list[tuple[int, ActRow | NoteRow | None]] = [
+                (event, None) for event in taken_up if self._of.get(event) not in gone
+            ]
+            found += [(row.seq, row) for row in self._said if row.seq in self._of]
+            found += [(note.seq, note) for note in self._overs if note.value.get("component") == component]
+            self._marked[key] = sorted(found, key=lambda mark: mark[0])
+        return self._marked[key]
+
+    @cached_property
+    def _marked(self) -> dict[tuple[str, frozenset[int]], list[tuple[int, ActRow | NoteRow | None]]]:
+        return {}
+
+    # ---- what came to an end -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _ended(self) -> tuple[_Ended, ...]:
+        """Verdicts *cancelled*, runs that were given up although the plan has more attempts for them, and times that were up before
+        they had passed.
+        """
+        first = min((row.seq for row in self._said), default=0)
+        if not first:
+            return ()
+        runs = [
+            _Ended(row.seq, row.component, row.run, row.case, row.was_taken_back)
+            for row in self.record.runs
+            if row.verdict == "cancelled" and row.seq > first
+        ]
+        times = [
+            _Ended(note.seq, str(note.value.get("component") or ""), "", "")
+            for note in self.record.of_kind("finding")
+            if note.seq > first and _is_over(note) and self._was_made(note)
+        ]
+        return (*runs, *self._given_up(first), *times)
+
+    def _given_up(self, first: int) -> Iterator[_Ended]:
+        spent: dict[tuple[int, str], int] = {}
+        for row in self.record.current():
+            key = row.result, row.verdict
+            spent[key] = spent.get(key, 0) + 1
+            event = self.record.given_up.get(row.run, 0)
+            if event > first and not row.retried and self._has_attempts(row, event, spent[key]):
+                yield _Ended(event, row.component, row.run, row.case)
+
+    def _has_attempts(self, row: RunRow, event: int, spent: int) -> bool:
+        part = self.plans.part(event, row.component)
+        rule = rule_for(part.retry, row.verdict, part.sweep is not None) if part is not None else None
+        return rule is not None and spent <= rule.times
+
+    def _was_made(self, note: NoteRow) -> bool:
+        """It was said that a time is up which had not passed: somebody drained its component."""
+        name = str(note.value.get("component") or "")
+        return note.kind == "finding" and name in self.times and note.time < self.times[name].known_at(note.seq) - 1e-3
+
+    @property
+    def _timed(self) -> list[str]:
+        return [part.name for part in self.plans.at(self.record.seq).components if part.duration_s]
+
+    def _ended_for_good(self, name: str, gone: frozenset[int]) -> bool:
+        return self._is_back(_Ended(self.record.seq + 1, name, "", ""), gone)
+
+    def _lacks_time(self, name: str) -> bool:
+        part = self.plans.part(self.record.seq, name)
+        if part is None or not part.duration_s:
+            return False
+        clock = component_clock(part, self.record)
+        return clock is None or not enough(clock.ran, part.duration_s)
+
+
+def not_run_for(
+    record: Record,
+    plans: PlansInForce,
+    dropped: Collection[int],
+    again: Collection[str],
+    well: Collection[str] = (),
+) -> frozenset[int]:
+    """Purpose: the verdicts *not_run* that would not be without some others. ``dropped``: verdicts that the log lacks; ``again``:
+    runs that would have been attempted again. What failed for good keeps what needs it from running, whatever else is to come.
+    ``well``: runs that have the right answer then.
+    """
+    if not any(row.verdict == "not_run" for row in record.runs):
+        return frozenset()
+    latest: dict[tuple[str, str, str, int], str] = {}  # the last run of each result so far
+    verdicts: dict[str, list[tuple[int, str]]] = {}  # run -> its verdicts so far, with their events
+    found: set[int] = set()
+    for row in sorted(record.runs, key=lambda one: one.seq):
+        if row.verdict == "not_run":
+            needed = [latest.get(key, "") for key in needed_results(plans.at(row.seq), row, record)]
+            there = [_verdict(verdicts.get(run, []), run, (), ()) for run in needed]
+            then = [_verdict(verdicts.get(run, []), run, {*dropped, *found}, again) for run in needed]
+            then = ["passed" if run in well else word for run, word in zip(needed, then, strict=True)]
+            if then != there and all(word == "" or word in WELL for word in then):
+                found.add(row.seq)
+        latest[row.component, row.mode, row.case, row.repeat] = row.run
+        verdicts.setdefault(row.run, []).append((row.seq, row.verdict))
+    return frozenset(found)
+
+
+def _verdict(said: Sequence[tuple[int, str]], run: str, dropped: Collection[int], again: Collection[str]) -> str:
+    """How a run came out, "" where it is still to come."""
+    left = [verdict for event, verdict in said if event not in dropped]
+    return left[-1] if left and (run not in again or left[-1] in WELL) else ""
+
+
+def _is_over(note: NoteRow) -> bool:
+    """The time of a component is up, or a case is given up: nothing more of it is ordered."""
+    return note.kind == "case_stopped" or note.value.get("kind") == "time_is_up"
+
+
+def _means(said: ActRow, one: _Ended) -> bool:
+    """Whether a drain or a cancellation is about something."""
+    if said.kind == "drain":
+        return one.by_drains and str(said.value.get("component") or "") in ("", one.component)
+    runs, cases = (said.value.get(name) or () for name in ("runs", "cases"))
+    return bool(said.value.get("all")) or (bool(one.run) and one.run in runs) or (bool(one.case) and one.case in cases)

@@ -1,0 +1,36 @@
+"""Which results a result needs before it may run, by the plan in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.wanted import ResultKey, wanted_results
+from shakedown.model.nouns import Case, Component, Document
+
+
+def needed_results(document: Document, row: RunRow, record: Record) -> Iterator[ResultKey]:
+    """Purpose: the results that this one needs, by (component, mode, case, repeat).
+
+    Each is of the same repeat and mode in the same component; of one that stands before it, in its first mode. Where fewer repeats
+    are wanted there, the last one is needed.
+    """
+    cases = {case.id: case for case in document.cases}
+    names = [part.name for part in document.components]
+    if row.case not in cases or row.component not in names:
+        return
+    before = document.components[: names.index(row.component) + 1]
+    for need in cases[row.case].needs:
+        home = next((part for part in reversed(before) if need.case in part.cases), None)
+        if home is None or need.case not in cases:
+            continue
+        first = next((str(mode.name) for mode in home.modes), "")
+        mode = row.mode if home.name == row.component else first
+        last = _last(document, home, cases[need.case], mode, row, record)
+        yield home.name, mode, need.case, min(row.repeat, last) if last else row.repeat
+
+
+def _last(document: Document, home: Component, case: Case, mode: str, row: RunRow, record: Record) -> int:
+    times = 0 if home.duration_s else sum(event < row.seq for event in record.again.get(home.name, ()))
+    return dict(wanted_results(home, case, document.system, times)).get(mode, 0)
