@@ -970,3 +970,28 @@ def test_every_report_is_one_that_the_engine_knows(looker: Looker) -> None:
         looker.slurm.queue[""] = [row(state=state)]
         report = looker.one(JOB)
         assert report is not None and report.state in JOB_STATES
+
+
+# ---- a claim without words ----
+
+
+def test_a_job_that_waits_does_not_run_because_its_claim_is_empty(looker: Looker) -> None:
+    """Who made it was ended before it wrote. The queue knows better, once a job that writes it just now had the time."""
+    looker.begin()
+    looker.places.claim(JOB.id, 0).write_bytes(b"")
+    looker.slurm.queue[""] = [row(state="PENDING", id="8")]
+    young = looker.one(JOB, settled=False)
+    assert young is not None and young.state == "running"
+    report = looker.one(JOB)
+    assert report is not None and report.state == "queued"
+
+
+def test_of_an_empty_claim_nobody_says_that_its_job_began(looker: Looker) -> None:
+    looker.begin()
+    looker.places.claim(JOB.id, 0).write_bytes(b"")
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.message) == (
+        "absent",
+        "the queue does not know it; accounting has no record of it; its claim is there without a word: its maker ended "
+        "before it wrote, and nobody knows whether the job began",
+    )

@@ -200,7 +200,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
     ),
     EventKind(
         "claim_found",
-        "The job holds its own claim: it did start; its marks and its deadline decide.",
+        "Its claim is taken, and not by us: it did start, or may have; its marks and its deadline decide.",
         "Jobs and runs",
         fold="jobs.claim_found",
     ),
