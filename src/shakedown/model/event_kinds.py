@@ -206,7 +206,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
     ),
     EventKind(
         "claim_unknown",
-        "Whether the claim is taken could not be told: the file system did not answer; it is tried again.",
+        "Whether the claim is taken could not be told: the file system did not answer; what comes of it is told once it does.",
         "Jobs and runs",
         fold="queue_guard.claim_unknown",
     ),
