@@ -172,7 +172,7 @@ def _is_news(state: State, report: JobReport) -> bool:
         run = state.runs.get(report.run) if report.run in job.parts else None
         return (
             run is not None
-            and report.state != run.seen
+            and (report.state != run.seen or (report.state == "running" and bool(report.output) and not run.facts))
             and run.phase in (RunPhase.ORDERED, RunPhase.QUEUED, RunPhase.RUNNING)
         )
     if job is None or not report.is_of(job.restart):
