@@ -111,7 +111,9 @@ class Ending:
         ordered = [pid for pid in tree if table[pid].parent not in tree]
         for parent in ordered:
             ordered += [pid for pid in children.get(parent, ()) if pid in tree]
-        ordered += tree.difference(ordered)  # of a table that was read while ids were given anew, whatever it says of parents
+        ordered += tree.difference(
+            ordered
+        )  # of a table that was read while ids were given anew, whatever it says of parents
         return [table[pid] for pid in ordered]
 
     def _belongs(self, process: Process) -> bool:

@@ -111,7 +111,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "epoch": state.epoch,
         "time": state.time,
         "components": components,
-        "builds": {state.index.builds[key].name: build.phase for key, build in state.builds.items()},
+        "builds": {state.index.build_names[key]: build.phase for key, build in state.builds.items()},
         "live": [_live(state, run.id, alone) for run in state.runs.values()],
         "record_full": _record_full(layout) if state.phase != CampaignPhase.ENDED else "",
         "budgets": _budgets(state),
