@@ -10,6 +10,7 @@ from pathlib import Path
 from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.nouns import Case
 from shakedown.model.printed import Published
+from shakedown.plans.binding import tell_unbound
 from shakedown.plans.braces import tell_unfilled, tell_unfilled_in_system, tell_unused
 from shakedown.plans.cases.cases import resolve
 from shakedown.plans.cases.needs import Joiner
@@ -71,6 +72,9 @@ def check_site(
         for file in reading.plans.values():
             plan_document(reading, file, here, kernels)
         _tell_unfilled(reading)
+        own = {test.name for test in reading.tests.values() if not test.shipped}
+        for context, mine in zip(contexts, cases, strict=True):
+            tell_unbound(reading.tests, (case for case in mine if case.test in own), context, reading.advice)
         _check_contracts(reading, contexts, cases)
         check_rehearsals(reading)
         for machine in reading.machines.values():

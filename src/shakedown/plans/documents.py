@@ -16,6 +16,7 @@ from yaml.nodes import MappingNode
 
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Case, Component, Document, Limits, Source
+from shakedown.plans.binding import tell_unbound
 from shakedown.plans.braces import tell_unfilled_in_plan
 from shakedown.plans.components.components import Selector, read_components
 from shakedown.plans.components.lints import advise
@@ -127,6 +128,7 @@ def document_of(
     )
     advise(root, document, reading.advice)
     tell_unfilled_in_plan(root, reading.advice)
+    tell_unbound(reading.tests, cases, context, reading.advice)
     reading.lost += tell_lost(root, document, name, reading.advice)
     return replace(document, scores=scores, components=(*components, *settled))
 
