@@ -7,8 +7,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from shakedown.conductor.driver.conductor import Conductor
-from shakedown.conductor.driver.loop import _claim
-from shakedown.engine import Order
+from shakedown.conductor.driver.loop import _claim, _claim_again
+from shakedown.engine import Decision, Order
+from shakedown.engine.state.jobs import JobRequests
 from shakedown.model.events import Event
 
 
@@ -46,3 +47,35 @@ def test_taken_jobs_are_cancelled_together() -> None:
 def test_nothing_is_asked_where_nothing_of_ours_waits_there() -> None:
     assert claim(2, 3)[0].cancelled == []
     assert claim()[0].cancelled == []
+
+
+def test_a_claim_of_which_nobody_can_tell_is_tried_again_and_told_once_somebody_can() -> None:
+    """Every few seconds, and not at each turn of the loop; where one cannot be told, the others are not waited for."""
+    answers, tried, said = iter([None, None, True, False, True]), list[tuple[float, str]](), list[tuple[str, str]]()
+    cancelled: list[str] = []
+
+    def take_claim(job: Any) -> bool | None:
+        tried.append((now, job.id))
+        return next(answers)
+
+    scheduler = SimpleNamespace(take_claim=take_claim, cancel=lambda jobs: cancelled.extend(job.id for job in jobs))
+    conductor = SimpleNamespace(
+        ports=SimpleNamespace(scheduler=scheduler),
+        next_claims=0.0,
+        log=lambda event, **ids: said.append((event, ids["job"])),
+    )
+    news: list[float] = []
+    for now in (100.0, 101.0, 104.9, 105.0, 109.0, 110.0):
+        decision = Decision()
+        for n in (1, 2, 3):
+            requests = JobRequests(claim_unknown=True)
+            decision.claim(
+                cast(Any, SimpleNamespace(id=f"j{n}", run=f"r{n}", scheduler_id=str(n), requests=requests)), ""
+            )
+        assert not decision.orders, "the order is in the record"
+        if _claim_again(cast(Conductor, conductor), decision, now):
+            news.append(now)
+        assert decision.wake_at == conductor.next_claims > now
+    assert tried == [(100.0, "j1"), (105.0, "j1"), (110.0, "j1"), (110.0, "j2"), (110.0, "j3")]
+    assert said == [("claim_taken", "j1"), ("claim_found", "j2"), ("claim_taken", "j3")]
+    assert (news, cancelled) == ([110.0], ["j1", "j3"])

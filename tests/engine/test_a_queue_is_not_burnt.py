@@ -54,6 +54,21 @@ def test_a_directory_that_is_away_costs_no_run_an_attempt(away: tuple[tuple[floa
     assert released[-1] < back + 90, "the probe took its claim soon after the directory was back"
 
 
+def test_that_nobody_can_tell_whether_claims_are_taken_is_told_once_of_each_job() -> None:
+    away = (90.0, 120.0)
+    campaign = Campaign(plan_of(local=True), fates=STEADY, lies=Lies(away=(away,)), local=True).run()
+
+    back = campaign.world.began + sum(away)
+    unknown = Counter(event.job for event in campaign.events("claim_unknown"))
+    ordered = Counter(event.job for event in campaign.events("claim_order") if event.time < back)
+    settled = {event.job: event.time for event in campaign.events("claim_taken")}
+    assert unknown
+    assert set(unknown.values()) == {1}
+    assert all(ordered[job] == 1 for job in unknown)
+    assert all(settled[job] >= back for job in unknown)
+    assert verdicts(campaign) == {"passed": 36}
+
+
 def test_what_waits_at_the_scheduler_is_kept_there_and_one_probes() -> None:
     """The jobs of a queue begin one after the other as nodes fall idle: most of them are kept from it in time."""
     fates, seen = Fates(mean_s=60, spread_s=59), list[str]()

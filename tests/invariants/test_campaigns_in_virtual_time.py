@@ -21,6 +21,7 @@ from shakedown.engine.state.phases import JobPhase, RunPhase
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import Retry
 from shakedown.model.units import show_duration
+from shakedown.queries.status import _told
 from shakedown.twin import Fates, Lies
 
 
@@ -338,6 +339,20 @@ def test_a_job_that_no_source_knows_is_not_said_to_wait() -> None:
     again = f"after {show_duration(policy.grace_s)} it is kept from ever starting, and ordered again"
     said = explain_run(hand.state, "r000001")
     assert said.startswith("the scheduler took it; no source has known it since ") and said.endswith(f"; {again}")
+
+
+def test_a_job_that_began_and_waits_again_at_the_scheduler_is_not_said_to_run() -> None:
+    """As after a controller that came back with an old memory. It is taken for running all the same: it may go on."""
+    hand, _ = _running("queue")
+    hand.play("job_report", job="j000001", run="r000001", value={"state": "queued", "source": "queue"})
+    said = explain_run(hand.state, "r000001")
+    assert "it is running" not in said
+    assert said.startswith("it began at ") and "the scheduler has it waiting in its queue again" in said
+    [told] = _told(hand.state)
+    assert told == {"job": "j000001", "run": "r000001", "why": said}
+    hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": "queue"})
+    assert explain_run(hand.state, "r000001") == "it is running"
+    assert _told(hand.state) == []
 
 
 @pytest.mark.parametrize("how", ["it answers again", "another driver"])

@@ -104,6 +104,29 @@ def test_marks_that_do_not_come_are_not_waited_for_for_ever() -> None:
     assert verdict.value["verdict"] == "interrupted"
 
 
+@pytest.mark.parametrize("said", ["node_fail", "timeout", "cancelled", "failed"])
+def test_a_part_that_the_end_of_its_job_cut_off_keeps_its_output_and_its_directory(said: str) -> None:
+    hand = hand_on(pack_of(1))
+    hand.play("submit_accepted", job="j000001", run="r000001", value={"id": "7"})
+    told(hand, "r000001", state="running", part=True)
+    run = hand.state.runs["r000001"]
+    left = {
+        "file": "outputs/000/j000001.0/r000001.out",
+        "bytes": 3,
+        "crc": "352441c2",
+        "directory": "work/000/j000001.0/r000001",
+    }
+    report = JobReport("j000001", "running", "marks", output=left, run="r000001")
+    assert _is_news(hand.state, report)
+    told(hand, "r000001", state="running", part=True, output=left)
+    assert not _is_news(hand.state, report), "once"
+    assert run.phase == "running"
+    told(hand, "r000001", state=said, source="queue", nodes="n001")
+    hand.state.time += hand.state.index.policy.grace_s
+    (verdict,) = [order.event for order in decided(hand).orders]
+    assert verdict.value["output"] == left
+
+
 def test_with_late_marks_a_sweep_sees_each_node_once() -> None:
     campaign = play(sweep_of_five(nodes=4), lies=Lies(marks_late_s=30.0), fates=Fates(mean_s=20.0), quiet=False)
     assert len(campaign.world.executions) == 20

@@ -20,7 +20,7 @@ clusters: {two: {scheduler: slurm, partitions: {far: {nodes: n1, type: t}}}}
 node_types: {t: {cores: 2}}
 fingerprint: {free: "awk '{print $1}' <${FILE} {a,b}", cores: "echo {node.cores}"}
 """
-TEST = "test: a\nparameters: {n: [1]}\nrun: {command: x}\n"
+TEST = 'test: a\nparameters: {n: [1]}\nrun: {command: "x {n}"}\n'
 
 
 def told(site: Any, here: Any) -> list[str]:
@@ -168,3 +168,40 @@ def test_a_name_in_a_plan_is_told_but_where_cases_are_chosen_by_it(site: Any, he
     )
     (line,) = [line for line in told(site, here) if "stays as it is" in line]
     assert line == "site/plans/p.yaml:3: about: '{node.cores}' stays as it is: nothing is filled in here"
+
+
+def test_a_parameter_that_nothing_uses_is_told(site: Any, here: Any) -> None:
+    """Its cases do the same under several names."""
+    site.test('test: a\nabout: with each n\nparameters: {n: [1, 2], m: 3}\nrun: {command: "nm x"}\n')
+    assert told(site, here) == [
+        "site/tests/a.yaml:3: parameters.n: nothing in the test uses it: 2 cases in place of one do the same",
+        "site/tests/a.yaml:3: parameters.m: nothing in the test uses it",
+    ]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        'run: {command: "x {n}"}',
+        'run: {command: x, environment: {SIZE: "{n}"}}',
+        'run: {command: x, nodes: "{n}"}',
+        'run: {command: x}\nloads: {mds: "{2 * n} / min"}',
+        "run: {command: x}\nfigures: {f: {regex: '(?P<value>[0-9]+) of {n}'}}",
+        'run: {command: "x {m}"}\nparameters+: {m: "{2 * n}"}',
+    ],
+)
+def test_a_parameter_that_something_uses_is_not(site: Any, here: Any, use: str) -> None:
+    text = "test: a\nparameters: {n: [1]}\n" + use + "\n"
+    site.test(
+        text.replace("parameters: {n: [1]}\n", "").replace("parameters+: {", "parameters: {n: [1], ")
+        if "+" in use
+        else text
+    )
+    checked = check_site(Path(site.path), lambda: here)
+    assert not [said for said in (*checked.problems, *checked.warnings) if "nothing in the test uses" in said.message]
+
+
+def test_a_parameter_of_what_a_test_extends_is_used_by_either(site: Any, here: Any) -> None:
+    site.test('test: base\nabstract: true\nparameters: {n: [1], m: [1]}\nrun: {command: "x {m}"}\n', "tests/base.yaml")
+    site.test('test: a\nextends: base\nrun: {environment: {N: "{n}"}}\n')
+    assert told(site, here) == []

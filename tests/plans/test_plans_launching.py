@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from shakedown.plans.cases import environment as surroundings
+from shakedown.plans.checking import check_site
 
 SYSTEM = """\
 system: c5
@@ -338,3 +339,28 @@ def test_wrong_words_are_told(site: Any, launch: str, words: str) -> None:
     with pytest.raises(Exception) as caught:
         site.cases()
     assert words in str(getattr(caught.value, "problems", caught.value))
+
+
+# ---- a Slurm that binds nothing ----
+
+
+@pytest.mark.parametrize(
+    ("plugin", "binding", "told"),
+    [
+        ("task/none", "cores", True),
+        ("task/cgroup", "numa", True),
+        ("task/affinity,task/cgroup", "cores", False),
+        ("task/none", "none", False),
+        ("", "cores", False),  # nothing is known
+    ],
+)
+def test_a_binding_that_slurm_takes_and_does_not_heed_is_told(
+    made: Any, site: Any, here: Any, login: LoginNode, plugin: str, binding: str, told: bool
+) -> None:
+    said = f"SlurmUser = slurm\nTaskPlugin              = {plugin}\nTaskPluginParam = (null)"
+    login.of().program("scontrol", said if plugin else "")
+    made(f"launch: {{mpi: mpich, binding: {binding}}}")
+    checked = check_site(Path(site.path), lambda: here)
+    warnings = [f"{one.path}:{one.line}: {one.message}" for one in checked.warnings]
+    message = f"run.launch.binding: Slurm binds no rank here: its TaskPlugin is {plugin}, and srun says nothing of it"
+    assert [text for text in warnings if "binding" in text] == ([f"site/tests/a.yaml:2: {message}"] if told else [])

@@ -25,10 +25,10 @@ def reactor() -> Iterator[Reactor]:
 
 @pytest.fixture
 def until(reactor: Reactor) -> Until:
-    """Wait until something is so; the test fails where it is not so within some seconds."""
+    """Wait until something is so; the test fails where it is not so within a minute."""
 
     def wait(condition: Callable[[], object]) -> None:
-        end = reactor.now() + 10
+        end = reactor.now() + 60
         while not condition():
             assert reactor.now() < end, "it did not happen"
             reactor.wait(reactor.now() + 0.01)

@@ -77,6 +77,20 @@ def test_nothing_of_a_tree_gets_away(start: Start, reactor: Reactor, until: Unti
     assert reap(child) == -signal.SIGKILL
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_parents_are_ended_before_their_children(number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a shell whose command was ended goes on with the next one, or ends well. Process ids may have begun again at 1."""
+    parents = {901: 1, 64: 901, 32: 64, 902: 64, 8: 902, 3: 901, 77: 1, 5: 77}
+    table = {pid: Process(pid, "S", parent, 901, 901, pid) for pid, parent in parents.items()}
+    sent: list[int] = []
+    monkeypatch.setattr(tree, "read_table", lambda: table)
+    monkeypatch.setattr(tree, "read_marker", lambda *_, **__: [])
+    monkeypatch.setattr(os, "kill", lambda pid, what: sent.append(pid) if what == number else None)
+    Ending("t/order", 901, grace_s=0.0 if number == signal.SIGKILL else 60.0).step()
+    assert sorted(sent) == sorted(parents)
+    assert all(sent.index(parent) < sent.index(pid) for pid, parent in parents.items() if parent in parents)
+
+
 def test_a_tree_whose_first_process_is_long_gone_is_found_by_its_marker(
     start: Start, reactor: Reactor, until: Until, tmp_path: Path
 ) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +19,7 @@ from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import JobOrder
-from shakedown.schedulers.claims import CannotStart
+from shakedown.schedulers.claims import CannotStart, Workplace, make_claim
 from shakedown.schedulers.cluster.job_places import JobPlaces, campaign_token, job_label, job_of_label
 from shakedown.schedulers.cluster.marks import Marks, read_marks
 
@@ -134,6 +138,42 @@ def test_a_claim_of_nobody_is_told_from_no_claim(places: JobPlaces) -> None:
     assert places.claim_holder(JOB, 1) == "conductor"
     marks = read_marks(places, JOB)
     assert marks == Marks(1, claimed=True, holder="conductor")
+
+
+CLAIMS = {
+    "of a job": "places.take_claim('j000007', 0)",
+    "of a part": "places.take_part('j000007', 'r000001')",
+    "of a local job": "Workplace(places.layout).take_claim('j000007', 0)",
+}
+
+
+@pytest.mark.parametrize("how", CLAIMS.values(), ids=CLAIMS)
+def test_who_is_killed_while_it_makes_a_claim_leaves_none(places: JobPlaces, how: str) -> None:
+    """A claim without words is nobody's: its job would be waited for, though it never runs."""
+    program = (
+        "import os, signal, sys\nfrom pathlib import Path\n"
+        "from shakedown.model.layout import Layout\nfrom shakedown.schedulers.claims import Workplace\n"
+        "from shakedown.schedulers.cluster.job_places import JobPlaces\n"
+        "places = JobPlaces(Layout(Path(sys.argv[1])))\n"
+        "os.write = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", program + how, str(places.layout.root)], check=False, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    assert eval(how, {"places": places, "Workplace": Workplace}) is True
+    assert eval(how, {"places": places, "Workplace": Workplace}) is True, "it is ours"
+
+
+def test_without_hard_links_a_claim_is_made_once_all_the_same(
+    places: JobPlaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr("os.link", refuse)
+    assert make_claim(places.claim(JOB, 0), JOB, places.layout)
+    assert not make_claim(places.claim(JOB, 0), JOB, places.layout)
+    assert places.claim_holder(JOB, 0) == "conductor"
+    assert [path.name for path in places.control(JOB).iterdir()] == ["claim.0"]
 
 
 def test_a_claim_that_cannot_be_taken_is_neither_taken_nor_not(tmp_path: Path) -> None:

@@ -338,6 +338,17 @@ def test_a_job_that_was_restarted_before_it_ever_ran_closes_the_door_behind_it(s
     assert site.places.claim_holder("j000001", 0) == "4711"
 
 
+def test_a_shell_that_is_killed_while_it_writes_its_claim_leaves_none(site: Site) -> None:
+    """It had a node and did not begin. The kernel kills it at its first byte: no file may be longer than 0 bytes."""
+    site.prepare("echo ran")
+    limit = ["prlimit", "--fsize=0", *site.shell, str(site.places.script("j000001"))]
+    environment = os.environ | batch_environment(site.places.layout, "j000001", "4711", "n001")
+    done = subprocess.run(limit, env=environment, capture_output=True, check=False, timeout=60)
+    assert done.returncode == -signal.SIGXFSZ
+    assert site.places.claim_holder("j000001", 0) is None
+    assert site.places.take_claim("j000001", 0)
+
+
 @pytest.mark.parametrize("payload", ["sleep 61", "trap 'echo saved; exit 5' TERM; sleep 61 & wait"])
 def test_a_job_that_is_told_to_end_leaves_the_reason_to_the_scheduler(site: Site, payload: str) -> None:
     """As at a time limit: TERM to everything at once. What the payload's status was is no verdict of its own."""

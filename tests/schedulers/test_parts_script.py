@@ -291,6 +291,13 @@ def test_claims_that_cannot_be_written_do_not_use_up_the_parts(node: Node) -> No
     assert not any(node.output(run) for run in runs)
 
 
+def test_a_mark_that_another_lane_is_about_to_write_is_no_trouble(node: Node) -> None:
+    """Lanes race for each part. Who loses may find the winner's mark empty yet, and goes on with the next part."""
+    runs = node.prepare([":"] * 240, at_once=16, limit_s=0)
+    assert node.run() == ""
+    assert node.states(runs) == ["completed"] * 240
+
+
 def test_our_own_part_needs_no_program(node: Node, tmp_path: Path) -> None:
     (run, other) = node.prepare(["echo fine", "exit 3"], at_once=2, limit_s=0)
     environment = {"PATH": str(tmp_path / "nothing"), **batch_environment(node.places.layout, JOB)}

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -255,7 +256,8 @@ def test_a_job_that_ended_unheard_is_interrupted_and_its_large_output_is_kept(ma
         "interrupted",
         "it ended while no conductor was there, so nobody knows how; nothing of it is alive",
     )
-    assert report.output == {"file": "outputs/000/r000001.out", "bytes": 100000}
+    crc = f"{zlib.crc32(bytes(100000)):08x}"
+    assert report.output == {"file": "outputs/000/r000001.out", "bytes": 100000, "crc": crc}
     assert not machine.work(order).exists()
     machine.end()
 

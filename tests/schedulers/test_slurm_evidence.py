@@ -9,6 +9,7 @@ import pytest
 from fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, TOKEN, FakeSlurm, Looker, cluster, record, row
 
 from shakedown.model.ports import JOB_STATES, JobReport
+from shakedown.schedulers.output_sums import damage_of_output
 from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.runner import Ran
 from shakedown.schedulers.slurm.versions import SEPARATOR
@@ -970,3 +971,71 @@ def test_every_report_is_one_that_the_engine_knows(looker: Looker) -> None:
         looker.slurm.queue[""] = [row(state=state)]
         report = looker.one(JOB)
         assert report is not None and report.state in JOB_STATES
+
+
+# ---- a claim without words ----
+
+
+def test_a_job_that_waits_does_not_run_because_its_claim_is_empty(looker: Looker) -> None:
+    """Who made it was ended before it wrote. The queue knows better, once a job that writes it just now had the time."""
+    looker.begin()
+    looker.places.claim(JOB.id, 0).write_bytes(b"")
+    looker.slurm.queue[""] = [row(state="PENDING", id="8")]
+    young = looker.one(JOB, settled=False)
+    assert young is not None and young.state == "running"
+    report = looker.one(JOB)
+    assert report is not None and report.state == "queued"
+
+
+def test_of_an_empty_claim_nobody_says_that_its_job_began(looker: Looker) -> None:
+    looker.begin()
+    looker.places.claim(JOB.id, 0).write_bytes(b"")
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.message) == (
+        "absent",
+        "the queue does not know it; accounting has no record of it; its claim is there without a word: its maker ended "
+        "before it wrote, and nobody knows whether the job began",
+    )
+
+
+# ---- outputs that nobody reads to judge the run ----
+
+
+@pytest.mark.parametrize("state", ["TIMEOUT", "NODE_FAIL", "CANCELLED by 1000", "PREEMPTED"])
+@pytest.mark.parametrize("large", [False, True])
+def test_what_a_run_left_that_was_ended_from_outside_has_its_sums_and_is_on_the_disk(
+    looker: Looker, state: str, large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shakedown.schedulers.output_sums._END_BYTES", 8 if large else 1 << 20)
+    synced: list[str] = []
+    sync = os.fdatasync
+
+    def watched(descriptor: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fdatasync", watched)
+    looker.begin()
+    output = looker.places.output(JOB.id, 0)
+    output.parent.mkdir(parents=True)
+    output.write_bytes(b"it came as far as this line\n")
+    looker.slurm.queue[""] = []
+    looker.slurm.memory[""] = [record(state=state)]
+    report = looker.one(JOB)
+    assert report is not None and report.state in ("timeout", "node_fail", "cancelled", "interrupted")
+    assert report.output["ends" if large else "crc"]
+    assert str(output) in synced
+    assert damage_of_output(looker.root, report.output) is None
+    output.write_bytes(b"It came as far as this line\n")
+    assert damage_of_output(looker.root, report.output) is not None
+
+
+def test_a_run_that_is_read_to_judge_it_has_its_sums_from_its_reader(looker: Looker) -> None:
+    looker.begin()
+    looker.end(3)
+    output = looker.places.output(JOB.id, 0)
+    output.parent.mkdir(parents=True)
+    output.write_bytes(b"it failed\n")
+    looker.slurm.queue[""] = [row(state="FAILED", nodes="n001", start=50, end=60)]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, "crc" in report.output) == ("failed", False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -335,3 +336,28 @@ def test_jobs_of_others_that_wait_are_counted_on_clusters_that_need_not_be_ours(
     assert found.pending == {"c3": 4}  # type: ignore[attr-defined]
     assert list(found.trouble) == ["c4"]  # type: ignore[attr-defined]
     assert survey(tmp_path, slurm, None) == ()  # type: ignore[arg-type]
+
+
+# ---- outputs that nobody reads ----
+
+
+def test_a_part_that_the_end_of_its_job_cut_off_says_where_its_output_is(node: Node) -> None:
+    layout = node.places.layout
+    output = layout.part_output("j000001", RUNS[0])
+    output.parent.mkdir(parents=True)
+    output.write_bytes(b"as far as it came\n")
+    node.begin_part(RUNS[0])
+    node.said()
+    node.slurm.queue[""] = [row(state="NODE_FAIL", nodes="n001", start=50, end=60)]
+    said = [report for after in (0.0, 11.0, 11.0) for report in node.said(after=after)]
+    (cut,) = [report for report in said if report.run and report.output]
+    assert (cut.run, cut.state) == (RUNS[0], "running")
+    assert cut.output == {
+        "file": str(output.relative_to(layout.root)),
+        "bytes": 18,
+        "directory": str(layout.part_work("j000001", RUNS[0]).relative_to(layout.root)),
+        "crc": f"{zlib.crc32(output.read_bytes()):08x}",
+    }
+    ends = [report for report in said if not report.run and report.state == "node_fail"]
+    assert ends
+    assert said.index(cut) < said.index(ends[0]), "before the word on their job"

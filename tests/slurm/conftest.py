@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 from slurm_cluster import Cluster, why_not
-from slurm_pool import KINDS, PREFIX, SHARED, Pool, groups, remove
+from slurm_pool import KINDS, PREFIX, SHARED, Pool, groups
+from slurm_warden import remove, start_warden
 
 HERE = Path(__file__).resolve().parent
 POOL = Pool()
@@ -30,8 +31,11 @@ def slurm_here() -> None:
 def short_directory() -> Iterator[Path]:
     """For a cluster of the test's own (sockets want short paths); it is taken down at the end whatever the test did."""
     directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir="/tmp"))
+    warden = start_warden(directory)
     yield directory
-    remove(directory)
+    remove(directory, warden.pid)
+    warden.kill()
+    warden.wait()
 
 
 def _lend(kind: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:

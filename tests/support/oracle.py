@@ -42,7 +42,15 @@ NEXT = {
     "hold_order": {"held", "hold_order", "release_order", "job_report", "claim_order", "verdict", "cancel_order"},
     "held": {"release_order", "hold_order", "job_report", "claim_order", "verdict", "cancel_order"},
     "claim_order": {"claim_taken", "claim_found", "claim_unknown", "claim_order", "job_report", "cancel_done"},
-    "claim_unknown": {"claim_order", "job_report", "verdict", "cancel_order", "hold_order"},
+    "claim_unknown": {
+        "claim_taken",
+        "claim_found",
+        "claim_order",
+        "job_report",
+        "verdict",
+        "cancel_order",
+        "hold_order",
+    },
     "returned": set(),
     "claim_found": {"job_report", "verdict", "cancel_order", "finding", "returned"},
     "claim_taken": set(),
@@ -68,6 +76,9 @@ class Books:
     cancelling: set[str] = field(
         default_factory=set
     )  # jobs whose cancel_order has no answer yet, which a verdict may overtake
+    claiming: set[str] = field(
+        default_factory=set
+    )  # jobs whose claim_order stands: nobody could tell yet what came of it
     void_jobs: dict[str, int] = field(default_factory=dict)  # job -> the restart from which on nothing of it runs
     bundles: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job of several runs -> its runs
     verdicts: dict[str, str] = field(default_factory=dict)
@@ -156,6 +167,7 @@ class Oracle:
             before = books.jobs.get(event.job)
             need(before is not None or event.event == "submit_order", f"{event.event} for unknown job {event.job}")
             asked = {"submit_unknown", "cancel_done"} if event.job in books.cancelling else {"submit_unknown"}
+            asked |= {"claim_taken", "claim_found"} if event.job in books.claiming else set()
             need(
                 before is None or event.event in NEXT[before] | asked,
                 f"job {event.job}: {event.event} after {before}",
@@ -165,6 +177,11 @@ class Oracle:
                 books.cancelling.add(event.job)
             elif event.event == "cancel_done":
                 books.cancelling.discard(event.job)
+            elif event.event == "claim_unknown":
+                need(event.job not in books.claiming, f"job {event.job}: that nobody can tell is told again")
+                books.claiming.add(event.job)
+            elif event.event in ("claim_taken", "claim_found", "requeued"):
+                books.claiming.discard(event.job)
         if event.event in ("submit_order", "requeued"):
             self._ordered(event)
         elif event.event in ("claim_taken", "returned", "submit_deferred"):

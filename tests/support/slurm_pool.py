@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -14,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from left_processes import MARKER
-from slurm_cluster import SCRIPT, Cluster
+from slurm_cluster import Cluster
+from slurm_warden import remove, start_warden
 
 PREFIX = "shakedown-slurm-"
 AT_ONCE = 2
@@ -66,6 +66,7 @@ class Pool:
         self.up: dict[str, Cluster] = {}
         self.notes: list[str] = []
         self.current: Cluster | None = None
+        self.warden: subprocess.Popen[bytes] | None = None
 
     def lend(self, kind: str) -> Cluster:
         """A sound and empty cluster of the kind."""
@@ -82,6 +83,7 @@ class Pool:
             sweep()
             self.directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir="/tmp"))
             self.directory.chmod(0o755)
+            self.warden = start_warden(self.directory)
         nodes, configuration, options = KINDS[kind]
         return Cluster(self.directory, kind, nodes, configuration, options, self.notes)
 
@@ -109,12 +111,19 @@ class Pool:
         cluster.down()
 
     def close(self) -> None:
-        for cluster in self.up.values():
-            self.end_left(cluster)
+        """Nothing is left, whatever does not end in time."""
+        directory, clusters, warden = self.directory, list(self.up.values()), self.warden
+        self.directory = self.warden = None
         self.up.clear()
-        if self.directory:
-            remove(self.directory)
-        self.directory = None
+        try:
+            for cluster in clusters:
+                self.end_left(cluster)
+        finally:
+            if directory:
+                remove(directory, warden.pid if warden else 0)
+            if warden:
+                warden.kill()
+                warden.wait()
 
 
 def left_on(directory: Path, session: str) -> dict[int, str]:
@@ -160,11 +169,3 @@ def sweep() -> None:
         if owner.isdigit() and not Path(f"/proc/{owner}").exists():
             end_left_on(left, "")
             remove(left)
-
-
-def remove(directory: Path) -> None:
-    subprocess.run(
-        [sys.executable, str(SCRIPT), "down", "--all", "--remove", "--dir", str(directory)],
-        capture_output=True,
-        timeout=300,
-    )

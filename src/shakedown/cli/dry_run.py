@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shakedown.cli.facts import facts
-from shakedown.cli.output import emit, printable, table
+from shakedown.cli.output import emit, fitted, printable, table
 from shakedown.model.errors import MET, WRONG_USE, UsageError
 from shakedown.model.units import show_duration
 
@@ -46,11 +46,12 @@ def _render(found: Planned, scripts: bool) -> str:
     parts += [
         facts(("unavailable", "\n".join(dict.fromkeys(f"{one.case}: {one.reason}" for one in found.unavailable))))
     ]
+    parts = [fitted(part) for part in parts]  # but no script
     parts += _scripts(found) if scripts else []
     last = "nothing was made, and nothing was entered in the register"
     if not found.starts:
         last = f"'shakedown run' refuses this: {found.refused}" + (f"\nhint: {found.hint}" if found.hint else "")
-    return "\n\n".join(filter(None, [*parts, last]))
+    return "\n\n".join(filter(None, [*parts, fitted(last)]))
 
 
 def _head(found: Planned) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, site_option, table
+from shakedown.cli.output import emit, fitted, json_option, printable, site_option, table
 from shakedown.model.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -93,7 +93,9 @@ def list_tests(asked: Asked) -> None:
         }
         for test in listing.tests
     ]
-    emit(data, asked.as_json, lambda: table(("TEST", "CASES", "UNAVAILABLE", "TAGS", "ABOUT"), rows, right=(1,)))
+    emit(
+        data, asked.as_json, lambda: fitted(table(("TEST", "CASES", "UNAVAILABLE", "TAGS", "ABOUT"), rows, right=(1,)))
+    )
 
 
 def list_cases(asked: Asked) -> None:
@@ -105,7 +107,7 @@ def list_cases(asked: Asked) -> None:
         for partition in cluster.partitions
         if cluster.embedded
     }
-    emit(listing.cases, asked.as_json, lambda: _render_cases(listing.cases, local, listing.system))
+    emit(listing.cases, asked.as_json, lambda: fitted(_render_cases(listing.cases, local, listing.system)))
 
 
 def list_systems(asked: Asked) -> None:
@@ -128,8 +130,8 @@ def list_systems(asked: Asked) -> None:
     emit(
         [_system_data(machine, hidden) for machine in machines],
         asked.as_json,
-        lambda: table(
-            ("SYSTEM", "FROM", "PARTITIONS", "ABOUT"), [_system_row(machine, hidden) for machine in machines]
+        lambda: fitted(
+            table(("SYSTEM", "FROM", "PARTITIONS", "ABOUT"), [_system_row(machine, hidden) for machine in machines])
         ),
     )
 
@@ -141,7 +143,7 @@ def list_plans(asked: Asked) -> None:
 
     plans = plan_summaries(read_site(asked.site, parts="plans"))
     rows = [(plan.name, plan.system, ", ".join(plan.components), plan.about) for plan in plans]
-    emit(plans, asked.as_json, lambda: table(("PLAN", "SYSTEM", "COMPONENTS", "ABOUT"), rows))
+    emit(plans, asked.as_json, lambda: fitted(table(("PLAN", "SYSTEM", "COMPONENTS", "ABOUT"), rows)))
 
 
 def list_campaigns(asked: Asked) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -78,3 +80,40 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
         for row in cells
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+_GAP = re.compile(r"\S( {2,})(?=\S)")  # between two columns
+_NARROWEST = 24  # that the last column of a line may be continued in
+
+
+def fitted(text: str, width: int | None = None) -> str:
+    """Purpose: the text with no line wider than the terminal; where standard output is none, as it is: programs read lines.
+
+    A line that is too wide goes on below its last column, or four further in than it began. A word is never cut: it may be a path
+    that somebody copies. ``width``: in characters; without it, the terminal's.
+    """
+    if width is None:
+        width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 0
+    if width <= 0 or all(len(line) <= width for line in text.split("\n")):
+        return text
+    return "\n".join(_folded(line, width) if len(line) > width else line for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> str:
+    import textwrap
+
+    begin = len(line) - len(line.lstrip(" "))
+    columns = [match.end() for match in _GAP.finditer(line[begin:])]
+    hang = begin + columns[-1] if columns else begin + 4
+    if hang > width - _NARROWEST:
+        hang = min(begin + 4, width // 2)
+    pieces = textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+        expand_tabs=False,
+    )
+    return "\n".join(piece.rstrip() for piece in pieces)

@@ -161,11 +161,9 @@ def _bar(state: State) -> str:
 
 
 def _building(state: State) -> list[str]:
-    builds = state.index.builds
+    names = state.index.build_names
     return [
-        builds[key].name
-        for key, build in state.builds.items()
-        if build.phase in (BuildPhase.ORDERED, BuildPhase.STARTED)
+        names[key] for key, build in state.builds.items() if build.phase in (BuildPhase.ORDERED, BuildPhase.STARTED)
     ][:3]
 
 
@@ -197,7 +195,7 @@ def _verdict_line(state: State, event: Event) -> str:
 
 
 def _build_line(state: State, event: Event) -> str:
-    name = state.index.builds[event.build].name
+    name = state.index.build_names[event.build]
     elapsed = f" in {show_duration(event.value['elapsed_s'])}" if "elapsed_s" in event.value else ""
     if event.value["state"] == "done":
         return f"build    done{elapsed}  {name}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import emit, json_option, site_option, table
+from shakedown.cli.output import emit, fitted, json_option, site_option, table
 from shakedown.model.errors import UsageError
 from shakedown.model.events import VERDICTS
 
@@ -53,7 +53,7 @@ def command(
         and pattern.search(row.case)
     ]
     live = [row for row in live_runs(layout, record) if not verdict and pattern.search(row.case)]
-    emit({"judged": [_with_end(row) for row in rows], "live": live}, as_json, lambda: _render(rows, live))
+    emit({"judged": [_with_end(row) for row in rows], "live": live}, as_json, lambda: fitted(_render(rows, live)))
     return 0
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, site_option, table
+from shakedown.cli.output import emit, fitted, json_option, printable, site_option, table
 
 _BESIDE = {"warm_up": "warm up", "filler": "take nodes that the mix leaves idle"}
 MOST_SETS = 10  # of nodes that are out, on a terminal
@@ -80,7 +80,7 @@ def _render(data: dict[str, Any]) -> str:
     parts += _asked(data.get("asked", {}))
     if stands_still:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
-    return printable("\n".join(parts))
+    return fitted(printable("\n".join(parts)))
 
 
 def _full(data: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.cli.output import emit, fitted, json_option, printable, site_option
 
 
 @click.command()
@@ -21,5 +21,5 @@ def command(subject: str, campaign: str | None, site: str | None, as_json: bool)
     from shakedown.queries.status import why
 
     answer = why(Layout(find_campaign(Path(site) if site else None, campaign)), subject)
-    emit(answer, as_json, lambda: printable("\n".join([f"{answer.kind} {answer.subject}", *answer.lines])))
+    emit(answer, as_json, lambda: fitted(printable("\n".join([f"{answer.kind} {answer.subject}", *answer.lines]))))
     return 0

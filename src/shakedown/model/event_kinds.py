@@ -200,13 +200,13 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
     ),
     EventKind(
         "claim_found",
-        "The job holds its own claim: it did start; its marks and its deadline decide.",
+        "Its claim is taken, and not by us: it did start, or may have; its marks and its deadline decide.",
         "Jobs and runs",
         fold="jobs.claim_found",
     ),
     EventKind(
         "claim_unknown",
-        "Whether the claim is taken could not be told: the file system did not answer; it is tried again.",
+        "Whether the claim is taken could not be told: the file system did not answer; what comes of it is told once it does.",
         "Jobs and runs",
         fold="queue_guard.claim_unknown",
     ),

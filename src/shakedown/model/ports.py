@@ -121,7 +121,8 @@ class JobReport(Struct, frozen=True):
 
     ``exit_status`` is -N for signal N, None where not known. ``elapsed_s`` is between two readings of one clock on one host.
     ``output`` points to the kept output: {"pack", "offset", "bytes", "crc"} or {"file", "bytes"}; {} where there is none. The
-    verdict adds the sums of a file that was read (``Evidence.sums``).
+    verdict adds the sums of a file that was read (``Evidence.sums``); of a run that was ended from outside, which nobody reads,
+    the report has them. Of a part, "running" with an output says that its job is over and it has no end of its own.
     ``began`` and ``over``: when, in seconds since 1970; None where nobody says. ``began`` is by the clock of the file system, where
     the job wrote marks; otherwise, as ``over``, by the scheduler's.
     ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known.

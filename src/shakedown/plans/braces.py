@@ -50,6 +50,41 @@ def tell_unfilled(test: Definition, told: Problems) -> None:
             told.at(node, f"{label}: '{{{name}}}' stays as it is: nothing is filled in here", _FILLED_IN)
 
 
+def tell_unused(test: Definition, told: Problems) -> None:
+    """Purpose: warn of each parameter of a test that nothing in it uses: its cases differ in their names alone."""
+    for key, value in _parameters(test.root):
+        name = str(key.value)
+        if name in KNOWN or key.start_mark.name.startswith(CATALOGUE):
+            continue
+        word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+        if not any(word.search(text) for text in _texts(test.root, (key, value))):
+            values = value.value if isinstance(value, SequenceNode) else [value]
+            less = f": {len(values)} cases in place of one do the same" if len(values) > 1 else ""
+            hint = f"write {{{name}}} where its value belongs, or leave it out; 'repeats' of a component runs a case several times"
+            told.at(key, f"parameters.{name}: nothing in the test uses it{less}", hint)
+
+
+def _parameters(root: MappingNode) -> list[tuple[Node, Node]]:
+    found = [value for key, value in root.value if key.value == "parameters"]
+    return [pair for node in found if isinstance(node, MappingNode) for pair in node.value]
+
+
+def _texts(node: Node, but: tuple[Node, ...] = ()) -> Iterator[str]:
+    """All that a test says, but for what is meant for people, and for some nodes."""
+    if node in but:
+        return
+    if isinstance(node, ScalarNode):
+        yield node.value
+    elif isinstance(node, SequenceNode):
+        for item in node.value:
+            yield from _texts(item, but)
+    elif isinstance(node, MappingNode):
+        for key, value in node.value:
+            if key.value not in ("about", "because", "tags", "test", "extends"):
+                yield from _texts(key, but)
+                yield from _texts(value, but)
+
+
 def tell_unfilled_in_system(root: MappingNode, told: Problems) -> None:
     """Purpose: the same of a system's file, where only paths and licences have names in braces: their targets."""
     for node, label, name in unfilled(root, SYSTEM, KNOWN):

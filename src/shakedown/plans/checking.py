@@ -10,7 +10,8 @@ from pathlib import Path
 from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.nouns import Case
 from shakedown.model.printed import Published
-from shakedown.plans.braces import tell_unfilled, tell_unfilled_in_system
+from shakedown.plans.binding import tell_unbound
+from shakedown.plans.braces import tell_unfilled, tell_unfilled_in_system, tell_unused
 from shakedown.plans.cases.cases import resolve
 from shakedown.plans.cases.needs import Joiner
 from shakedown.plans.components.bounds_against import tell_rows_against
@@ -71,6 +72,9 @@ def check_site(
         for file in reading.plans.values():
             plan_document(reading, file, here, kernels)
         _tell_unfilled(reading)
+        own = {test.name for test in reading.tests.values() if not test.shipped}
+        for context, mine in zip(contexts, cases, strict=True):
+            tell_unbound(reading.tests, (case for case in mine if case.test in own), context, reading.advice)
         _check_contracts(reading, contexts, cases)
         check_rehearsals(reading)
         for machine in reading.machines.values():
@@ -135,6 +139,8 @@ def _tell_unfilled(reading: Site) -> None:
     for test in reading.tests.values():
         if test.good:
             tell_unfilled(test, reading.advice)
+            if not test.abstract:
+                tell_unused(test, reading.advice)
     for machine in reading.machines.values():
         if not machine.file.startswith(CATALOGUE):
             file = look_up(os.path.join(reading.path, machine.file), machine.file)  # noqa: PTH118

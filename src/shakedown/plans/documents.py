@@ -16,6 +16,7 @@ from yaml.nodes import MappingNode
 
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Case, Component, Document, Limits, Source
+from shakedown.plans.binding import tell_unbound
 from shakedown.plans.braces import tell_unfilled_in_plan
 from shakedown.plans.components.components import Selector, read_components
 from shakedown.plans.components.lints import advise
@@ -125,10 +126,16 @@ def document_of(
         parties=parties,
         consent=tuple(dict.fromkeys(values.get("consent") or ())),
     )
-    advise(root, document, reading.advice)
-    tell_unfilled_in_plan(root, reading.advice)
+    _warn(reading, root, document, context)
     reading.lost += tell_lost(root, document, name, reading.advice)
     return replace(document, scores=scores, components=(*components, *settled))
+
+
+def _warn(reading: Site, root: MappingNode, document: Document, context: Context) -> None:
+    """What a good plan may not do as it was meant."""
+    advise(root, document, reading.advice)
+    tell_unfilled_in_plan(root, reading.advice)
+    tell_unbound(reading.tests, document.cases, context, reading.advice)
 
 
 def _cases_of(components: tuple[Component, ...], selector: Selector) -> list[Case]:

@@ -95,6 +95,10 @@ class Ending:
         return living
 
     def _members(self, table: dict[int, Process]) -> list[Process]:
+        """The tree, parents before their children: signals are sent in this order.
+
+        A parent that outlives its child by a moment goes on with what comes next, or ends well: a shell with its next command.
+        """
         tree = {process.pid for process in table.values() if self._belongs(process)}
         children: dict[int, list[int]] = {}
         for process in table.values():
@@ -104,7 +108,13 @@ class Ending:
             born = [pid for parent in fresh for pid in children.get(parent, ()) if pid not in tree]
             tree.update(born)
             fresh = born
-        return [table[pid] for pid in tree]
+        ordered = [pid for pid in tree if table[pid].parent not in tree]
+        for parent in ordered:
+            ordered += [pid for pid in children.get(parent, ()) if pid in tree]
+        ordered += tree.difference(
+            ordered
+        )  # of a table that was read while ids were given anew, whatever it says of parents
+        return [table[pid] for pid in ordered]
 
     def _belongs(self, process: Process) -> bool:
         if self.group and self.group in (process.group, process.session):

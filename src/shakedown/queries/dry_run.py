@@ -15,6 +15,7 @@ from shakedown.conductor.driver.ports import clusters_of, refuse_cores_that_are_
 from shakedown.events.campaigns import CAMPAIGNS
 from shakedown.metrics.node_hours import Nodes
 from shakedown.metrics.wanted import wanted_results
+from shakedown.model.build_names import names_of_builds
 from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Build, Case, Component, Document
@@ -121,6 +122,7 @@ def planned(document: Document, site: Path, name: str, wish: str | None = None, 
     open_ended = any(case.runs is None for case in cases)
     expected = _expected(cases)
     held = {case.id: nodes.held(case) for case in document.cases}
+    names = names_of_builds(document.builds, document.cases)
     return Planned(
         plan=document.plan,
         ad_hoc=document.ad_hoc,
@@ -130,7 +132,7 @@ def planned(document: Document, site: Path, name: str, wish: str | None = None, 
         hint=hint,
         components=components,
         cases=cases,
-        builds=[_build(build, document, scripts) for build in document.builds],
+        builds=[_build(build, names[build.key], document, scripts) for build in document.builds],
         unavailable=lost_cases(document),
         runs=None if open_ended else sum(case.runs or 0 for case in cases),
         node_hours_at_most=math.fsum(component.node_hours_at_most for component in components),
@@ -232,9 +234,9 @@ def _component(component: Component, cases: Iterable[CasePlanned], nodes: Nodes)
     )
 
 
-def _build(build: Build, document: Document, scripts: bool) -> BuildPlanned:
+def _build(build: Build, name: str, document: Document, scripts: bool) -> BuildPlanned:
     return BuildPlanned(
-        name=build.name,
+        name=name,
         where=f"in a job on {build.partition}" if build.where == "job" else "here",
         time_limit_s=build.time_limit_s,
         cases=sum(case.build == build.key for case in document.cases),

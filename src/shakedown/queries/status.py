@@ -18,7 +18,7 @@ from shakedown.engine.constraints.budgets import asked_for
 from shakedown.engine.constraints.component_clock import acts_of
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
-from shakedown.engine.policy.explain import Waiting, explain_run
+from shakedown.engine.policy.explain import Waiting, explain_run, waits_again
 from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_unused
 from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
 from shakedown.engine.state.modes import FILLER, is_warm_up
@@ -111,7 +111,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "epoch": state.epoch,
         "time": state.time,
         "components": components,
-        "builds": {state.index.builds[key].name: build.phase for key, build in state.builds.items()},
+        "builds": {state.index.build_names[key]: build.phase for key, build in state.builds.items()},
         "live": [_live(state, run.id, alone) for run in state.runs.values()],
         "record_full": _record_full(layout) if state.phase != CampaignPhase.ENDED else "",
         "budgets": _budgets(state),
@@ -133,14 +133,15 @@ def _record_full(layout: Layout) -> str:
 
 
 def _told(state: State) -> list[dict[str, str]]:
-    """What the scheduler adds to jobs that wait: of what somebody did to them, or has to do before they can start."""
+    """What the scheduler adds to jobs: of what somebody did to them, or has to do before they can start, or of what it forgot."""
     jobs = state.jobs.values()
+    forgotten = [{"job": job.id, "run": job.run, "why": words} for job in jobs if (words := waits_again(job))]
     renamed = [{"job": job.id, "run": job.run, "why": job.report.note} for job in jobs if RENAMED in job.report.note]
     stuck: dict[str, dict[str, str]] = {}  # one for each pool and reason
     for job in map(state.jobs.__getitem__, state.agenda.stuck):
         if job.phase == JobPhase.QUEUED and not we_hold(job):
             stuck.setdefault(about_of(state, job), {"job": job.id, "run": job.run, "why": what_it_needs(job)})
-    return [*renamed, *stuck.values()]
+    return [*renamed, *forgotten, *stuck.values()]
 
 
 def _clocks(state: State) -> Iterator[dict[str, Any]]:

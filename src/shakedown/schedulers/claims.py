@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,9 @@ from shakedown.schedulers.output_archive import NO_ROOM
 TRANSIENT = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.EINTR, errno.ESTALE}
 )
+
+# What a file system answers that knows no hard links, or has no room for one more of a file.
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 
 CONDUCTOR = "conductor"  # what a claim says that no job holds
 
@@ -190,21 +194,52 @@ def is_full(place: str) -> bool:
 
 
 def make_claim(path: Path, job: str, layout: Layout) -> bool:
-    """Purpose: make a claim that no job holds. False: there is one. Raises CannotStart where the disk does not let us tell."""
+    """Purpose: make a claim that no job holds, whole or not at all. False: there is one already.
+
+    Raises CannotStart where the disk does not let us tell.
+
+    The words are written into a file of another name first, and that file is linked to the claim's name: a kill in between
+    leaves no claim without words, of which nobody could tell whose it is. A link fails where the name is taken, as O_EXCL does.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        return not os.path.lexists(path) and _link_claim(path)
+    except OSError as error:
+        raise CannotStart(f"the claim of job {job} cannot be taken: {_because(error, layout)}") from error
+
+
+def _link_claim(path: Path) -> bool:
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")  # what a kill leaves of it is never opened again
+    try:
+        _write_new(draft)
+        os.link(draft, path)
     except FileExistsError:
         return False
     except OSError as error:
-        raise CannotStart(f"the claim of job {job} cannot be taken: {_because(error, layout)}") from error
+        if error.errno not in _NO_LINKS or not draft.exists():
+            raise
+        return _claim_without_links(path)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+    return True
+
+
+def _claim_without_links(path: Path) -> bool:
+    """On a file system without hard links, a kill at the wrong moment may leave a claim without words."""
+    try:
+        _write_new(path)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _write_new(path: Path) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         os.write(descriptor, f"{CONDUCTOR}\n".encode())
-    except OSError:
-        pass  # that it exists is the claim; what it says is for people
     finally:
         os.close(descriptor)
-    return True
 
 
 def cannot_start(run: str, error: OSError, layout: Layout) -> CannotStart:

@@ -19,6 +19,7 @@ from shakedown.model.layout import Layout
 
 LINK_CHARACTERS = 300  # that are kept of where a link leads
 _BLOCK = 1 << 20
+_END_BYTES = 1 << 20  # of the beginning, and of the end, of an output that nobody reads
 _NOTHING_TO_SYNC = (errno.ENOENT, errno.EINVAL, errno.ENOSYS, errno.EROFS, errno.EBADF, errno.EOPNOTSUPP)
 _MARK_BYTES = 64 << 10
 _WHOLE = b" .\n"  # how a mark ends that was written to its end
@@ -33,6 +34,9 @@ class OutputDamage(NamedTuple):
     def __str__(self) -> str:
         what = "the mark" if self.path.startswith("jobs/") else "the output in"
         return f"{what} {self.path} is damaged: {self.why}"
+
+
+UNSURE = "a loss of power may take its output: the disk does not confirm that it has it"
 
 
 # ---- taken when a run is judged --------------------------------------------------------------------------------------------
@@ -52,6 +56,34 @@ def sums_of_parts(parts: Sequence[bytes]) -> dict[str, Any]:
         return {"crc": _shown(zlib.crc32(parts[0]))}
     head, tail = parts
     return {"ends": [len(head), _shown(zlib.crc32(head)), len(tail), _shown(zlib.crc32(tail))]}
+
+
+def kept_unread(layout: Layout, output: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Purpose: the pointer to the output of a run that nobody reads to judge it, with sums, once the disk has it.
+
+    That is a run that was ended from outside. Of a large output only a beginning and an end are read. The second word says why a
+    loss of power may take the output, "" where it cannot. A pointer that needs no sums stays as it is. Its marks have none:
+    what was cut off may live on a node that was lost, and still write its end.
+    """
+    if not needs_sums(output):
+        return output, ""
+    path, size = layout.root / str(output["file"]), int(output.get("bytes", 0))
+    if link := link_of(path):
+        return output | {"link": "".join(c if c.isprintable() else "?" for c in link)[:LINK_CHARACTERS]}, ""
+    trouble = make_durable(layout, output)
+    try:
+        with open_plain(path, follow=False) as file:
+            if size <= 2 * _END_BYTES:
+                parts = [file.read(size)]
+            else:
+                parts = [file.read(_END_BYTES)]
+                file.seek(size - _END_BYTES)
+                parts.append(file.read(_END_BYTES))
+    except OSError:
+        return output, trouble
+    whole = sum(map(len, parts)) == min(size, 2 * _END_BYTES)
+    sums = sums_of_parts(parts) if whole and size else {}
+    return output | sums, trouble
 
 
 def sums_of_marks(layout: Layout, output: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ Commands = dict[str, Callable[["Conductor", Command], Event | None]]
 
 @dataclass(slots=True)
 class Conductor:
-    """The state, the ports, and nothing else that matters: ``next_poll`` is a pace, not a fact.
+    """The state, the ports, and nothing else that matters: ``next_poll`` and ``next_claims`` are paces, not facts.
 
     ``watch`` is shown every event once it is in the state (progress on a terminal, the oracle of a test). ``reread`` gives
     the whole log again; ``noticed`` what was found of the loop itself since the last time. ``record`` holds the log's rows once
@@ -34,6 +34,7 @@ class Conductor:
     watch: Callable[[State, Event], None] | None = None
     commands: Commands = field(default_factory=dict)
     next_poll: float = 0.0
+    next_claims: float = 0.0
     reread: Callable[[], Iterable[Event]] = tuple
     noticed: Callable[[], Sequence[Event]] = tuple
     record: Record | None = None

@@ -19,6 +19,7 @@ from shakedown.conductor.driver.halted_jobs import as_halted, say_halt
 from shakedown.conductor.driver.handing import Stranger, with_handed
 from shakedown.engine import Decision, Order, State, decide
 from shakedown.engine.fold.bookkeeping import facts_of
+from shakedown.engine.fold.queue_guard import CLAIM_AGAIN_S
 from shakedown.engine.policy.verdict_facts import verdict_value
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH
@@ -171,7 +172,7 @@ def _is_news(state: State, report: JobReport) -> bool:
         run = state.runs.get(report.run) if report.run in job.parts else None
         return (
             run is not None
-            and report.state != run.seen
+            and (report.state != run.seen or (report.state == "running" and bool(report.output) and not run.facts))
             and run.phase in (RunPhase.ORDERED, RunPhase.QUEUED, RunPhase.RUNNING)
         )
     if job is None or not report.is_of(job.restart):
@@ -290,6 +291,8 @@ def act(conductor: Conductor) -> float | None:
             hear(conductor)
             continue
         decision = decide(conductor.state, now)
+        if decision.claims_again and _claim_again(conductor, decision, now):
+            continue
         if not decision.orders:
             return decision.wake_at
         _carry_out(conductor, decision)
@@ -339,6 +342,28 @@ def _claim(conductor: Conductor, orders: Sequence[Order]) -> None:
             void.append(order.payload)
     if void:
         conductor.ports.scheduler.cancel(void)
+
+
+def _claim_again(conductor: Conductor, decision: Decision, now: float) -> bool:
+    """Try claims again of which nobody could tell whether they are taken, now and then. Whether there is news of any.
+
+    The order to take them is in the record, and so is that nobody could tell: nothing is written until somebody can.
+    """
+    scheduler, void, news = conductor.ports.scheduler, list[JobView](), False
+    if now >= conductor.next_claims:
+        conductor.next_claims = now + CLAIM_AGAIN_S
+        for job in decision.claims_again:
+            taken = scheduler.take_claim(job)
+            if taken is None:
+                break  # each of the others would be waited for in vain
+            news = True
+            conductor.log("claim_taken" if taken else "claim_found", job=job.id, run=job.run)
+            if taken and job.scheduler_id:
+                void.append(job)
+    if void:
+        scheduler.cancel(void)
+    decision.wake(conductor.next_claims)
+    return news
 
 
 def _submit(conductor: Conductor, orders: Sequence[Order]) -> None:

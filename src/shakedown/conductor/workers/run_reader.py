@@ -24,6 +24,7 @@ from shakedown.model.nouns import Pairs
 from shakedown.model.recorded import Recorded
 from shakedown.schedulers.output_sums import (
     LINK_CHARACTERS,
+    UNSURE,
     link_of,
     make_durable,
     needs_sums,
@@ -202,9 +203,7 @@ class RunReader:
         if not self._sums:
             self._read_output()
         if trouble := make_durable(self.layout, self.output):
-            self.remarks.append(
-                f"a loss of power may take its output: the disk does not confirm that it has it: {trouble}"
-            )
+            self.remarks.append(f"{UNSURE}: {trouble}")
         return self._sums | sums_of_marks(self.layout, self.output)
 
     def problems(self) -> list[str]:

@@ -301,7 +301,7 @@ def _waits_for_build(state: State, key: QueueKey) -> Reason | None:
     build = state.builds.get(key.build)
     if build is not None and build.phase == BuildPhase.DONE:
         return None
-    name = state.index.builds[key.build].name
+    name = state.index.build_names[key.build]
     if build is None:
         why = build_reason(state, 0)
         return Reason(f"build:{key.build}", f"build {name} has not started" + (f": {why}" if why else ""))

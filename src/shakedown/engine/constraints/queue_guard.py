@@ -213,8 +213,7 @@ def give_back(decision: Decision, job: Job, now: float) -> bool:
         decision.record(Event("returned", case=job.case, run=job.run, job=job.id, reason=why))
     elif job.requests.claim == Claim.NONE:
         if now >= job.requests.claim_after:
-            order = Event("claim_order", job=job.id, run=job.run, reason=why)
-            decision.orders.append(Order("claim", order, job))
+            decision.claim(job, why)
         else:
             decision.wake(job.requests.claim_after)
     return True

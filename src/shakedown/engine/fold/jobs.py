@@ -402,7 +402,7 @@ def requeued(state: State, event: Event) -> None:
         job.lost_start = job.restart
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], _JOB_QUEUED, None
     job.report.facts, job.report.state, job.report.note = {}, "", ""
-    job.requests.claim, job.requests.cancel = Claim.NONE, Step.NONE
+    job.requests.claim, job.requests.cancel, job.requests.claim_unknown = Claim.NONE, Step.NONE, False
     job.requests.release, job.requests.hold = Step.NONE, Step.NONE
     job.after, job.overtaken, job.halts, job.allowed = "", 0, [], event.time
     state.agenda.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there

@@ -32,6 +32,8 @@ def part_report(state: State, job: Job, event: Event) -> None:
         begins(state, run, event.time)
     if said == "running":
         run.phase = RunPhase.RUNNING
+        if event.value.get("output"):  # its job is over: whatever is said of that, this is what the part left
+            run.facts = {"output": event.value["output"]}
     elif said in ENDED or said == "refused":
         run.phase = RunPhase.ENDED
         run.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes")}

@@ -170,10 +170,11 @@ def held(state: State, event: Event) -> None:
 
 
 def claim_unknown(state: State, event: Event) -> None:
-    """The file system did not let us tell whether a claim is taken: it is tried again after a while."""
+    """The file system did not let us tell whether a claim is taken: it is tried again after a while, and then now and then."""
     job = state.jobs.get(event.job)
     if job is not None and job.requests.claim == Claim.ORDERED:
         job.requests.claim, job.requests.claim_after = Claim.NONE, event.time + CLAIM_AGAIN_S
+        job.requests.claim_unknown = True
 
 
 def returned(state: State, event: Event) -> None:

@@ -210,7 +210,7 @@ def _build(state: State, decision: Decision, now: float) -> None:
     for key, queue in queues_in_order(state):
         build = state.builds.get(key.build)
         if build is not None and build.phase == BuildPhase.FAILED:
-            why = f"build {state.index.builds[key.build].name} failed: {build.message}; its log is {build.log}"
+            why = f"build {state.index.build_names[key.build]} failed: {build.message}; its log is {build.log}"
             for entry in islice(queue, BATCH):
                 case = state.index.cases[entry.case]
                 expected = f" (as expected: {case.because})" if case.expect == "build_failed" else ""

@@ -198,6 +198,8 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
         waits = _waits_there(state, run, job, now) if job.report.state in ("", "queued") else ""
         if waits:
             return waits
+    if job is not None and run.phase == RunPhase.RUNNING and (again := waits_again(job)):
+        return again
     note = job.report.note if job is not None and run.phase == job.report.state else ""
     if job is not None and note and job.id in state.agenda.stuck and not we_hold(job) and run.part <= 1:
         note = what_it_needs(job)  # once for a job of several runs
@@ -209,6 +211,21 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
     if job is not None and job.report.state == "absent" and run.phase == RunPhase.QUEUED:
         return f"the scheduler took it; {doubt}"
     return _doing(run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
+
+
+def waits_again(job: Job) -> str:
+    """Purpose: a sentence where a job began, and the scheduler has it waiting in its queue all the same; else "".
+
+    A scheduler that lost its memory does that, and so may an old answer for a moment. The job is taken for running either way: what
+    it began may go on, and its claim keeps a second start from doing anything.
+    """
+    if job.phase != JobPhase.RUNNING or job.report.state != "queued":
+        return ""
+    began = f" at {moment(job.started)}" if job.started is not None else ""
+    return (
+        f"it began{began}, and the scheduler has it waiting in its queue again, as one does that lost its memory of that start; "
+        "whether that start goes on is not known, and a second one finds its claim taken and does nothing"
+    )
 
 
 def _held_by_us(state: State, job: Job) -> str:

@@ -18,7 +18,7 @@ from shakedown.engine.policy.overlooked_jobs import cancel_if_wanted, look_into
 from shakedown.engine.policy.verdict_facts import verdict_value
 from shakedown.engine.state.jobs import Job, PendingResult, Run
 from shakedown.engine.state.modes import mode_facts
-from shakedown.engine.state.orders import BATCH, Decision, Order
+from shakedown.engine.state.orders import BATCH, Decision
 from shakedown.engine.state.phases import LIVE, JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
@@ -92,8 +92,7 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
             decision.wake(job.requests.claim_after)
         elif why and here and not (job.requests.claim or job.restart or job.id in state.agenda.attention):
             staying.pop(job.id, None)
-            event = Event("claim_order", job=job.id, run=job.run, reason=f"withdrawn before it started: {why}")
-            decision.orders.append(Order("claim", event, job))
+            decision.claim(job, f"withdrawn before it started: {why}")
             if len(decision.orders) >= most:
                 return
 

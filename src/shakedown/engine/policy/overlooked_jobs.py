@@ -22,8 +22,7 @@ def look_into(state: State, decision: Decision, job: Job, now: float) -> str:
             _claim_after(decision, job, now, policy.grace_s)
     elif job.report.state == "void":
         if job.requests.claim == Claim.NONE:
-            event = Event("claim_order", job=job.id, run=job.run, reason=job.report.message)
-            decision.orders.append(Order("claim", event, job))
+            decision.claim(job, job.report.message)
     elif job.report.state in ("no_answer", "unknown"):
         return _silent_until(state, decision, job, now, policy.no_answer_s)
     return ""
@@ -45,8 +44,7 @@ def _claim_after(decision: Decision, job: Job, now: float, grace_s: float) -> No
     """Every source was asked and does not know it. If it never started, its claim settles the matter for ever."""
     due = max(job.since + grace_s, job.requests.claim_after)
     if now >= due:
-        why = f"no source knows it {grace_s:g} s after it was ordered"
-        decision.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
+        decision.claim(job, f"no source knows it {grace_s:g} s after it was ordered")
     else:
         decision.wake(due)
 

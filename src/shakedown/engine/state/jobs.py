@@ -148,13 +148,15 @@ class JobReport:
 class JobRequests:
     """What we ask a scheduler to do with a job, how far each request is, and the earliest time to make it again.
 
-    ``claim``: keep the job from ever starting (``claim_*`` events). ``cancel``: end it (``cancel_*``). ``release``: let a held
-    job start (``release_order``, ``released``). ``hold``: keep it in the scheduler's queue while that queue is held
-    (``hold_order``, ``held``). Times are seconds since 1970.
+    ``claim``: keep the job from ever starting (``claim_*`` events). ``claim_unknown``: nobody could tell whether it is taken, and
+    the record says so: that order stands, and is carried out again without being written again. ``cancel``: end it
+    (``cancel_*``). ``release``: let a held job start (``release_order``, ``released``). ``hold``: keep it in the scheduler's
+    queue while that queue is held (``hold_order``, ``held``). Times are seconds since 1970.
     """
 
     claim: Claim = Claim.NONE
     claim_after: float = 0.0
+    claim_unknown: bool = False
     cancel: Step = Step.NONE
     cancel_after: float = 0.0
     release: Step = Step.NONE

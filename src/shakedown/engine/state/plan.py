@@ -8,6 +8,7 @@ from typing import Any
 from shakedown.engine.state.bundles import Bundle, bundles, whole_job
 from shakedown.engine.state.keys import ResultsKey, Stage
 from shakedown.engine.state.modes import FILLER, base, is_warm_up
+from shakedown.model.build_names import names_of_builds
 from shakedown.model.ladders import Rung, rungs_of
 from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
 from shakedown.model.retrying import rule_for
@@ -110,6 +111,7 @@ class PlanIndex:
     cases: dict[str, Case]
     tests: dict[str, Test]
     builds: dict[str, Build]
+    build_names: dict[str, str]  # key of a build -> what people call it
     components: tuple[Component, ...]
     component_number: dict[str, int]
     pools: dict[str, Pool]
@@ -233,6 +235,7 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         cases=old_cases | {case.id: case for case in document.cases},
         tests=old_tests | {test.name: test for test in document.tests},
         builds=old_builds | {build.key: build for build in document.builds},
+        build_names=(before.build_names if before else {}) | names_of_builds(document.builds, document.cases),
         components=components,
         component_number={component.name: number for number, component in enumerate(components)},
         pools=_pools(document),

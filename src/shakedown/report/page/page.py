@@ -21,6 +21,7 @@ from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.results import SCORE_RULES, factor_words
 from shakedown.metrics.utilisation import DEFINITIONS
 from shakedown.metrics.words import plural, show_number, show_share, show_value
+from shakedown.model.build_names import names_of_builds
 from shakedown.model.nouns import Procedure
 from shakedown.model.units import show_duration
 from shakedown.report.evidence import Evidence
@@ -212,7 +213,7 @@ def signatures_on_page(campaign: CampaignRead) -> list[tuple[str, str]]:
 
 def _builds(campaign: CampaignRead) -> list[tuple[str, Any, str]]:
     """Every build with its name and how many cases use it."""
-    names = {build.key: build.name for build in campaign.document.builds}
+    names = names_of_builds(campaign.document.builds, campaign.document.cases)
     uses = Counter(case.build for case in campaign.document.cases)
     return [(names.get(key, key[:16]), row, plural(uses[key], "case")) for key, row in campaign.record.builds.items()]
 

@@ -174,6 +174,7 @@ class JobPlaces:
     def take_claim(self, job: str, restart: int) -> bool:
         """Purpose: take a job's claim for the conductor, so that it can never run, requeued or not. False: it has been taken.
 
+        So has one without words: of it nobody knows who made it, and its job may have run.
         Raises CannotStart or OSError where the disk does not let us tell.
         """
         self.see_jobs()

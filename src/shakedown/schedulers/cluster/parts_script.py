@@ -34,6 +34,9 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 # ago still has its parent's traps, and would lose any gentler signal. Where the whole job is suspended, or stopped by a signal, the
 # watch sleeps for longer than it meant to: that time counts for no part.
 #
+# A mark that a lane finds there is another one's, empty or not: that one may just be about to write into it. Only a mark that the
+# lane itself made and could not fill is trouble, or one that is not there after all.
+#
 # A lane whose claims cannot be written (a full disk) gives up at the third: it must not use up parts that it cannot run.
 _SCRIPT = r"""_sd_work={work}
 _sd_outputs={outputs}
@@ -53,13 +56,15 @@ _sd_lane() {{
         [ -e "$_sd_mark" ] && continue
         [ -z "$_sd_told" ] || exit
         read -r _sd_began _ </proc/uptime
-        if {{
-            echo "job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began restart=$_sd_restart lane=$_sd_pid ." >"$_sd_mark"
+        _sd_ours=
+        {{
+            {{
+                _sd_ours=opened
+                echo "job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began restart=$_sd_restart lane=$_sd_pid ." && _sd_ours=written
+            }} >"$_sd_mark"
         }} 2>/dev/null
-        then :
-        elif [ -s "$_sd_mark" ]
-        then continue
-        else
+        if [ "$_sd_ours" != written ]; then
+            [ -z "$_sd_ours" ] && [ -e "$_sd_mark" ] && continue
             echo "$_sd_mark cannot be written" >&2
             _sd_failures=$((_sd_failures + 1))
             [ "$_sd_failures" -lt 3 ] && continue

@@ -13,6 +13,7 @@ from shakedown.processes.identity import living_pid
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.tree import Ending, kill_tree
 from shakedown.schedulers.claims import CONDUCTOR, CannotStart, Workplace
+from shakedown.schedulers.output_sums import UNSURE, kept_unread
 
 
 @dataclass(slots=True)
@@ -74,8 +75,8 @@ class Leftovers:
             self.ending -= 1
             with suppress(OSError):  # what is in it is evidence
                 self.layout.work_directory(run).rmdir()
-            output = _spilled(self.layout, run)
-            message = _words(ending) + note + stuck_words(ending)
+            output, unsure = kept_unread(self.layout, _spilled(self.layout, run))
+            message = _words(ending) + note + stuck_words(ending) + (f"; {UNSURE}: {unsure}" if unsure else "")
             return self.say(JobReport(job, "interrupted", "local", restart=restart, message=message, output=output))
 
         return kill_tree(self.reactor, ending, dead)

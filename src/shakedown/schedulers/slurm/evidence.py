@@ -171,7 +171,7 @@ def _from_queue(found: Found) -> Said:
     word = meaning(row.state)
     if word.state in OVER:
         return _over(found, "queue", row.state, row.exit, row.nodes, row.reason, _canceller(found))
-    state = "running" if word.state == "queued" and _has_begun(found) else word.state
+    state = "running" if word.state == "queued" and _says_it_began(found) else word.state
     if state == "requeued":
         return _requeued(found, max(row.restart, found.job.restart + 1), "queue")
     said = _report(
@@ -258,7 +258,11 @@ def _absence(found: Found) -> str:
         words.append("accounting has no record of it")
     else:
         words.append("there is no accounting here")
-    begun = f"it began{_on(_nodes(found))} and left no end mark" if _has_begun(found) else "it left no marks"
+    begun = "it left no marks"
+    if _has_begun(found):
+        begun = f"it began{_on(_nodes(found))} and left no end mark"
+        if _is_empty_claim(found):
+            begun = "its claim is there without a word: its maker ended before it wrote, and nobody knows whether the job began"
     return "; ".join([*words, begun])
 
 
@@ -416,6 +420,17 @@ def _own_marks(found: Found) -> Marks | None:
 def _has_begun(found: Found) -> bool:
     marks = _own_marks(found)
     return marks is not None and marks.restart == found.job.restart
+
+
+def _is_empty_claim(found: Found) -> bool:
+    """Whether nothing is known of this start but that somebody made its claim, and did not say who."""
+    marks = _own_marks(found)
+    return marks is not None and not marks.holder and not marks.output_bytes and marks.began_uptime_s is None
+
+
+def _says_it_began(found: Found) -> bool:
+    """Of a job that the queue has waiting: it began a moment ago. A claim that stays empty says nothing against the queue."""
+    return _has_begun(found) and not (_is_empty_claim(found) and found.doubt_s >= SETTLE_S)
 
 
 def _is_forgotten(found: Found) -> bool:

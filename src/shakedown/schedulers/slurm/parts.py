@@ -49,11 +49,14 @@ class Kept:
 
 @dataclass(slots=True)
 class Told:
-    """What was said of one job's parts: run -> state; those whose end is kept; and its starts, by restart."""
+    """What was said of one job's parts: run -> state; those whose end is kept; its starts, by restart; and ``cut_off``: those of
+    which it was said where their output is, as their job is over.
+    """
 
     parts: dict[str, str] = field(default_factory=dict)
     kept: dict[str, Kept] = field(default_factory=dict)
     starts: dict[int, Start] = field(default_factory=dict)
+    cut_off: set[str] = field(default_factory=set)
     unclaimed: int = 0  # of the open ones, at the last look
 
 
@@ -137,6 +140,17 @@ class Parts:
         if silent or kept.gave_up:
             return None
         return report if self.boots.has_answered(home, kept.since + SETTLE_S) else None
+
+    def cut_off(self, job: Asked) -> list[JobReport]:
+        """Purpose: of each part that began and has no end, where its output and its directory are, once. Its job is over."""
+        told, reports = self._told.get(job.id, Told()), list[JobReport]()
+        for run in job.parts:
+            if told.parts.get(run) == "running" and run not in told.cut_off and (output := self._output(job.id, run)):
+                told.cut_off.add(run)
+                reports.append(
+                    JobReport(job.id, "running", "marks", job.scheduler_id, restart=job.restart, output=output, run=run)
+                )
+        return reports
 
     def forget(self, jobs: Sequence[Asked]) -> None:
         """Jobs that nobody asks about any more."""

@@ -21,6 +21,7 @@ from shakedown.model.ports import ENDED, JobReport, Survey, Wanted
 from shakedown.schedulers.claims import CONDUCTOR, CannotStart
 from shakedown.schedulers.cluster.job_places import JobPlaces, job_label, job_of_label, read_small
 from shakedown.schedulers.cluster.marks import Marks, read_marks, read_restart, read_robbed
+from shakedown.schedulers.output_sums import UNSURE, kept_unread
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
 from shakedown.schedulers.slurm.boots import Boots
@@ -37,6 +38,7 @@ from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.slurm.surveying import survey
 
 _WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
+_UNREAD = (ENDED - {"completed", "failed"}) | {"requeued"}  # ends of which nobody reads the output to judge it
 _MOST_GLANCED = 1024  # files that are looked for at once
 _MOST_RESTARTS = 16  # whose end marks are looked for
 _ENDED_BY_SLURM = re.compile(r"^slurmstepd\S*: error: \*\*\* ", re.MULTILINE)
@@ -97,7 +99,8 @@ class Asker:
             tell(survey(wanted, self.clusters, self.token, self.run, self.command_s))
         self._forget(plain, jobs)
         self.where = {job.id: self.where.get(job.id, "") for job in jobs} | _where(plain, chosen)
-        say(self._begun_parts(job for job in plain if (row := chosen[job.id]) and row.state != "PENDING"))
+        begun = self._begun_parts(job for job in plain if (row := chosen[job.id]) and row.state != "PENDING")
+        say(self._summed(begun))
         plain_ids = {job.id for job in plain}
         found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
         found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
@@ -115,7 +118,7 @@ class Asker:
         reports = self.nodes.explain(self.steps.explain(reports, by_job))
         node_fails = {report.job: report for report in reports if report.state == "node_fail"}
         ready = self.parts.ready(self.steps.settled, node_fails, bool(silent))
-        say(self._with_parts(reports, [*news, *ready], by_job))
+        say(self._summed(self._with_parts(reports, [*news, *ready], by_job)))
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> None:
         """Purpose: say which jobs have come to their own end, by their marks alone. Slurm is asked nothing."""
@@ -136,7 +139,7 @@ class Asker:
                         Found(job, marks=marks, output=self._output(job, marks), nodes_now=self.where.get(job.id, ""))
                     )
                     reports += [report] if report else []
-        say(reports)
+        say(self._summed(reports))
 
     # ---- parts ----
 
@@ -175,8 +178,23 @@ class Asker:
                 continue
             if f is not None and report.state in ENDED and not self.parts.are_complete(f.job, f.marks, f.doubt_s):
                 continue
+            if f is not None and report.state in (*ENDED, "requeued"):
+                said += self.parts.cut_off(f.job)
             said.append(report)
         return said
+
+    def _summed(self, reports: Sequence[JobReport]) -> list[JobReport]:
+        """Of a run that was ended from outside nobody reads the output to judge it: its sums are taken here, and it is synced."""
+        summed = []
+        for report in reports:
+            if report.output and (report.state in _UNREAD or (report.run and report.state == "running")):
+                output, unsure = kept_unread(self.layout, report.output)
+                why = f"; {UNSURE}: {unsure}" if unsure else ""
+                report = msgspec.structs.replace(
+                    report, output=output, message=f"{report.message}{why}".removeprefix("; ")
+                )
+            summed.append(report)
+        return summed
 
     def _label(self, job: str) -> str:
         return job_label(self.token, job)

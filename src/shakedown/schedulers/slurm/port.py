@@ -133,7 +133,7 @@ class SlurmScheduler:
         return self._act("hold", jobs)
 
     def take_claim(self, job: JobView) -> bool | None:
-        """Make sure that the job can never start. False where it holds its claim; None where nobody can tell."""
+        """Make sure that the job can never start. False where somebody has its claim; None where nobody can tell."""
         unknown: dict[str, str] = {}
         done = self._act("claim", [job], unknown)
         return None if unknown else done == [job.id]

@@ -1,0 +1,118 @@
+"""On a terminal no line is wider than it, and a line that goes on does so below its last column."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shakedown.cli.output import fitted, table
+
+LONG = "the scheduler ended it at a time limit after 12 s, although it asks for 600 s, and nobody knows who lowered it"
+PATH = "/" + "x" * 120
+
+
+def test_the_last_column_goes_on_below_itself() -> None:
+    lines = fitted(table(("RUN", "VERDICT", "REASON"), [("r000001", "timeout", LONG)]), 80).split("\n")
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[1].startswith("r000001  timeout  the scheduler")
+    assert all(line.startswith(" " * 18) and line[18] != " " for line in lines[2:])
+    assert " ".join([lines[1][18:], *(line[18:] for line in lines[2:])]) == LONG
+
+
+def test_a_sentence_goes_on_further_in() -> None:
+    first, *others = fitted(f"  {LONG}", 60).split("\n")
+    assert first.startswith("  the")
+    assert all(line.startswith(" " * 6) for line in others)
+
+
+def test_a_path_is_never_cut() -> None:
+    assert PATH in fitted(f"log: {PATH} and more", 80).split("\n")[1]
+
+
+def test_what_is_no_terminal_has_its_lines_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fitted(LONG * 3) == LONG * 3
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text("ab ", max_size=70), max_size=8), st.integers(20, 100))
+def test_nothing_is_lost_and_nothing_is_wider(words: list[str], width: int) -> None:
+    text = "  ".join(words)
+    shown = fitted(text, width)
+    assert shown.split() == text.split()
+    longest = max(map(len, text.split()), default=0)
+    assert all(len(line) <= max(width, width // 2 + longest) for line in shown.split("\n"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site with names and reasons that are too long for a line, and a campaign of it that is over."""
+    root = tmp_path_factory.mktemp("narrow") / "site"
+    shakedown("init", str(root), "--local", cwd=root.parent)
+    name = "a_test_with_a_name_that_takes_the_greater_part_of_a_line"
+    (root / "tests" / f"{name}.yaml").write_text(
+        f"test: {name}\nabout: {LONG}\nparameters: {{way: [static, shared]}}\nbuild: {{run: 'echo {{way}} >way'}}\n"
+        "run: {time_limit: 1min, command: 'cat {build}/way'}\n"
+        "check: ['output contains \"something that is not there, and a good deal longer than a line of a terminal is\"']\n"
+    )
+    (root / "plans" / "narrow.yaml").write_text(
+        f"plan: narrow\nsystem: here\ncomponents: [{{performance: {{tests: [{name}], repeats: 1}}}}]\n"
+    )
+    return root
+
+
+def shakedown(*words: str, cwd: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "shakedown", *words], cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+    )
+    return done.stdout + done.stderr
+
+
+def on_a_terminal(*words: str, cwd: Path, columns: int = 80) -> list[str]:
+    """What a command prints on a terminal that is so wide."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    command = [sys.executable, "-m", "shakedown", *words]
+    process = subprocess.Popen(command, cwd=cwd, stdin=slave, stdout=slave, stderr=slave, env=environment)
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(master, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(master)
+    process.wait(60)
+    return shown.decode().replace("\r\n", "\n").rstrip("\n").split("\n")
+
+
+def test_commands_fit_a_terminal_of_80_columns(site: Path) -> None:
+    shown = shakedown("run", "narrow", "--quiet", cwd=site)
+    runs = shakedown("runs", cwd=site).split("\n")
+    assert any(len(line) > 80 for line in runs), (shown, runs)
+    case = next(word for line in runs for word in line.split() if word.startswith("a_test"))
+    for words in (
+        ["runs"],
+        ["why", case],
+        ["list", "cases"],
+        ["list", "tests"],
+        ["run", "narrow", "--dry-run"],
+        ["status"],
+    ):
+        wide = [line for line in on_a_terminal(*words, cwd=site) if len(line) > 80]
+        assert not [line for line in wide if len(line.split()) > 1], words
+    builds = [line for line in on_a_terminal("run", "narrow", "--dry-run", cwd=site, columns=300) if "(way=" in line]
+    assert len({line.split("  ")[0] for line in builds}) == 2, builds
