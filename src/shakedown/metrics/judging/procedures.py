@@ -5,6 +5,7 @@ from __future__ import annotations
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
+from shakedown.metrics.rows.rows import AttestationRow
 from shakedown.metrics.words import plural, show_share, some
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Procedure
@@ -16,7 +17,8 @@ def attested(criterion: Criterion, population: Population, around: MeasureContex
     asked = around.component.procedures
     if not asked:
         return Measured(None, 0, "", reason="the component has no procedures")
-    said = {item.name: _said(item, around) for item in asked}
+    attestations = around.record.attestations
+    said = {item.name: standing_of(item, attestations.get((around.component.name, item.name))) for item in asked}
     met = [name for name, word in said.items() if word == "met"]
     waiting = [name for name, word in said.items() if word in ("", "evidence", "wording")]
     value, count = len(met) / len(asked), len(asked) - len(waiting)
@@ -33,11 +35,10 @@ def attested(criterion: Criterion, population: Population, around: MeasureContex
     return Measured(value, count, text, value, (len(met) + len(waiting)) / len(asked))
 
 
-def _said(procedure: Procedure, around: MeasureContext) -> str:
-    """met, not met, "evidence" where too few files came with it, "wording" where the plan asks for something else since then, or ""
-    where nobody has said anything.
+def standing_of(procedure: Procedure, row: AttestationRow | None) -> str:
+    """Purpose: met, not met, "evidence" where too few files came with it, "wording" where the plan asks for something else
+    since then, or "" where nobody has said anything.
     """
-    row = around.record.attestations.get((around.component.name, procedure.name))
     if row is None:
         return ""
     if row.wording and row.wording != wording_of(procedure):

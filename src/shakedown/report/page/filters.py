@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shakedown.diagnosis.findings import show_p
 from shakedown.metrics.cases import FigureSummary
 from shakedown.metrics.judging.scorecard import CriterionScore
+from shakedown.metrics.requirements import Requirement
 from shakedown.metrics.rows.rows import NoteRow, RunRow
 from shakedown.metrics.rulings import Rate
 from shakedown.metrics.statistics import Summary
@@ -81,6 +82,14 @@ def between(item: CriterionScore) -> str:
 
 def share(value: float | None) -> str:
     return "–" if value is None else show_share(value)
+
+
+def margin(one: Requirement) -> str:
+    """How far inside of its bound: "+2.4%", or of a share "+0.2 pt"."""
+    if one.margin is None:
+        return "–"
+    size = 100 * one.margin
+    return f"{size:+.1f} pt" if one.points else f"{size:+.1f}%"
 
 
 def percent(value: float | None) -> str:
@@ -192,6 +201,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "facts": facts,
     "kind": kind,
     "line": one_line,
+    "margin": margin,
     "mean": mean,
     "measured": measured,
     "name": name,

@@ -17,6 +17,7 @@ from shakedown.metrics.judging import floors
 from shakedown.metrics.judging.contract import ROW_RULES
 from shakedown.metrics.judging.populations import RULES, counts_as_passed
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Scorecard
+from shakedown.metrics.requirements import requirements
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.results import SCORE_RULES, factor_words
 from shakedown.metrics.utilisation import DEFINITIONS
@@ -103,6 +104,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "orders": evidence.orders, "acts": scorecard.acts, "standing_words": standing_words, "not_known": NOT_KNOWN,
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "factor_words": factor_words, "show_value": show_value, "show_number": show_number, "show_share": show_share,
+        "requirements": requirements(document, record, scorecard),
         "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
     facts["signatures"] = signatures_on_page(campaign)
@@ -119,6 +121,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("scorecard", "Scorecard", True),
         ("scores", "Scores", facts["scorecard"].scores),
         ("acts", "What people did", facts["acts"]),
+        ("requirements", "Requirements, by clause", any(one.clause for one in facts["requirements"])),
         ("contract", "Contract", facts["scorecard"].contract),
         ("components", "Components", True),
         ("performance", "Isolated, fill and vendor", evidence.sides),

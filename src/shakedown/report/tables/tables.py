@@ -12,6 +12,7 @@ from shakedown.metrics.cases import CaseSummary, FigureSummary
 from shakedown.metrics.judging.populations import counts_as_passed
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.wording import left_out_text
+from shakedown.metrics.requirements import Requirement, requirements
 from shakedown.metrics.rows.table import Record
 from shakedown.model.figures import figure_of
 from shakedown.model.nouns import Document
@@ -34,6 +35,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "criteria.csv": to_csv(_CRITERIA, _criteria(scorecard)),
         "criteria-by-case.csv": to_csv(_BY_CASE, _by_case(scorecard)),
         "scores.csv": to_csv(SCORES, score_rows(scorecard)),
+        "requirements.csv": to_csv(_REQUIREMENTS, _requirements(requirements(document, record, scorecard))),
         "ladders.csv": to_csv(_LADDERS, _ladders(scorecard)),
         "scaling.csv": to_csv(SCALING, scaling_rows(evidence.scaling)),
         "components.csv": to_csv(_COMPONENTS, _components(scorecard)),
@@ -59,6 +61,9 @@ _CRITERIA = (
     "component", "criterion", "measure", "must", "outcome", "measured", "bound", "unit", "count", "enough",
     "interval_low", "interval_high", "worst_case", "arithmetic", "reason", "basis", "clause", "mode", "left_out",
     "measured_before", "without_waiver", "restriction", "waived_by",
+)  # fmt: skip
+_REQUIREMENTS = (
+    "clause", "kind", "component", "name", "what", "must", "measured", "count", "margin", "points", "outcome", "waiver", "reason",
 )  # fmt: skip
 _LADDERS = (
     "component", "test", "ladder", "along", "size", "case", "state", "runs", "value", "figure", "within", "why", "over",
@@ -111,6 +116,14 @@ def _by_case(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:
                     component.name, item.name, case.case, case.outcome, case.measured, case.count, case.arithmetic,
                     case.reason,
                 )  # fmt: skip
+
+
+def _requirements(every: Iterable[Requirement]) -> Iterable[Sequence[Cell]]:
+    for one in every:
+        yield (
+            one.clause, one.kind, one.component, one.name, one.what, one.must, one.measured, one.count, one.margin,
+            one.points, one.outcome, one.waiver, one.reason,
+        )  # fmt: skip
 
 
 def _ladders(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:

@@ -1,0 +1,175 @@
+"""What a contract asks for, in the order of its clauses: criteria, contract rows, scores and procedures in one matrix.
+
+``requirements`` is the table of contents. Each says what was measured, how far it lies inside of its bound, and how it came out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from shakedown.metrics.judging.contract import RowScore
+from shakedown.metrics.judging.procedures import standing_of
+from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.scores.results import ScoreResult
+from shakedown.model.nouns import Document
+
+_ATTESTED = {
+    "met": "met",
+    "not met": "not met",
+    "evidence": "undecided: too few files of evidence",
+    "wording": "undecided: attested before the plan asked for something else",
+    "": "undecided: not attested",
+}
+SCORES = "scores"  # the component that stands for the plan's scores
+
+
+class Requirement(Struct, frozen=True):
+    """One thing that is asked for. ``what``: in words; ``must``: the bound as it was written; ``measured``: the arithmetic.
+
+    ``margin``: how far it lies inside of its bound, below 0 outside, as a share of the bound; in ``points`` where what is
+    measured is a share itself. None where there is no number, or the bound is 0. ``count``: runs or values that it rests on.
+    """
+
+    clause: str
+    kind: str
+    component: str
+    name: str
+    what: str
+    must: str
+    measured: str
+    outcome: str
+    count: int = 0
+    margin: float | None = None
+    points: bool = False
+    waiver: str = ""
+    reason: str = ""
+
+
+def requirements(document: Document, record: Record, scorecard: Scorecard) -> tuple[Requirement, ...]:
+    """Purpose: everything that is asked for, by clause: "4.2" before "4.10"; what names no clause comes last, in the plan's
+    order.
+    """
+    every = [*_criteria(scorecard), *_scores(scorecard), *_rows(scorecard), *_procedures(document, record)]
+    return tuple(sorted(every, key=lambda one: (not one.clause, clause_order(one.clause))))
+
+
+def clause_order(clause: str) -> tuple[tuple[int, int, str], ...]:
+    """Purpose: what clauses are sorted by: numbers as numbers, words as words, whatever stands between."""
+    parts = re.findall(r"\d+|[^\W\d]+", clause)
+    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part.casefold()) for part in parts)
+
+
+def _criteria(scorecard: Scorecard) -> Iterator[Requirement]:
+    for component in scorecard.components:
+        if component.name == SCORES:
+            continue
+        for item in component.criteria:
+            share = item.unit in ("%", "share")
+            yield Requirement(
+                clause=item.clause,
+                kind="criterion",
+                component=component.name,
+                name=item.name,
+                what=item.measure,
+                must=item.must,
+                measured=item.arithmetic.replace(f", must {item.must}", ""),
+                outcome="not judged" if item.restricted else item.outcome_words,
+                count=item.count,
+                margin=_margin(item, share),
+                points=share,
+                waiver=f"{item.waiver} (by {item.waived_by})" if item.waiver else "",
+                reason=item.reason,
+            )
+
+
+def _margin(item: CriterionScore, share: bool) -> float | None:
+    """How far the number of a criterion lies inside of its bound."""
+    if item.measured is None:
+        return None
+    sign = item.must.strip()[:1]
+    off = item.measured - item.bound if sign == ">" else item.bound - item.measured if sign == "<" else None
+    if off is None:
+        off = -abs(item.measured - item.bound)
+    return off if share else off / abs(item.bound) if item.bound else None
+
+
+def _scores(scorecard: Scorecard) -> Iterator[Requirement]:
+    outcomes = {
+        item.name: item for component in scorecard.components if component.name == SCORES for item in component.criteria
+    }
+    for score in scorecard.scores:
+        if score.must:
+            yield _score(score, outcomes)
+
+
+def _score(score: ScoreResult, outcomes: Mapping[str, CriterionScore]) -> Requirement:
+    item = outcomes.get(score.name)
+    return Requirement(
+        clause=score.clause,
+        kind="score",
+        component=SCORES,
+        name=score.name,
+        what=score.about or score.kind,
+        must=score.must,
+        measured=item.arithmetic.replace(f", must {item.must}", "") if item else "",
+        outcome=item.outcome_words if item else "undecided",
+        count=sum(part.runs for part in score.parts),
+        margin=_margin(item, share=False) if item else None,
+        waiver=f"{item.waiver} (by {item.waived_by})" if item and item.waiver else "",
+        reason=score.reason,
+    )
+
+
+def _rows(scorecard: Scorecard) -> Iterator[Requirement]:
+    for score in scorecard.contract.rows if scorecard.contract else ():
+        row = score.row
+        where = ", ".join(f"{name}={'|'.join(values)}" for name, values in row.where)
+        what = "run time" if row.figure == "elapsed" else row.figure
+        yield Requirement(
+            clause=row.clause,
+            kind=f"{row.basis} row",
+            component=row.test,
+            name=row.name,
+            what=f"{what}{f' where {where}' if where else ''}",
+            must=row.must,
+            measured=score.arithmetic,
+            outcome=score.outcome_words,
+            count=score.count,
+            margin=_row_margin(score),
+            waiver=f"{score.waiver} (by {score.waived_by})" if score.waived else "",
+            reason=score.reason,
+        )
+
+
+def _row_margin(score: RowScore) -> float | None:
+    """By the bound that is nearer; of a row on each run for the value that lies worst."""
+    if score.measured is None:
+        return None
+    offs = []
+    if score.row.low is not None:
+        offs.append((score.measured - score.row.low, score.row.low))
+    if score.row.high is not None:
+        offs.append((score.row.high - score.measured, score.row.high))
+    shares = [off / abs(bound) for off, bound in offs if bound]
+    return min(shares) if shares else None
+
+
+def _procedures(document: Document, record: Record) -> Iterator[Requirement]:
+    for component in document.components:
+        for item in component.procedures:
+            said = record.attestations.get((component.name, item.name))
+            yield Requirement(
+                clause=item.clause,
+                kind="procedure",
+                component=component.name,
+                name=item.name,
+                what=item.about or item.name,
+                must=f"attested{f' by {item.who}' if item.who else ''}",
+                measured=f"by {said.by}: {said.reason}" if said is not None else "",
+                outcome=_ATTESTED[standing_of(item, said)],
+                count=len(said.evidence) if said is not None else 0,
+            )
