@@ -385,6 +385,7 @@ class Component(Struct, frozen=True):
     component in ``after`` must be before this one begins: over, or over and met (or waived).
     ``fillers``: cases that take nodes which the mix leaves idle; they are no work of the contract. ``limits``: of this component
     alone, beside those of the plan. ``stop_after``: a case that fails so often in a row is ordered no more, 0 = never.
+    ``set_up``: cases that come before all others, once each, and must pass; ``clean_up``: after all others, whatever came out.
     """
 
     name: str
@@ -410,6 +411,13 @@ class Component(Struct, frozen=True):
     sweep: Sweep | None = None
     pack: Pack | None = None
     stop_after: int = 0
+    set_up: tuple[str, ...] = ()
+    clean_up: tuple[str, ...] = ()
+
+    @property
+    def every_case(self) -> tuple[str, ...]:
+        """All that it runs: its own cases, fillers, set-ups and clean-ups."""
+        return (*self.cases, *self.fillers, *self.set_up, *self.clean_up)
 
 
 class Limits(Struct, frozen=True):

@@ -133,7 +133,7 @@ def document_of(
 
 def _cases_of(components: tuple[Component, ...], selector: Selector) -> list[Case]:
     """Cases in the order in which components first name them."""
-    names = dict.fromkeys(name for component in components for name in (*component.cases, *component.fillers))
+    names = dict.fromkeys(name for component in components for name in component.every_case)
     return [selector.cases[name] for name in names]
 
 

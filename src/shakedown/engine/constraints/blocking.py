@@ -13,7 +13,7 @@ from shakedown.engine.constraints.overrides import component_reason, standing_re
 from shakedown.engine.constraints.queue_guard import guard_reason
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.keys import ResultsKey, Stage
-from shakedown.engine.state.modes import FILLER, base, warm_up
+from shakedown.engine.state.modes import CLEAN_UP, FILLER, base, warm_up
 from shakedown.engine.state.phases import BuildPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
@@ -110,6 +110,7 @@ def _binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> 
     return (
         whole[0]
         or (standing_reason(state, key, now) if whole[1] or state.overrides.stopped or state.overrides.caps else None)
+        or (_all_else(state, key) if key.mode == CLEAN_UP else None)
         or _waits_for_build(state, key)
         or (_too_few(state, key) if state.overrides.excluded else None)
         or _disturbed(state, key, ahead.building)
@@ -290,6 +291,19 @@ def _warm_up(state: State, key: QueueKey) -> Reason | None:
     if closed >= wanted:
         return None
     return Reason("warm-up", f"its warm-up runs come first; {wanted - closed} {_are(wanted - closed)} open")
+
+
+def _all_else(state: State, key: QueueKey) -> Reason | None:
+    """A clean-up begins when every other result of its component is closed."""
+    component, tally = state.index.components[key.component], state.tallies[key.component]
+    mine = [case for case in component.clean_up if not state.index.cases[case].unavailable]
+    wanted = len(mine) * (1 + state.results.again.get(component.name, 0))
+    closed = sum(len(state.results.closed.get(ResultsKey(key.component, CLEAN_UP, case), ())) for case in mine)
+    count = tally.waiting + tally.in_flight - (wanted - closed)
+    if count <= 0:
+        return None
+    said = f"it cleans up after all else of component {component.name}; {count} of its results {_are(count)} open"
+    return Reason(f"clean-up:{component.name}", said)
 
 
 # ---- builds and budgets ------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from shakedown.engine.state.modes import is_step
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.retirement import drained
 from shakedown.engine.state.state import State
@@ -65,7 +66,8 @@ def idle_since(state: State, number: int, now: float) -> float | None:
     if roll.up and roll.up_at is not None and not component.clock.drain:
         return max(begun, roll.up_at)
     over = roll.up or bool(state.campaign.cancelled) or state.phase == "ended"
-    if not over or any(run.component == number and run.phase != "judged" for run in state.runs.values()):
+    own = [run for run in state.runs.values() if run.component == number and not is_step(run.mode)]
+    if not over or any(run.phase != "judged" for run in own):
         return None
     return min(now, read_until(begun, roll.ended, roll.up_at, now, over=True))
 

@@ -8,6 +8,7 @@ from shakedown.engine.fold.bookkeeping import enqueue
 from shakedown.engine.fold.overrides import stood_still
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.keys import ResultsKey
+from shakedown.engine.state.modes import is_step
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.records import ClockEvent, MixProgress
 from shakedown.engine.state.state import State
@@ -26,10 +27,11 @@ def again(state: State, event: Event) -> None:
         state.overrides.draining = dict.fromkeys(others, why) | state.overrides.draining
     state.overrides.draining.pop(name, None)
     state.phase, state.campaign.cancelled = CampaignPhase.RUNNING, ""
+    state.results.begun.pop(name, None)
+    state.results.again[name] = state.results.again.get(name, 0) + 1
     if state.index.components[number].duration_s:
         _take_up(state, number, event)
     else:
-        state.results.again[name] = state.results.again.get(name, 0) + 1
         wanted = _round(state, number, state.results.again[name])
         for mode, case, repeat in wanted:
             _want(state, number, mode, case, repeat)
@@ -74,6 +76,9 @@ def _take_up(state: State, number: int, event: Event) -> None:
     elif "stopped" in event.value:
         stood_still(state, component.name, event.value["stopped"], event)
     for mode, case, first in wanted_results(state.index, number):
+        if is_step(mode):
+            _want(state, number, mode, case, 1 + state.results.again[component.name])
+            continue
         begun = state.results.closed.get(ResultsKey(number, mode, case), [])
         live = [
             run.repeat for run in state.runs.values() if (run.component, run.mode, run.case) == (number, mode, case)

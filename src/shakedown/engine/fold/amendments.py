@@ -11,10 +11,12 @@ from shakedown.engine.fold.overrides import standing_orders_after, stood_still
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import PendingResult, Run
 from shakedown.engine.state.keys import ResultsKey
+from shakedown.engine.state.modes import CLEAN_UP, SET_UP
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.engine.state.records import MixProgress, Tally
 from shakedown.engine.state.state import State
+from shakedown.engine.state.wanted_results import steps_wanted
 from shakedown.model.events import Event
 from shakedown.model.waived import gate_digest
 
@@ -111,6 +113,9 @@ def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, s
         yield from all_rounds(state, number)
         return
     state.clocks.mixes.setdefault(component.name, MixProgress())
+    rounds = 1 + state.results.again.get(component.name, 0)
+    yield from steps_wanted(state.index, number, SET_UP, rounds)
+    yield from steps_wanted(state.index, number, CLEAN_UP, rounds)
     begun = before.repeats_of(component.name)
     for case in component.cases:
         repeats = begun.get(case, [])

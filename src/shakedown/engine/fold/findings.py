@@ -7,6 +7,7 @@ from shakedown.engine.fold import queue_guard as fold_guard
 from shakedown.engine.fold.bookkeeping import forget_job
 from shakedown.engine.fold.campaign import opens_epoch
 from shakedown.engine.state.jobs import PendingResult
+from shakedown.engine.state.modes import CLEAN_UP
 from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.engine.state.records import STANDSTILL, MixProgress
 from shakedown.engine.state.state import State
@@ -69,7 +70,7 @@ def time_is_up(state: State, component: str) -> None:
     number = state.index.component_number[component]
     tally = state.tallies[number]
     state.clocks.mixes.setdefault(component, MixProgress()).up = True
-    gone = state.waiting.set_aside(lambda entry: entry.component == number)
+    gone = state.waiting.set_aside(lambda entry: entry.component == number and entry.mode != CLEAN_UP)
     fresh = [entry for entry in gone if entry.fresh]
     tally.wanted -= len(fresh)
     tally.waiting -= len(fresh)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from shakedown.engine.fold.bookkeeping import cap_test, doubt
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.keys import CaseKey, LimitKey, NodeFailure, RunVerdict, SweepKey, YieldKey
+from shakedown.engine.state.modes import is_step, mode_in
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.nodes_out import out_in_words
 from shakedown.engine.state.phases import NOT_BEGUN
@@ -207,7 +208,7 @@ def count_failure(state: State, event: Event) -> None:
         count_nodes(state, event)
     number = state.index.component_number.get(event.value["component"])
     component = state.index.components[number] if number is not None else None
-    if component is None or not component.stop_after:
+    if component is None or not component.stop_after or is_step(mode_in(event.value)):
         return
     key = CaseKey(component.name, event.case)
     if verdict in ENDS_A_ROW:

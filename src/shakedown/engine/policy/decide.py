@@ -81,7 +81,7 @@ def _settle(state: State, decision: Decision, now: float) -> None:
         value: dict[str, Any] = {"component": state.index.components[run.component].name, "repeat": run.repeat}
         value |= mode_facts(run.mode)
         rule = _GONE if run.verdict == UNDETERMINED else state.index.retry_rule(run.component, run.verdict)
-        unwanted = why_no_more(state, run.component, run.case)
+        unwanted = why_no_more(state, run.component, run.case, run.mode)
         if rule is None or run.times > rule.times or state.campaign.cancelled or run.cancelled or unwanted:
             why = _why_no_more(state, run, rule.times if rule else 0, unwanted)
             decision.record(Event("given_up", case=run.case, run=name, value=value, reason=why))

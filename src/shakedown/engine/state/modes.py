@@ -1,5 +1,5 @@
-"""The words for how a wanted result is run: "" as any, ``isolated``, ``fill``, ``warm-up:MODE`` for what comes before either, and
-``filler`` for what takes the nodes that a mix leaves idle.
+"""The words for how a wanted result is run: "" as any, ``isolated``, ``fill``, ``warm-up:MODE`` for what comes before either,
+``filler`` for what takes the nodes that a mix leaves idle, and ``set-up`` and ``clean-up`` for what goes before and after all else.
 
 Repeats are numbered in each of them from 1; together with the component and the case they name a wanted result.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 WARM_UP = "warm-up"
 FILLER = "filler"  # of a mix: takes what the mix leaves idle, and is no work of the contract
+SET_UP, CLEAN_UP = "set-up", "clean-up"  # of a component: they go before, and after, all of its other results
 
 
 def warm_up(mode: str) -> str:
@@ -18,6 +19,11 @@ def warm_up(mode: str) -> str:
 
 def is_warm_up(mode: str) -> bool:
     return mode.startswith(WARM_UP)
+
+
+def is_step(mode: str) -> bool:
+    """Whether it is a set-up or a clean-up: outside of the component's mix, its modes and its clock."""
+    return mode in (SET_UP, CLEAN_UP)
 
 
 def base(mode: str) -> str:

@@ -417,10 +417,12 @@ class Results:
 
     ``closed``: case in a mode -> repeats that are closed. ``again``: component -> how often it was told to run again.
     ``said_short``: stages whose copies do not all fit, as was reported (the finding ``fill_short``). ``given``: of cases that
-    others need, repeat -> how it came out; a later verdict on its run changes it.
+    others need, and of set-ups, repeat -> how it came out; a later verdict on its run changes it. ``begun``: components with
+    clean-ups of which anything was ordered in this round.
     """
 
     closed: dict[ResultsKey, list[int]] = field(default_factory=dict)
     again: dict[str, int] = field(default_factory=dict)
     said_short: list[str] = field(default_factory=list)
     given: dict[NeededKey, dict[int, Given]] = field(default_factory=dict)
+    begun: dict[str, None] = field(default_factory=dict)

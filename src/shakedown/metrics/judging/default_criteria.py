@@ -12,9 +12,13 @@ USUAL_CRITERIA = (USUAL_CRITERION, USUAL_PROCEDURES)
 PLANNED_TIME = "planned time"  # the name of the criterion, which no plan can write, and its measure
 
 
+SET_UP = Criterion("set up", "set up", "=", 1.0, unit="%", must="= 100%")  # no plan can write this name, nor the next
+CLEAN_UP = Criterion("clean up", "clean up", "=", 1.0, unit="%", must="= 100%")
+
+
 def is_usual(criterion: Criterion) -> bool:
     """Purpose: whether the plan does not state it, and it stands in or goes without saying."""
-    return criterion in USUAL_CRITERIA or criterion.measure == PLANNED_TIME
+    return criterion in USUAL_CRITERIA or criterion.measure in (PLANNED_TIME, SET_UP.measure, CLEAN_UP.measure)
 
 
 def criteria_of(component: Component) -> tuple[Criterion, ...]:
@@ -24,7 +28,11 @@ def criteria_of(component: Component) -> tuple[Criterion, ...]:
     stated = component.criteria
     runs = (USUAL_CRITERION,) if not stated and (component.cases or not component.procedures) else ()
     listed = component.procedures and all(criterion.measure != "attested" for criterion in stated)
-    return (*stated, *runs, *((USUAL_PROCEDURES,) if listed else ()), *_planned_time(component))
+    return (*stated, *runs, *((USUAL_PROCEDURES,) if listed else ()), *_planned_time(component), *_steps(component))
+
+
+def _steps(component: Component) -> tuple[Criterion, ...]:
+    return (*((SET_UP,) if component.set_up else ()), *((CLEAN_UP,) if component.clean_up else ()))
 
 
 def _planned_time(component: Component) -> tuple[Criterion, ...]:

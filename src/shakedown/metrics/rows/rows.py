@@ -16,6 +16,9 @@ from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.recorded import Recorded
 from shakedown.model.waived import conditions_digest, criterion_digest
 
+SET_UP, CLEAN_UP = "set-up", "clean-up"
+STEPS = (SET_UP, CLEAN_UP)  # modes outside of a component's clock and mix, in no measure but their own
+
 
 class RunRow(Struct, frozen=True):
     """One verdict on one run. A run that was judged again has several rows; only the last is current.

@@ -97,6 +97,7 @@ def _filled(node: Node, entry: dict[str, Any], component: Component, selector: S
     cases = [selector.cases[name] for name in component.cases]
     every = [*cases, *(selector.cases[name] for name in fillers)]
     tests = selector.tests_of([case.id for case in every])
+    set_up, clean_up = (_steps(node, key, entry, selector, tests) for key in ("set_up", "clean_up"))
     written = [*entry.get("tests", []), *_listed(entry.get("filler", []))]
     room = Room(context, [*tests, *selector.lost(written, tests)], zone)
     limits = read_limits(place(node, "limits"), entry.get("limits", {}), context)
@@ -106,6 +107,8 @@ def _filled(node: Node, entry: dict[str, Any], component: Component, selector: S
         component,
         duration_s=duration_s,
         fillers=fillers,
+        set_up=set_up,
+        clean_up=clean_up,
         limits=limits,
         fill=read_fill(place(node, "fill"), entry.get("fill", {}), duration_s, problems),
         windows=read_windows(place(node, "windows"), entry.get("windows", []), room),
@@ -129,6 +132,17 @@ def _fillers(node: Node, entry: dict[str, Any], selector: Selector, tests: list[
     fillers = selector.select(at, _listed(entry.get("filler", [])))
     check_filler(at, selector.tests_of(fillers), tests, selector.context.problems)
     return tuple(fillers)
+
+
+def _steps(node: Node, key: str, entry: dict[str, Any], selector: Selector, tests: list[str]) -> tuple[str, ...]:
+    """The cases of a set-up or a clean-up; ``tests`` are those of the component, fillers too, which are none of these."""
+    cases = selector.select(place(node, key), _listed(entry.get(key, [])))
+    for test in selector.tests_of(cases):
+        if test in tests:
+            said = f"test '{test}' is in {key} and among the component's other tests"
+            hint = "it comes first, and once" if key == "set_up" else "it comes last, and once"
+            selector.context.problems.at(place(node, key), said, f"{hint}: leave it out of the others, or of {key}")
+    return tuple(cases)
 
 
 def _listed(written: Any) -> list[Any]:
