@@ -22,7 +22,7 @@ from shakedown.model.nouns import Component
 
 BY_THE_SYSTEM = frozenset({"node_fail", "interrupted", "lost"})  # verdicts
 TOGETHER_S = 60.0  # interrupts no further apart than this are one of the system
-_SYSTEM, _OTHERS = frozenset({"vendor", "site"}), frozenset({"application", "harness", "excused"})  # rulings
+_SYSTEM, RULED_OTHERS = frozenset({"vendor", "site"}), frozenset({"application", "harness", "excused"})  # rulings
 
 
 class Interrupts(Struct, frozen=True):
@@ -76,7 +76,7 @@ def interrupts(component: Component, clock: Clock, record: Record) -> Interrupts
 
 def is_interrupt(row: RunRow) -> bool:
     """Whether the system ended a run, by its verdict and what people said of it."""
-    if row.verdict == "passed" or row.ruling in _OTHERS:
+    if row.verdict == "passed" or row.ruling in RULED_OTHERS:
         return False
     return row.verdict in BY_THE_SYSTEM or row.ruling in _SYSTEM
 

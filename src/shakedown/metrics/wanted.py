@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shakedown.metrics.rows.rows import CLEAN_UP, SET_UP, STEPS, RunRow
+from shakedown.metrics.rows.rows import CLEAN_UP, DRILL, SET_UP, STEPS, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Case, Component, Document, System
 
@@ -59,7 +59,12 @@ def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
     beside = {
         (component.name, mode): cases
         for component in document.components
-        for mode, cases in ((FILLER, component.fillers), (SET_UP, component.set_up), (CLEAN_UP, component.clean_up))
+        for mode, cases in (
+            (FILLER, component.fillers),
+            (SET_UP, component.set_up),
+            (CLEAN_UP, component.clean_up),
+            (DRILL, tuple(drill.case for drill in component.drills)),
+        )
     }
 
     def unwanted(row: RunRow) -> bool:

@@ -10,6 +10,7 @@ from bisect import insort
 from collections.abc import Sequence
 
 from shakedown.engine.fold.bookkeeping import cap_test, doubt
+from shakedown.engine.fold.drills import clock_began_anew
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.keys import CaseKey, LimitKey, NodeFailure, RunVerdict, SweepKey, YieldKey
 from shakedown.engine.state.modes import is_step, mode_in
@@ -70,6 +71,7 @@ def _say(state: State, component: str, spell: ClockEvent) -> None:
     insort(state.clocks.events.setdefault(component, []), spell, key=lambda said: said.at)
     if spell.act == "restart":
         state.clocks.parts_over.pop(component, None)
+        clock_began_anew(state, component)
         roll = state.clocks.mixes.get(component)
         if roll is not None:
             roll.work, roll.judged, roll.missed = {}, {}, {}

@@ -95,7 +95,7 @@ def waits_for_people(state: State, now: float = 0.0) -> str:
         return ""
     ahead = outlook(state, now)
     found = [binding_reason(state, key, now, ahead) for key in state.waiting.queues]
-    reasons = [reason for reason in found if reason is None or not reason.key.startswith("clean-up:")]
+    reasons = [reason for reason in found if reason is None or not reason.key.startswith(("clean-up:", "drill:"))]
     if not reasons or not all(
         reason is not None and reason.key.startswith(("gate:", *FOR_PEOPLE)) for reason in reasons
     ):

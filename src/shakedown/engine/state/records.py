@@ -365,6 +365,15 @@ class ClockEvent:
 
 
 @dataclass(slots=True)
+class DrillProgress:
+    """How far a drill has come. ``due``: its moment, once that was told; ``begun``, ``ended``: as a person said."""
+
+    due: float | None = None
+    begun: float | None = None
+    ended: float | None = None
+
+
+@dataclass(slots=True)
 class Clocks:
     """The time of components that run for a time. Changed by ``clock``, ``paused``, ``continued``, ``again`` and, for a mix, by
     every event of its runs.
@@ -376,6 +385,7 @@ class Clocks:
     events: dict[str, list[ClockEvent]] = field(default_factory=dict)
     parts_over: dict[str, int] = field(default_factory=dict)
     mixes: dict[str, MixProgress] = field(default_factory=dict)
+    drills: dict[str, dict[str, DrillProgress]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

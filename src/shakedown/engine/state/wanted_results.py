@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shakedown.engine.state.modes import CLEAN_UP, FILLER, SET_UP, warm_up
+from shakedown.engine.state.modes import CLEAN_UP, FILLER, SET_UP, drill, warm_up
 from shakedown.engine.state.plan import PlanIndex
 
 
@@ -15,6 +15,7 @@ def wanted_results(index: PlanIndex, number: int) -> Iterator[tuple[str, str, in
     """
     yield from steps_wanted(index, number, SET_UP)
     yield from _between(index, number)
+    yield from ((drill(one.name), one.case, 1) for one in index.components[number].drills if one.case)
     yield from steps_wanted(index, number, CLEAN_UP)
 
 

@@ -91,6 +91,7 @@ def _of_component(old: Component, new: Component) -> Iterator[str]:
         elif now.overlap < mode.overlap:
             yield f"the overlap that mode {mode.name} of {old.name} asks for"
     gone = [name for name in old.cases if name not in new.cases]
+    gone += [name for name in (*old.set_up, *old.clean_up) if name not in new.every_case]
     if gone:
         yield f"{plural(len(gone), 'case')} of {old.name}"
     lost = [item.name for item in old.procedures if item.name not in {one.name for one in new.procedures}]
@@ -117,10 +118,17 @@ def _of_running(old: Component, new: Component) -> Iterator[str]:
     less = [test for test, share in old.mix if shares.get(test, 0.0) < share and not same(shares.get(test, 0.0), share)]
     if less:
         yield f"the share of {some(less)} in the mix of {old.name}"
+    settle = {item.name: item.settle_s for item in new.drills}
+    sooner = [item.name for item in old.drills if settle.get(item.name, item.settle_s) < item.settle_s]
+    if sooner:
+        yield f"for how long drill {some(sooner)} of {old.name} is looked at"
     if old.sweep is not None and (new.sweep is None or new.sweep.rounds < old.sweep.rounds):
         yield f"rounds of the sweep {old.name}"
-    evidence = {item.name: item.evidence for item in new.procedures}
-    fewer = [item.name for item in old.procedures if evidence.get(item.name, item.evidence) < item.evidence]
+    now = [(item.name, item.evidence) for item in new.procedures] + [(item.name, item.evidence) for item in new.drills]
+    asked = [(item.name, item.evidence) for item in old.procedures] + [
+        (item.name, item.evidence) for item in old.drills
+    ]
+    fewer = [name for name, files in asked if dict(now).get(name, files) < files]
     if fewer:
         yield f"evidence that {some(fewer)} of {old.name} asks for"
 
