@@ -17,7 +17,12 @@ from shakedown.model.events import Event
 from shakedown.model.nouns import Component, Document, Drill
 from shakedown.model.wording import wording_of_drill
 
-EXPECTED: dict[str, Any] = {"lost": 0, "hole_s": 120.0, "back_s": 600.0, "written": (("hole", "<= 120s"), ("back", "<= 10min"))}
+EXPECTED: dict[str, Any] = {
+    "lost": 0,
+    "hole_s": 120.0,
+    "back_s": 600.0,
+    "written": (("hole", "<= 120s"), ("back", "<= 10min")),
+}
 FAILOVER = Drill(
     "oss-failover", 3600.0, "fail an OSS over", "vendor", settle_s=300.0, evidence=1, clause="SOW 7", **EXPECTED
 )

@@ -136,7 +136,7 @@ def back_after(criterion: Criterion, population: Population, around: MeasureCont
         return Measured(
             None, 0, "", reason="no run was live before it began: there was no load to come back", whole=True
         )
-    load = f"{score.lowest:g} of {score.level:g} nodes in use at the least"
+    load = f"{score.lowest:.4g} of {score.level:.4g} nodes in use at the least"
     begun = score.begun or 0.0
     if score.back is None:
         so_far = max(0.0, min(around.record.last, around.record.time_up.get(score.component, math.inf)) - begun)
