@@ -154,7 +154,7 @@ def _plan(root: Path, example: dict[str, Any]) -> Document:
     (root / "systems/machine.yaml").write_text(SYSTEM)
     if not component["tests"]:
         del component["tests"]
-    for test in component.get("tests", ()):
+    for test in [*component.get("tests", ()), *component.get("set_up", ()), *component.get("clean_up", ())]:
         expected = example.get("expect", {}).get(test)
         known = f"expect: [{{verdict: {expected}, because: it is known}}]\n" if expected else ""
         first = example.get("needs", {}).get(test)

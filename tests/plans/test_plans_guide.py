@@ -43,7 +43,7 @@ def test_plans_in_guides_are_read_without_a_fault(page: str) -> None:
     """They are of systems and tests that are not shown: their keys and values are held against the tables."""
     text = (Path(__file__).parents[2] / "docs" / "guides" / f"{page}.md").read_text()
     plans = re.findall(r"```yaml\n(plan: .*?)```", text, flags=re.DOTALL)
-    assert len(plans) == 2
+    assert len(plans) == 3
     for plan in plans:
         problems = Problems()
         root = read_nodes(plan.encode(), page, problems)

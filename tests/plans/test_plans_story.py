@@ -263,10 +263,13 @@ def test_a_test_with_the_other_keys_is_read_without_a_fault() -> None:
     assert root is not None and TABLES["test"].read(root, "", problems) and not problems.told()
 
 
-# Keys that would change what the example is about; files of their own try them: test_plans_resources.py, test_plans_identical.py.
+# Keys that would change what the example is about; files of their own try them: test_plans_resources.py, test_plans_identical.py,
+# test_plans_set_up.py, test_plans_drills.py.
 ELSEWHERE = {"node_types.TYPE.gpus", "node_types.TYPE.gpus.model", "run.memory"} | {
     f"components[].KIND.criteria.CRITERION.{key}" for key in ("files", "across")
 }
+ELSEWHERE |= {"components[].KIND.set_up", "components[].KIND.clean_up"}
+ELSEWHERE |= {path for path, _ in documented(TABLES["plan"]) if path.startswith("components[].KIND.drills")}
 
 
 def test_the_example_has_every_key_there_is(example: Any) -> None:

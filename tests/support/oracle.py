@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 from oracle_loads import LoadRules
-from oracle_modes import ModeRules, Violation, Want, mode_of, need, swept_nodes, wants
+from oracle_modes import ModeRules, Violation, Want, is_step, mode_of, need, swept_nodes, wants
 from oracle_nodes import NodeRules, PartRules
 
 from shakedown.conductor.driver.startup import fold_one
@@ -195,7 +195,9 @@ class Oracle:
         elif event.event == "given_up":
             self._close(want_of(event))
         elif value.get("kind") == "time_is_up":
-            fresh = [w for w in books.open if w[0] == value["component"] and not books.attempts[w]]
+            fresh = [
+                w for w in books.open if w[0] == value["component"] and w[2] != "clean-up" and not books.attempts[w]
+            ]
             books.open = {want: where for want, where in books.open.items() if want not in fresh}
 
     def _count_anew(self) -> None:
@@ -246,7 +248,7 @@ class Oracle:
         """Of a mix the next result of a case is wanted once one was ordered for the first time, until its time is up."""
         component = next((c for c in self.document.components if c.name == want[0]), None)
         rolls = component is not None and component.duration_s and want[0] not in self.rules.books.up
-        if rolls and component is not None and self.books.attempts[want] == 1:
+        if rolls and not is_step(want[2]) and component is not None and self.books.attempts[want] == 1:
             case = next(case for case in self.document.cases if case.id == want[1])
             step = swept_nodes(self.document, component, case) or 1
             self.books.open[(*want[:3], want[3] + step)] = "waiting"

@@ -79,9 +79,10 @@ class LoadRules:
     def _submit_order(self, event: Event) -> None:
         value, component = event.value, self.components.get(event.value["component"])
         need(value["component"] not in self.paused, f"{event.run} is ordered although {value['component']} is paused")
-        drained = {"", value["component"]} & self.draining
+        cleans = value.get("mode") == "clean-up"  # that is owed, whatever else is over
+        drained = {"", value["component"]} & self.draining and not cleans
         need(not drained, f"{event.run} is ordered although {value['component']} is to come to its end")
-        closed = component is not None and self.allowed.closed(component, event.time)
+        closed = component is not None and not cleans and self.allowed.closed(component, event.time)
         need(not closed, f"{event.run} is ordered although {value['component']} orders nothing now")
         if event.job in self.jobs:
             self._widen(self.jobs[event.job], event)

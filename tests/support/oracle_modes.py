@@ -40,6 +40,16 @@ def wants(document: Document) -> Iterator[tuple[Want, bool]]:
                 yield from (((component.name, name, mode, n + 1), available) for n in range(count))
         for name in component.fillers if component.duration_s else ():
             yield (component.name, name, "filler", 1), not cases[name].unavailable
+        for mode, names in (("set-up", component.set_up), ("clean-up", component.clean_up)):
+            yield from (((component.name, name, mode, 1), not cases[name].unavailable) for name in names)
+        for drill in component.drills:
+            if drill.case:
+                yield (component.name, drill.case, f"drill {drill.name}", 1), not cases[drill.case].unavailable
+
+
+def is_step(mode: str) -> bool:
+    """Outside of a component's mix, modes and clock."""
+    return mode in ("set-up", "clean-up") or mode.startswith("drill ")
 
 
 def counts(document: Document, component: Component, case: Case) -> Iterator[tuple[str, int]]:
@@ -134,19 +144,43 @@ class ModeRules:
         case = self._case(event.case)
         want = (value["component"], event.case, mode_of(value), value["repeat"])
         stage: Stage = None
-        if value.get("mode", "filler") != "filler":
+        step = is_step(want[2])
+        if value.get("mode", "filler") != "filler" and not step:
             stage = (value["component"], value.get("of", value["mode"]), event.case)
         self._alone(event, stage, case)
         if component is not None:
             self._gates(component)
-            self._in_time(component, event, want)
+            self._set_up(component, want)
+            if not step:
+                self._in_time(component, event, want)
+            self._at_its_moment(component, event, want)
         self._warmed_up(want)
         books.attempted.add(want)
         books.wants[event.run] = want
         books.withdrawn.pop(event.run, None)
-        books.began.setdefault(value["component"], event.time)
+        if not step:
+            books.began.setdefault(value["component"], event.time)
         books.stages[event.job], books.places[event.job] = stage, case.partition
         books.live[event.job] = None
+
+    def _set_up(self, component: Component, want: Want) -> None:
+        """All else begins when the set-ups have passed, and clean-ups when all else is over."""
+        name, mode = component.name, want[2]
+        if mode == "clean-up":
+            before = [one for one in self._open() if one[0] == name and one[2] != mode]
+            need(not before, f"{name} is cleaned up before {before[:2]} are over")
+        elif mode != "set-up" and component.set_up:
+            passed = {one[1] for one in self.books.passed[name] if one[2] == "set-up"}
+            need(passed >= {*component.set_up}, f"{want} is ordered and {name} is not set up")
+
+    def _at_its_moment(self, component: Component, event: Event, want: Want) -> None:
+        """A test that is a drill begins when the clock has run so long, and once."""
+        drill = next((one for one in component.drills if want[2] == f"drill {one.name}"), None)
+        if drill is not None:
+            began = self.books.began.get(component.name, event.value["now"])
+            ran = clock_time(component, began, self.books.clocks, event.value["now"])
+            need(ran >= drill.at_s - 1e-6, f"{event.run} of drill {drill.name} was ordered after {ran} s")
+            need(want not in self.books.attempted, f"drill {drill.name} is done a second time by {event.run}")
 
     def _alone(self, event: Event, stage: Stage, case: Case) -> None:
         """Isolated runs and fills share their partition with nothing else of ours."""

@@ -297,7 +297,8 @@ def _named_files(layout: Layout, record: Record) -> Iterator[tuple[str, str]]:
             yield path, ""
         except RecordError as error:
             yield path, error.message.partition(f"{path}, ")[2] or error.message.partition(f"{path} ")[2]
-    named = dict.fromkeys((digest, name) for row in record.attested for name, digest in row.evidence)
+    brought = [*(row.evidence for row in record.attested), *(row.evidence for row in record.drilled)]
+    named = dict.fromkeys((digest, name) for evidence in brought for name, digest in evidence)
     for digest, name in named:  # of every attestation: a later one takes the earlier one's place, and not its evidence
         yield f"evidence/{digest}", _digest_trouble(layout.evidence / digest, digest, name)
     for found in record.fingerprints:

@@ -302,8 +302,8 @@ def _what_is_right(report: JobReport, evidence: Evidence) -> str:
 
 
 def judging(rows: Sequence[ContractRow], mode: str) -> list[ContractRow]:
-    """The rows that give a verdict on a run of this mode. A run to warm up counts nowhere, so no row judges it."""
-    if mode == "warm-up":
+    """The rows that give a verdict on a run of this mode. What warms, sets or cleans up counts nowhere, so no row judges it."""
+    if mode in ("warm-up", "set-up", "clean-up", "drill"):
         return []
     return [row for row in rows if row.verdict and row.statistic == "each" and row.mode in ("", mode)]
 

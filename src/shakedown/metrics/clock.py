@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics.overlap import Span, span_of
-from shakedown.metrics.rows.rows import NoteRow, RunRow
+from shakedown.metrics.rows.rows import STEPS, NoteRow, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model import clocks
 from shakedown.model.nouns import Component, Document
@@ -265,14 +265,14 @@ def _of_maintenance(component: Component, record: Record) -> Iterator[tuple[floa
 
 
 def _last_ends(record: Record) -> Mapping[str, float]:
-    """Component -> the end of its last run that is judged.
+    """Component -> the end of its last run that is judged, set-ups and clean-ups left aside.
 
     A run whose end is not known was over when it was first judged; judging it again moves no end.
     """
     judged = {row.run: row.time for row in record.runs if not row.supersedes}
     ends: dict[str, float] = {}
     for row in record.runs:
-        if not row.superseded_by:
+        if not row.superseded_by and row.mode not in STEPS:
             end = end_of(row, judged)
             ends[row.component] = max(end, ends.get(row.component, end))
     return ends

@@ -13,7 +13,7 @@ from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.node_hours import RIGHT
 from shakedown.metrics.overlap import span_of
 from shakedown.metrics.rows.rows import RunRow
-from shakedown.metrics.wanted import FILLER, WARM_UP
+from shakedown.metrics.wanted import UNCOUNTED
 from shakedown.model.shared_nodes import different_nodes
 
 DAY_S = 86400.0
@@ -61,7 +61,7 @@ def days_of(population: Population, around: MeasureContext, clock: Clock) -> tup
     nodes, mine = around.nodes, around.nodes.places(around.component)
     every = [row for row in around.record.current() if row.case in nodes.cases]
     beside = [row for row in every if nodes.cases[row.case].partition in mine]
-    right = [row for row in every if row.verdict in RIGHT and row.mode not in (WARM_UP, FILLER)]
+    right = [row for row in every if row.verdict in RIGHT and row.mode not in UNCOUNTED]
     contractual = _by_day([row for row in population.rows if row.verdict in RIGHT], around, running, clock.begin)
     ours, delivered = _by_day(beside, around, running, clock.begin), _by_day(right, around, whole, clock.begin)
     own = different_nodes([nodes.partitions[place] for place in mine if place in nodes.partitions])

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from shakedown.metrics.clock import Clock, end_of
-from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.rows import STEPS, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.statistics import Interval, count_interval, no_more_than
 from shakedown.model.nouns import Component
 
 BY_THE_SYSTEM = frozenset({"node_fail", "interrupted", "lost"})  # verdicts
 TOGETHER_S = 60.0  # interrupts no further apart than this are one of the system
-_SYSTEM, _OTHERS = frozenset({"vendor", "site"}), frozenset({"application", "harness", "excused"})  # rulings
+_SYSTEM, RULED_OTHERS = frozenset({"vendor", "site"}), frozenset({"application", "harness", "excused"})  # rulings
 
 
 class Interrupts(Struct, frozen=True):
@@ -62,7 +62,11 @@ class Interrupts(Struct, frozen=True):
 def interrupts(component: Component, clock: Clock, record: Record) -> Interrupts:
     """Purpose: the interrupts of a component's runs, its fillers' too, while its clock ran."""
     judged = {row.run: row.time for row in record.runs if not row.supersedes}
-    mine = [row for row in record.current() if row.component == component.name and is_interrupt(row)]
+    mine = [
+        row
+        for row in record.current()
+        if row.component == component.name and row.mode not in STEPS and is_interrupt(row)
+    ]
     ends = sorted(((end_of(row, judged), row) for row in mine), key=lambda pair: (pair[0], pair[1].seq))
     inside = [(end, row) for end, row in ends if _while_it_ran(end, clock)]
     jobs = tuple(sorted(Counter(row.verdict for _, row in inside).items()))
@@ -72,7 +76,7 @@ def interrupts(component: Component, clock: Clock, record: Record) -> Interrupts
 
 def is_interrupt(row: RunRow) -> bool:
     """Whether the system ended a run, by its verdict and what people said of it."""
-    if row.verdict == "passed" or row.ruling in _OTHERS:
+    if row.verdict == "passed" or row.ruling in RULED_OTHERS:
         return False
     return row.verdict in BY_THE_SYSTEM or row.ruling in _SYSTEM
 

@@ -18,7 +18,7 @@ from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.node_hours import RIGHT, Nodes
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.wanted import FILLER, WARM_UP
+from shakedown.metrics.wanted import UNCOUNTED
 from shakedown.metrics.words import plural, show_number, show_share
 from shakedown.model.clocks import without
 from shakedown.model.judging import Criterion
@@ -126,7 +126,7 @@ def _rows(name: str, population: Population, around: MeasureContext, nodes: Node
     every = list(around.record.current())
     if name == OURS:
         return [row for row in every if row.case not in nodes.cases or nodes.cases[row.case].partition in mine]
-    return [row for row in every if row.verdict in RIGHT and row.mode not in (WARM_UP, FILLER)]
+    return [row for row in every if row.verdict in RIGHT and row.mode not in UNCOUNTED]
 
 
 # ---- as measures -----------------------------------------------------------------------------------------------------

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.rows import CLEAN_UP, DRILL, SET_UP, STEPS, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Case, Component, Document, System
 
 WARM_UP = "warm-up"
 FILLER = "filler"
+UNCOUNTED = (WARM_UP, FILLER, *STEPS)  # no work of the contract
 ResultKey = tuple[str, str, str, int]  # component, case, mode, repeat
 
 
@@ -55,11 +56,20 @@ def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
         if name in cases
     }
     newest = newest_results(record)
-    fillers = {component.name: component.fillers for component in document.components}
+    beside = {
+        (component.name, mode): cases
+        for component in document.components
+        for mode, cases in (
+            (FILLER, component.fillers),
+            (SET_UP, component.set_up),
+            (CLEAN_UP, component.clean_up),
+            (DRILL, tuple(drill.case for drill in component.drills)),
+        )
+    }
 
     def unwanted(row: RunRow) -> bool:
-        if row.mode == FILLER:
-            return row.case not in fillers.get(row.component, ())
+        if row.mode == FILLER or row.mode in STEPS:
+            return row.case not in beside.get((row.component, row.mode), ())
         asked = wanted.get((row.component, row.case))
         return asked is None or not (is_warm_up(row, asked[0]) or is_asked(row, *asked, newest))
 

@@ -403,6 +403,16 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         request="attest",
     ),
     EventKind(
+        "drilled",
+        "A person said when a drill began or ended: which, as of when, who, and the digests of the evidence files.",
+        "What people say",
+        fold="drills.drilled",
+        shown=("component", "drill", "act", "by"),
+        act="drill",
+        consent=True,
+        request="drill",
+    ),
+    EventKind(
         "fingerprint",
         "Settings, firmware and libraries as found on the nodes, grouped by equality; a change opens an epoch.",
         "What people say",

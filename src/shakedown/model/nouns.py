@@ -380,6 +380,29 @@ class Procedure(Struct, frozen=True):
     clause: str = ""
 
 
+class Drill(Struct, frozen=True):
+    """Something that a person, or a test, does to the machine while a component keeps it busy (000 III.C, 002 IV).
+
+    ``at_s``: of the component's clock. ``case``: of the test that does it by itself; "" where a person does. ``who``: the party
+    that does it; ``evidence``: the fewest files that come with the word on its end. ``settle_s``: for how long after its end the
+    load is looked at. What is expected, each None where it is not asked: ``lost``, the most runs; ``hole_s``, the longest time
+    without progress; ``back_s``, from its begin until the load is back. ``written``: these bounds as a person wrote them.
+    """
+
+    name: str
+    at_s: float
+    about: str = ""
+    who: str = ""
+    case: str = ""
+    evidence: int = 0
+    settle_s: float = 600.0
+    lost: int | None = None
+    hole_s: float | None = None
+    back_s: float | None = None
+    clause: str = ""
+    written: tuple[tuple[str, str], ...] = ()
+
+
 class Component(Struct, frozen=True):
     """A part of the plan: which cases, how often each, in which order, and what they must satisfy.
 
@@ -388,6 +411,7 @@ class Component(Struct, frozen=True):
     component in ``after`` must be before this one begins: over, or over and met (or waived).
     ``fillers``: cases that take nodes which the mix leaves idle; they are no work of the contract. ``limits``: of this component
     alone, beside those of the plan. ``stop_after``: a case that fails so often in a row is ordered no more, 0 = never.
+    ``set_up``: cases that come before all others, once each, and must pass; ``clean_up``: after all others, whatever came out.
     """
 
     name: str
@@ -414,6 +438,15 @@ class Component(Struct, frozen=True):
     pack: Pack | None = None
     stop_after: int = 0
     ladder: Ladder | None = None  # of its cases only the sizes run that tell from which on its tests fail
+    set_up: tuple[str, ...] = ()
+    clean_up: tuple[str, ...] = ()
+    drills: tuple[Drill, ...] = ()
+
+    @property
+    def every_case(self) -> tuple[str, ...]:
+        """All that it runs: its own cases, fillers, set-ups, clean-ups and drills."""
+        drills = (drill.case for drill in self.drills if drill.case)
+        return (*self.cases, *self.fillers, *self.set_up, *self.clean_up, *drills)
 
 
 class Limits(Struct, frozen=True):

@@ -140,7 +140,7 @@ def _warn(reading: Site, root: MappingNode, document: Document, context: Context
 
 def _cases_of(components: tuple[Component, ...], selector: Selector) -> list[Case]:
     """Cases in the order in which components first name them."""
-    names = dict.fromkeys(name for component in components for name in (*component.cases, *component.fillers))
+    names = dict.fromkeys(name for component in components for name in component.every_case)
     return [selector.cases[name] for name in names]
 
 

@@ -34,13 +34,13 @@ class Lost:
 
 
 def lost_cases(document: Document) -> list[Lost]:
-    """Purpose: the cases that cannot run, by component, in the order of the plan; fillers too."""
+    """Purpose: the cases that cannot run, by component, in the order of the plan; fillers, set-ups and clean-ups too."""
     reasons = {case.id: case.unavailable for case in document.cases if case.unavailable}
     restrict = document.unavailable == RESTRICT
     return [
         Lost(document.plan, component.name, case, reasons[case], restrict)
         for component in document.components
-        for case in dict.fromkeys((*component.cases, *component.fillers))
+        for case in dict.fromkeys(component.every_case)
         if case in reasons
     ]
 

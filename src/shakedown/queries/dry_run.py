@@ -164,7 +164,7 @@ def _refused(document: Document, wish: str | None) -> tuple[str, str]:
 def _cases_of(document: Document, component: Component) -> Iterable[Case]:
     """Its cases and fillers that can run."""
     cases = {case.id: case for case in document.cases}
-    return [cases[name] for name in (*component.cases, *component.fillers) if not cases[name].unavailable]
+    return [cases[name] for name in dict.fromkeys(component.every_case) if not cases[name].unavailable]
 
 
 def _case(
@@ -198,6 +198,9 @@ def _case(
 
 def _runs(document: Document, component: Component, case: Case) -> int | None:
     """How many runs of a case are wanted; None where they follow each other until a time has passed."""
+    steps = (case.id in component.set_up) + (case.id in component.clean_up)
+    if steps and case.id not in component.cases:
+        return steps
     if component.duration_s:
         return None
     wanted = sum(count for _, count in wanted_results(component, case, document.system))

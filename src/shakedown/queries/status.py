@@ -15,14 +15,18 @@ from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.going_on import unknown_names
 from shakedown.engine import State, explain
 from shakedown.engine.constraints.budgets import asked_for
-from shakedown.engine.constraints.component_clock import acts_of
+from shakedown.engine.constraints.component_clock import acts_of, drill_in_words
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.policy.explain import Waiting, explain_run, waits_again
 from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_unused
 from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
+from shakedown.engine.state.keys import ResultsKey
 from shakedown.engine.state.modes import FILLER, is_warm_up
+from shakedown.engine.state.modes import drill as drill_mode
+from shakedown.engine.state.moments import moment
 from shakedown.engine.state.phases import RUN_NOT_BEGUN, CampaignPhase, JobPhase, RunPhase
+from shakedown.engine.state.records import DrillProgress
 from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.lease import holder, why_it_waits
@@ -35,9 +39,11 @@ from shakedown.model.errors import UsageError
 from shakedown.model.events import COMPLETED, SPARED, UNDETERMINED
 from shakedown.model.layout import Layout
 from shakedown.model.near_names import near_case
+from shakedown.model.nouns import Drill
 from shakedown.model.ports import RENAMED
 from shakedown.model.retrying import NEVER_RETRIED
 from shakedown.model.shared_nodes import names_of
+from shakedown.model.units import show_duration
 from shakedown.processes.identity import boot_id, is_alive
 from shakedown.queries.nodes_now import nodes_now
 
@@ -121,6 +127,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "unused": in_words_of_unused(state, state.time),
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
+        "drills": list(drills_now(state)),
         "asked": _asked(state),
         "nodes": {} if rehearsal_of(layout) else nodes_now(state),
         "told": _told(state),
@@ -142,6 +149,36 @@ def _told(state: State) -> list[dict[str, str]]:
         if job.phase == JobPhase.QUEUED and not we_hold(job):
             stuck.setdefault(about_of(state, job), {"job": job.id, "run": job.run, "why": what_it_needs(job)})
     return [*renamed, *forgotten, *stuck.values()]
+
+
+def drills_now(state: State) -> Iterator[dict[str, Any]]:
+    """Purpose: how far each drill of a component has come that runs for a time: due, begun, done, or when it comes."""
+    for number, component in enumerate(state.index.components):
+        for drill in component.drills:
+            yield {"component": component.name, "drill": drill.name, "says": _drill_now(state, number, drill)}
+
+
+def _drill_now(state: State, number: int, drill: Drill) -> str:
+    component = state.index.components[number]
+    progress = state.clocks.drills.get(component.name, {}).get(drill.name, DrillProgress())
+    roll = state.clocks.mixes.get(component.name)
+    comes = f"comes when the clock of component {component.name} has run {show_duration(drill.at_s)}"
+    if drill.case:
+        mode = drill_mode(drill.name)
+        live = next((run.id for run in state.runs.values() if (run.component, run.mode) == (number, mode)), "")
+        if live:
+            return f"is done by {live}"
+        if state.results.closed.get(ResultsKey(number, mode, drill.case)):
+            return "is done"
+    elif progress.ended is not None:
+        return f"is done: it began on {moment(progress.begun or 0.0)} and ended on {moment(progress.ended)}"
+    elif progress.begun is not None:
+        return f"began on {moment(progress.begun)}; say shakedown drill {component.name} {drill.name} --ended when it is over"
+    elif progress.due is not None:
+        return drill_in_words(component, drill).removeprefix(f"drill {drill.name} of component {component.name} ")
+    if roll is not None and roll.up:
+        return "was not done, and the time of its component is over"
+    return comes
 
 
 def _clocks(state: State) -> Iterator[dict[str, Any]]:

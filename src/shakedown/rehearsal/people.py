@@ -16,8 +16,8 @@ NOBODY = "rehearsal"
 
 
 class RehearsedPeople:
-    """The Inbox port of a rehearsal. Procedures count as met; gates that stay closed are opened where ``open_gates`` says so, or
-    where all that keeps them closed is not modelled."""
+    """The Inbox port of a rehearsal. Procedures count as met, and drills are done at their moments; gates that stay closed are
+    opened where ``open_gates`` says so, or where all that keeps them closed is not modelled."""
 
     def __init__(self, layout: Layout, open_gates: bool = False) -> None:
         self.layout, self.open_gates = layout, open_gates
@@ -36,6 +36,7 @@ class RehearsedPeople:
             return bool(self.waiting)
         if not self._count:
             self._attest_all(state)
+        self._drill(state)
         if not (state.jobs or state.runs):
             self._open(state)
         return bool(self.waiting)
@@ -50,6 +51,22 @@ class RehearsedPeople:
                 said = {"component": component.name, "procedure": procedure.name, "met": True, "evidence": evidence}
                 self._say("attest", said, "nobody was asked: in a rehearsal procedures count as met")
         self._count += 1
+
+    def _drill(self, state: State) -> None:
+        """A drill is done at its moment, and takes no time: what the machine does then is a fault of the rehearsal."""
+        for component in state.index.components if state.clocks.drills else ():
+            for drill in component.drills:
+                progress = state.clocks.drills.get(component.name, {}).get(drill.name)
+                if progress is None or progress.due is None or progress.begun is not None:
+                    continue
+                said = {"component": component.name, "drill": drill.name, "from": progress.due}
+                why = "nobody was asked: in a rehearsal a drill is done at its moment"
+                evidence = [
+                    self._stand_in(f"{component.name}, drill {drill.name}, {number}")
+                    for number in range(1, drill.evidence + 1)
+                ]
+                self._say("drill", said | {"act": "begun"}, why)
+                self._say("drill", said | {"act": "ended", "evidence": evidence}, why)
 
     def _open(self, state: State) -> None:
         for name in state.index.awaited:

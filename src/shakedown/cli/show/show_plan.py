@@ -81,6 +81,8 @@ def _beside(component: Component, targeted: Collection[str]) -> str:
     return facts(
         ("phases", ", ".join(f"{phase.name} {show_duration(phase.duration_s)}" for phase in component.phases)),
         ("mix", pairs((name, f"{100 * share:g}%") for name, share in component.mix)),
+        ("sets up", ", ".join(component.set_up)),
+        ("cleans up", ", ".join(component.clean_up)),
         ("filler", ", ".join(component.fillers)),
         ("fill", _fill(component)),
         ("clock", _clock(component)),

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from shakedown.conductor.commands.override_times import checked_from
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.driver.conductor import Commands, Conductor
+from shakedown.engine.state.moments import moment
 from shakedown.engine.state.phases import CampaignPhase
+from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.events import Event
+from shakedown.model.nouns import Component, Document, Drill
 from shakedown.model.ports import Command
-from shakedown.model.wording import wording_of
+from shakedown.model.wording import wording_of, wording_of_drill
 
 
 def cancel(conductor: Conductor, command: Command) -> Event:
@@ -64,6 +68,54 @@ def attest(conductor: Conductor, command: Command) -> Event:
     return Event("attested", value=said | {"request": command.request, "who": command.who}, reason=command.reason)
 
 
+def drill(conductor: Conductor, command: Command) -> Event:
+    """A person says that a drill began or ended, perhaps a while ago, with evidence files kept beside the record."""
+    state, value = conductor.state, command.value
+    try:
+        component, wanted = drill_of(state.index.document, str(value.get("component", "")), str(value.get("drill", "")))
+        number = state.index.component_number[component.name]
+        now = conductor.ports.clock.now()
+        at = checked_from(state, number, now if value.get("from") is None else value["from"], now)
+    except UsageError as error:
+        return refusal(command, error.message + (f"; {error.hint}" if error.hint else ""))
+    act = str(value.get("act", ""))
+    progress = state.clocks.drills.get(component.name, {}).get(wanted.name)
+    if act not in ("begun", "ended"):
+        return refusal(command, f"'{act[:40]}' is nothing that a drill does; there are begun and ended")
+    if act == "ended" and (progress is None or progress.begun is None):
+        return refusal(command, f"nobody has said that drill {wanted.name} began; say that first, with --at")
+    if act == "ended" and progress is not None and progress.begun is not None and at < progress.begun:
+        return refusal(command, f"drill {wanted.name} began on {moment(progress.begun)}, after {moment(at)}")
+    try:
+        evidence = [_evidence(file) for file in value.get("evidence", [])]
+    except (KeyError, TypeError, ValueError):
+        return refusal(command, "its evidence is not a list of names, digests and sizes")
+    if act == "ended" and len({file["sha256"] for file in evidence}) < wanted.evidence:
+        files = f"{wanted.evidence} evidence file{'s' if wanted.evidence > 1 else ''}"
+        return refusal(command, f"drill {wanted.name} asks for {files}, and {len(evidence)} came with it")
+    said: dict[str, Any] = {"component": component.name, "drill": wanted.name, "act": act, "from": at}
+    said |= {"wording": wording_of_drill(wanted), "by": str(value.get("by") or command.who)[:100], "evidence": evidence}
+    return Event("drilled", value=said | {"request": command.request, "who": command.who}, reason=command.reason)
+
+
+def drill_of(document: Document, component: str, name: str) -> tuple[Component, Drill]:
+    """Purpose: the drill that is meant, and its component. Errors: UsageError with what there is instead, and for one that a test
+    does by itself.
+    """
+    with_some = {found.name: found for found in document.components if found.drills}
+    if component not in with_some:
+        hint = did_you_mean(component, with_some) or f"with drills there are: {', '.join(with_some) or 'none'}"
+        raise UsageError(f"the plan in force has no component '{component[:100]}' with drills", hint=hint)
+    drills = {found.name: found for found in with_some[component].drills}
+    if name not in drills:
+        hint = did_you_mean(name, drills) or f"it has: {', '.join(drills)}"
+        raise UsageError(f"component {component} has no drill '{name[:100]}'", hint=hint)
+    if drills[name].case:
+        said = f"drill {name} of component {component} is done by its test {drills[name].case}"
+        raise UsageError(said, hint="its run says when it began and ended")
+    return with_some[component], drills[name]
+
+
 def _evidence(file: Any) -> dict[str, Any]:
     """One evidence file as it stands in the log. Raises ValueError, KeyError or TypeError for anything else."""
     digest, name = str(file["sha256"]), str(file["name"])
@@ -72,7 +124,7 @@ def _evidence(file: Any) -> dict[str, Any]:
     return {"name": name[:60], "sha256": digest, "bytes": int(file["bytes"])}
 
 
-OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop, "attest": attest}
+OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop, "attest": attest, "drill": drill}
 
 
 def commands_for(documents: Any) -> Commands:

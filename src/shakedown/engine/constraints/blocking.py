@@ -9,16 +9,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from shakedown.engine.constraints.budgets import ReservedLoads, budget_reason, waiting_for_licences
+from shakedown.engine.constraints.component_clock import drill_moment
 from shakedown.engine.constraints.overrides import component_reason, standing_reason
 from shakedown.engine.constraints.queue_guard import guard_reason
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.keys import ResultsKey, Stage
-from shakedown.engine.state.modes import FILLER, base, warm_up
+from shakedown.engine.state.modes import CLEAN_UP, FILLER, base, drill, is_drill, warm_up
 from shakedown.engine.state.phases import BuildPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.nouns import Loads
 from shakedown.model.shared_nodes import names_of
+from shakedown.model.units import show_duration
 
 __all__ = ["Outlook", "Reason", "binding_reason", "build_reason", "holder_of", "outlook"]
 
@@ -110,6 +112,8 @@ def _binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> 
     return (
         whole[0]
         or (standing_reason(state, key, now) if whole[1] or state.overrides.stopped or state.overrides.caps else None)
+        or (_all_else(state, key) if key.mode == CLEAN_UP else None)
+        or (_moment(state, key, now) if is_drill(key.mode) else None)
         or _waits_for_build(state, key)
         or (_too_few(state, key) if state.overrides.excluded else None)
         or _disturbed(state, key, ahead.building)
@@ -290,6 +294,30 @@ def _warm_up(state: State, key: QueueKey) -> Reason | None:
     if closed >= wanted:
         return None
     return Reason("warm-up", f"its warm-up runs come first; {wanted - closed} {_are(wanted - closed)} open")
+
+
+def _moment(state: State, key: QueueKey, now: float) -> Reason | None:
+    """A drill that a test does begins when the clock of its component has run so long."""
+    component = state.index.components[key.component]
+    word = next((one for one in component.drills if drill(one.name) == key.mode), None)
+    moment = drill_moment(state, key.component, word, now) if word is not None else None
+    if word is None or (moment is not None and now >= moment):
+        return None
+    said = f"drill {word.name} begins when the clock of component {component.name} has run {show_duration(word.at_s)}"
+    return Reason(f"drill:{component.name}:{word.name}", said)
+
+
+def _all_else(state: State, key: QueueKey) -> Reason | None:
+    """A clean-up begins when every other result of its component is closed."""
+    component, tally = state.index.components[key.component], state.tallies[key.component]
+    mine = [case for case in component.clean_up if not state.index.cases[case].unavailable]
+    wanted = len(mine) * (1 + state.results.again.get(component.name, 0))
+    closed = sum(len(state.results.closed.get(ResultsKey(key.component, CLEAN_UP, case), ())) for case in mine)
+    count = tally.waiting + tally.in_flight - (wanted - closed)
+    if count <= 0:
+        return None
+    said = f"it cleans up after all else of component {component.name}; {count} of its results {_are(count)} open"
+    return Reason(f"clean-up:{component.name}", said)
 
 
 # ---- builds and budgets ------------------------------------------------------------------------------------------------

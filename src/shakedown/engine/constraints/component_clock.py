@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from shakedown.engine.state.modes import is_step
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.retirement import drained
 from shakedown.engine.state.state import State
 from shakedown.model.clocks import Act, is_running, read_until, since, when
 from shakedown.model.events import Event
+from shakedown.model.nouns import Component, Drill
 
 
 def tell_time(state: State, decision: Decision, now: float) -> bool:
@@ -26,6 +28,7 @@ def tell_time(state: State, decision: Decision, now: float) -> bool:
             decision.record(Event("finding", value={"kind": "time_is_up", "component": name}, reason=why))
         else:
             _tell_part(state, decision, number, now)
+            _tell_drills(state, decision, number, now)
             _wake(decision, ends_at(state, number, now), now)
     return len(decision.orders) > before
 
@@ -65,7 +68,8 @@ def idle_since(state: State, number: int, now: float) -> float | None:
     if roll.up and roll.up_at is not None and not component.clock.drain:
         return max(begun, roll.up_at)
     over = roll.up or bool(state.campaign.cancelled) or state.phase == "ended"
-    if not over or any(run.component == number and run.phase != "judged" for run in state.runs.values()):
+    own = [run for run in state.runs.values() if run.component == number and not is_step(run.mode)]
+    if not over or any(run.phase != "judged" for run in own):
         return None
     return min(now, read_until(begun, roll.ended, roll.up_at, now, over=True))
 
@@ -99,6 +103,33 @@ def _tell_part(state: State, decision: Decision, number: int, now: float) -> Non
         value = {"component": component.name, "phase": phase.name, "from": end, "clock": "stops"}
         decision.record(Event("paused", value=value, reason=why))
     _wake(decision, end, now)
+
+
+def drill_moment(state: State, number: int, drill: Drill, now: float) -> float | None:
+    """Purpose: when the moment of a drill comes, or came; None where the clock stands still."""
+    return when(acts_of(state, number), drill.at_s, now)
+
+
+def _tell_drills(state: State, decision: Decision, number: int, now: float) -> None:
+    """Say once that the moment of a drill has come; one that a test does begins by itself then, and needs no word."""
+    component = state.index.components[number]
+    for drill in component.drills:
+        progress = state.clocks.drills.get(component.name, {}).get(drill.name)
+        if progress is not None and (progress.due is not None or progress.begun is not None):
+            continue
+        moment = drill_moment(state, number, drill, now)
+        if moment is not None and now >= moment and not drill.case:
+            value = {"kind": "drill_due", "component": component.name, "drill": drill.name, "at": moment}
+            decision.record(Event("finding", value=value, reason=drill_in_words(component, drill)))
+        _wake(decision, moment, now)
+
+
+def drill_in_words(component: Component, drill: Drill) -> str:
+    """Purpose: what a person is to do now, and to say of it."""
+    what = f": {drill.about}" if drill.about else ""
+    whose = f" ({drill.who} does it)" if drill.who else ""
+    say = f"shakedown drill {component.name} {drill.name} --begun, and --ended when it is done"
+    return f"drill {drill.name} of component {component.name} is due{what}{whose}; say {say}"
 
 
 def _wake(decision: Decision, when: float | None, now: float) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from shakedown.engine.constraints.component_clock import has_started
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.keys import LimitKey, YieldKey
+from shakedown.engine.state.modes import CLEAN_UP, is_step
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.nodes_out import excluded_in_words
 from shakedown.engine.state.plan import QueueKey
@@ -25,7 +26,21 @@ FOR_PEOPLE = ("stopped:", "paused:", "clock:", "excluded:")  # reasons that last
 
 def standing_reason(state: State, key: QueueKey, now: float) -> Reason | None:
     """Purpose: the standing order that holds this class back at ``now``, or None."""
+    if is_step(key.mode):
+        return step_reason(state, key, now) or _capped(state, key)
     return _stopped(state, key) or component_reason(state, key.component, now) or _capped(state, key)
+
+
+def step_reason(state: State, key: QueueKey, now: float) -> Reason | None:
+    """Purpose: what holds a set-up or a clean-up back at ``now``: a pause, and of a set-up what ends or closes its component.
+
+    It is outside of the clock, so that a person may declare that after the set-up; and a clean-up is owed after a drain, too.
+    """
+    component = state.index.components[key.component]
+    paused = _paused(state, component)
+    if paused is not None or key.mode == CLEAN_UP:
+        return paused
+    return _drained(state, key.component) or _closed_window(component, now) or _closed_yield(state, component)
 
 
 def component_reason(state: State, number: int, now: float) -> Reason | None:

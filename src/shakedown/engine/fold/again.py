@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shakedown.engine.fold.bookkeeping import enqueue
+from shakedown.engine.fold.drills import clock_began_anew
 from shakedown.engine.fold.overrides import stood_still
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.keys import ResultsKey
+from shakedown.engine.state.modes import is_drill, is_step
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.records import ClockEvent, MixProgress
 from shakedown.engine.state.state import State
@@ -26,10 +28,11 @@ def again(state: State, event: Event) -> None:
         state.overrides.draining = dict.fromkeys(others, why) | state.overrides.draining
     state.overrides.draining.pop(name, None)
     state.phase, state.campaign.cancelled = CampaignPhase.RUNNING, ""
+    state.results.begun.pop(name, None)
+    state.results.again[name] = state.results.again.get(name, 0) + 1
     if state.index.components[number].duration_s:
         _take_up(state, number, event)
     else:
-        state.results.again[name] = state.results.again.get(name, 0) + 1
         wanted = _round(state, number, state.results.again[name])
         for mode, case, repeat in wanted:
             _want(state, number, mode, case, repeat)
@@ -70,11 +73,19 @@ def _take_up(state: State, number: int, event: Event) -> None:
         state.clocks.events.setdefault(component.name, []).append(ClockEvent(event.time, "restart", "", event.reason))
         state.clocks.events[component.name].sort(key=lambda spell: spell.at)
         state.clocks.parts_over.pop(component.name, None)
+        clock_began_anew(state, component.name)
         roll.work, roll.judged, roll.missed = {}, {}, {}
     elif "stopped" in event.value:
         stood_still(state, component.name, event.value["stopped"], event)
     for mode, case, first in wanted_results(state.index, number):
         begun = state.results.closed.get(ResultsKey(number, mode, case), [])
+        if is_drill(mode):
+            if not begun or event.value.get("clock") == "restart":
+                _want(state, number, mode, case, len(begun) + 1)
+            continue
+        if is_step(mode):
+            _want(state, number, mode, case, 1 + state.results.again[component.name])
+            continue
         live = [
             run.repeat for run in state.runs.values() if (run.component, run.mode, run.case) == (number, mode, case)
         ]

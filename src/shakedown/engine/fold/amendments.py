@@ -11,10 +11,12 @@ from shakedown.engine.fold.overrides import standing_orders_after, stood_still
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import PendingResult, Run
 from shakedown.engine.state.keys import ResultsKey
+from shakedown.engine.state.modes import CLEAN_UP, SET_UP, drill
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.engine.state.records import MixProgress, Tally
 from shakedown.engine.state.state import State
+from shakedown.engine.state.wanted_results import steps_wanted
 from shakedown.model.events import Event
 from shakedown.model.waived import gate_digest
 
@@ -89,6 +91,11 @@ class _Before:
         self.waiting: dict[Want, PendingResult] = {(old[e.component], e.mode, e.case, e.repeat): e for e in entries}
         self.verdicts = {name: tally.verdicts for name, tally in zip(old, state.tallies, strict=False)}
 
+    def drilled(self, component: str, mode: str) -> int:
+        """How many results of a drill were wanted so far."""
+        every = [*self.closed, *self.flying, *self.waiting]
+        return len({repeat for name, one, _, repeat in every if (name, one) == (component, mode)})
+
     def repeats_of(self, component: str) -> dict[str, list[int]]:
         """Every repeat of a component without modes that was ever begun, by case."""
         found: dict[str, list[int]] = {}
@@ -111,6 +118,12 @@ def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, s
         yield from all_rounds(state, number)
         return
     state.clocks.mixes.setdefault(component.name, MixProgress())
+    rounds = 1 + state.results.again.get(component.name, 0)
+    yield from steps_wanted(state.index, number, SET_UP, rounds)
+    yield from steps_wanted(state.index, number, CLEAN_UP, rounds)
+    for word in component.drills:
+        mode = drill(word.name)
+        yield from ((mode, word.case, n + 1) for n in range(max(1, before.drilled(component.name, mode))) if word.case)
     begun = before.repeats_of(component.name)
     for case in component.cases:
         repeats = begun.get(case, [])

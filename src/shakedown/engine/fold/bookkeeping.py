@@ -10,8 +10,8 @@ from typing import Any, Final
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
 from shakedown.engine.state.keys import NeededKey, ResultsKey, Stage
-from shakedown.engine.state.modes import FILLER
-from shakedown.engine.state.needs import standing_of
+from shakedown.engine.state.modes import FILLER, SET_UP, is_step
+from shakedown.engine.state.needs import needs_others, standing_of
 from shakedown.engine.state.phases import NOT_BEGUN, OVER, RunPhase
 from shakedown.engine.state.plan import REMEMBERED, PlanIndex, QueueKey, is_place
 from shakedown.engine.state.records import STANDSTILL, Given, MixProgress
@@ -45,7 +45,7 @@ def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
 def put_back(state: State, entry: PendingResult) -> None:
     """A further attempt waits for its time, unless what it needs has been taken back meanwhile."""
     later = entry.not_before > state.time
-    if later and (not _has_others(state, entry) or standing_of(state, entry).word == "met"):
+    if later and (not needs_others(state, entry) or standing_of(state, entry).word == "met"):
         state.tallies[entry.component].waiting += 1
         insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
         return
@@ -55,7 +55,7 @@ def put_back(state: State, entry: PendingResult) -> None:
 def _waits_for_others(state: State, entry: PendingResult) -> bool:
     """Whether it waits for what it needs, or can only be judged since that is lost, or not needed."""
     entry.unmet, entry.spared = "", False
-    if not _has_others(state, entry):
+    if not needs_others(state, entry):
         return False
     standing = standing_of(state, entry)
     if standing.word == "open":
@@ -66,23 +66,24 @@ def _waits_for_others(state: State, entry: PendingResult) -> bool:
     return standing.word != "met"
 
 
-def _has_others(state: State, entry: PendingResult) -> bool:
-    """Whether it depends on other results: by what its test needs, or by its ladder."""
-    index = state.index
-    return bool(index.cases[entry.case].needs) or (entry.component, entry.case) in index.ladders
-
-
 def came_out(state: State, result: ResultsKey, repeat: int, given: Given) -> None:
     """A result is closed. Where others need it, those that waited for it begin, or are judged not run."""
     count_closed(state, result, repeat)
-    followers = state.index.followers.get(result.case, ())
-    rungs = state.index.ladders.get((result.component, result.case), ())
+    name = state.index.components[result.component].name
+    followers = _followers(state, name, result.mode, result.case)
+    rungs = state.index.ladders.get((result.component, result.case), ()) if not result.mode else ()
     if followers or rungs:
-        name = state.index.components[result.component].name
         state.results.given.setdefault(NeededKey(name, result.mode, result.case), {})[repeat] = given
         look_at_needing(state, followers)
     if given.verdict != SPARED:  # else nothing is known that was not known before
         look_at_needing(state, [rung.case for rung in rungs])
+
+
+def _followers(state: State, component: str, mode: str, case: str) -> tuple[str, ...]:
+    """The cases of which results may wait for this one: those that need its case, and of a set-up all of its component."""
+    followers = state.index.followers.get(case, ())
+    number = state.index.component_number.get(component)
+    return (*followers, *state.index.all_cases(number)) if mode == SET_UP and number is not None else followers
 
 
 def count_closed(state: State, result: ResultsKey, repeat: int) -> None:
@@ -97,8 +98,9 @@ def judged_otherwise(state: State, needed: NeededKey, run: str, verdict: str) ->
     for given in mine:
         given.verdict = verdict
     number = state.index.component_number.get(needed.component, -1)
-    rungs = state.index.ladders.get((number, needed.case), ())
-    followers = {*state.index.followers.get(needed.case, ()), *(rung.case for rung in rungs)} if mine else ()
+    rungs = state.index.ladders.get((number, needed.case), ()) if not needed.mode else ()
+    others = (*_followers(state, needed.component, needed.mode, needed.case), *(rung.case for rung in rungs))
+    followers = set(others) if mine else set()
     if followers:
         for entry in state.waiting.set_aside(lambda entry: entry.case in followers):
             state.tallies[entry.component].waiting -= 1
@@ -148,7 +150,7 @@ def fly(state: State, run: Run, sign: int = 1) -> None:
 
 def count_live(state: State, run: Run, sign: int) -> None:
     """A run of a mix lives, or no longer."""
-    roll = roll_of(state, run.component)
+    roll = roll_of(state, run.component, run.mode)
     if roll is not None:
         test = state.index.cases[run.case].test
         left = roll.live[test] = roll.live.get(test, 0) + sign
@@ -161,7 +163,7 @@ def count_live(state: State, run: Run, sign: int) -> None:
 
 def begins(state: State, run: Run, when: float) -> None:
     """A run began: its test has not fallen out, whatever waits of it."""
-    roll = roll_of(state, run.component)
+    roll = roll_of(state, run.component, run.mode)
     if roll is not None:
         test = state.index.cases[run.case].test
         roll.begun[test] = max(when, roll.begun.get(test, 0.0))
@@ -170,9 +172,9 @@ def begins(state: State, run: Run, when: float) -> None:
         roll.stalled.pop(STANDSTILL, None)
 
 
-def roll_of(state: State, component: int) -> MixProgress | None:
-    """What the mix of a component has had; None for a component that wants a number of results."""
-    if component not in state.index.rolling:
+def roll_of(state: State, component: int, mode: str = "") -> MixProgress | None:
+    """What the mix of a component has had; None for a component that wants a number of results, and for what is in no mix."""
+    if component not in state.index.rolling or is_step(mode):
         return None
     return state.clocks.mixes.setdefault(state.index.components[component].name, MixProgress())
 

@@ -7,6 +7,7 @@ from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.phases import OVER, BuildPhase, CampaignPhase, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.plan import class_label
 from shakedown.engine.state.records import Outcome, Tally
+from shakedown.engine.state.retirement import cleans_up
 from shakedown.engine.state.state import State
 from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.model.events import Event, machine_changed
@@ -115,11 +116,12 @@ def cancel_request(state: State, event: Event) -> None:
         state.campaign.cancelled = event.reason or "cancelled"
 
     def meant(entry: PendingResult) -> bool:
-        return everything or entry.case in cases or (bool(entry.void_run) and entry.void_run in runs)
+        named = entry.case in cases or (bool(entry.void_run) and entry.void_run in runs)
+        return named or (everything and not cleans_up(state, entry.component, entry.mode))
 
     state.waiting.to_cancel += state.waiting.set_aside(meant)
     for run in state.runs.values():
-        if everything or run.id in runs or run.case in cases:
+        if (everything and not cleans_up(state, run.component, run.mode)) or run.id in runs or run.case in cases:
             run.cancelled = event.reason or "cancelled"
     for job in state.jobs.values():
         alive = job.phase not in OVER
@@ -127,7 +129,9 @@ def cancel_request(state: State, event: Event) -> None:
             state.agenda.attention[job.id] = None
             every = all(state.runs[part].cancelled for part in job.parts)
         else:
-            every = everything or job.run in runs or job.case in cases
+            every = (
+                (everything and not cleans_up(state, job.component, job.mode)) or job.run in runs or job.case in cases
+            )
         if alive and not job.requests.cancel and every:
             job.requests.cancel, job.report.message = Step.WANTED, event.reason
             state.agenda.attention[job.id] = None

@@ -13,6 +13,7 @@ from shakedown.engine.fold import (
     amendments,
     builds,
     campaign,
+    drills,
     findings,
     jobs,
     overrides,
@@ -40,7 +41,7 @@ def evolve(state: State, event: Event) -> None:
         state.campaign.unknown_events += 1
 
 
-_FILES = (again, amendments, builds, campaign, findings, jobs, overrides, queue_guard, verdicts)
+_FILES = (again, amendments, builds, campaign, drills, findings, jobs, overrides, queue_guard, verdicts)
 
 
 def handlers(kinds: Iterable[EventKind]) -> dict[str, Handler]:

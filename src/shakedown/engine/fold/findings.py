@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from shakedown.engine.fold import drills as fold_drills
 from shakedown.engine.fold import overrides as fold_overrides
 from shakedown.engine.fold import queue_guard as fold_guard
 from shakedown.engine.fold.bookkeeping import forget_job
 from shakedown.engine.fold.campaign import opens_epoch
 from shakedown.engine.state.jobs import PendingResult
+from shakedown.engine.state.modes import CLEAN_UP
 from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.engine.state.records import STANDSTILL, MixProgress
 from shakedown.engine.state.state import State
@@ -21,11 +23,8 @@ def finding(state: State, event: Event) -> None:
     if kind == "time_is_up":
         time_is_up(state, event.value["component"])
         state.clocks.mixes[event.value["component"]].up_at = event.time
-    elif kind == "fell_out":
-        roll = state.clocks.mixes.get(event.value["component"])
-        if roll is not None:
-            said = roll.stalled if event.value.get("submitted") else roll.fallen
-            said[event.value["test"]] = event.time
+    elif kind in ("fell_out", "stands_still"):
+        _fell_out(state, event)
     elif kind == "stood_still":
         state.driver.awake_since = event.time
     elif kind == "conditions_changed":
@@ -36,10 +35,8 @@ def finding(state: State, event: Event) -> None:
         fold_guard.finding(state, event)
     elif kind in ("disk_full", "disk_has_room"):
         state.driver.no_room = event.reason if kind == "disk_full" else ""
-    elif kind == "stands_still":
-        roll = state.clocks.mixes.get(event.value["component"])
-        if roll is not None:
-            roll.stalled[STANDSTILL] = event.time
+    elif kind == "drill_due":
+        fold_drills.due(state, event)
     elif kind == "cannot_start":
         state.agenda.said_stuck.append(event.value["about"])
     elif kind == "idle_while_pending":
@@ -64,12 +61,20 @@ def finding(state: State, event: Event) -> None:
         job.requests.cancel, job.report.facts, job.report.state = Step.WANTED, {}, ""
 
 
+def _fell_out(state: State, event: Event) -> None:
+    """Nothing of a test of a mix, or of the whole mix, is under way or begins."""
+    roll, value = state.clocks.mixes.get(event.value["component"]), event.value
+    if roll is not None:
+        said = roll.stalled if value["kind"] == "stands_still" or value.get("submitted") else roll.fallen
+        said[STANDSTILL if value["kind"] == "stands_still" else value["test"]] = event.time
+
+
 def time_is_up(state: State, component: str) -> None:
     """What was never ordered of a mix is no longer wanted; what waits for another attempt gets none; what runs may end."""
     number = state.index.component_number[component]
     tally = state.tallies[number]
     state.clocks.mixes.setdefault(component, MixProgress()).up = True
-    gone = state.waiting.set_aside(lambda entry: entry.component == number)
+    gone = state.waiting.set_aside(lambda entry: entry.component == number and entry.mode != CLEAN_UP)
     fresh = [entry for entry in gone if entry.fresh]
     tally.wanted -= len(fresh)
     tally.waiting -= len(fresh)

@@ -76,6 +76,7 @@ def submit_order(state: State, event: Event) -> None:
     state.campaign.next_run = max(state.campaign.next_run, number_of(event.run) + 1)
     state.campaign.next_job = max(state.campaign.next_job, number_of(event.job) + 1)
     fly(state, run)
+    _has_begun(state, number)
     job = state.jobs.get(event.job)
     if job is not None and job.bundle is not None:
         job.bundle.parts[run.id] = None
@@ -85,6 +86,13 @@ def submit_order(state: State, event: Event) -> None:
         if state.jobs[event.job].charged:
             fold_guard.probes(state, state.jobs[event.job], event.time)
     _roll_on(state, entry, event.time)
+
+
+def _has_begun(state: State, number: int) -> None:
+    """Something of a component was ordered: its clean-ups are owed from now on."""
+    component = state.index.components[number]
+    if component.clean_up and component.name not in state.results.begun:
+        state.results.begun[component.name] = None
 
 
 def _new_job(state: State, event: Event, run: Run) -> None:
@@ -150,7 +158,7 @@ def released(state: State, event: Event) -> None:
 
 def _roll_on(state: State, entry: PendingResult, now: float) -> None:
     """Of a mix the next result of the case is wanted as soon as one is ordered, until its time is over."""
-    roll = roll_of(state, entry.component)
+    roll = roll_of(state, entry.component, entry.mode)
     if roll is None:
         return
     if roll.started is None:

@@ -10,8 +10,10 @@ from bisect import insort
 from collections.abc import Sequence
 
 from shakedown.engine.fold.bookkeeping import cap_test, doubt
+from shakedown.engine.fold.drills import clock_began_anew
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.keys import CaseKey, LimitKey, NodeFailure, RunVerdict, SweepKey, YieldKey
+from shakedown.engine.state.modes import is_step, mode_in
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.nodes_out import out_in_words
 from shakedown.engine.state.phases import NOT_BEGUN
@@ -69,6 +71,7 @@ def _say(state: State, component: str, spell: ClockEvent) -> None:
     insort(state.clocks.events.setdefault(component, []), spell, key=lambda said: said.at)
     if spell.act == "restart":
         state.clocks.parts_over.pop(component, None)
+        clock_began_anew(state, component)
         roll = state.clocks.mixes.get(component)
         if roll is not None:
             roll.work, roll.judged, roll.missed = {}, {}, {}
@@ -207,7 +210,7 @@ def count_failure(state: State, event: Event) -> None:
         count_nodes(state, event)
     number = state.index.component_number.get(event.value["component"])
     component = state.index.components[number] if number is not None else None
-    if component is None or not component.stop_after:
+    if component is None or not component.stop_after or is_step(mode_in(event.value)):
         return
     key = CaseKey(component.name, event.case)
     if verdict in ENDS_A_ROW:

@@ -90,7 +90,7 @@ def _note_left(state: State, run: Run, event: Event) -> None:
 
 def _note_end(state: State, number: int, event: Event) -> None:
     """The last end of a run of a component that runs for a time: its clock is read up to there once it is over."""
-    roll, value = roll_of(state, number), event.value
+    roll, value = roll_of(state, number, mode_in(event.value)), event.value
     if roll is not None:
         end = end_of(value.get("started"), value.get("ended"), value.get("elapsed_s"), event.time)
         roll.ended = end if roll.ended is None else max(end, roll.ended)
@@ -141,7 +141,7 @@ def _count_verdict(tally: Tally, verdict: str, step: int) -> None:
 
 def _count_work(state: State, run: Run, event: Event) -> None:
     """What a mix had of the machine by this run: units x run time, by the run's own clock where that is known."""
-    roll = roll_of(state, run.component)
+    roll = roll_of(state, run.component, run.mode)
     if roll is None:
         return
     case = state.index.cases[run.case]

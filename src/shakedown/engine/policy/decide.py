@@ -20,7 +20,7 @@ from shakedown.engine.policy.stuck_jobs import tell_stuck
 from shakedown.engine.policy.submit import queues_in_order, submit
 from shakedown.engine.policy.sweeps import end_sweeps
 from shakedown.engine.state.jobs import BuildState, PendingResult, Run
-from shakedown.engine.state.modes import mode_facts
+from shakedown.engine.state.modes import is_drill, mode_facts
 from shakedown.engine.state.orders import BATCH, Decision, Order
 from shakedown.engine.state.phases import BuildPhase, CampaignPhase
 from shakedown.engine.state.retirement import why_no_more
@@ -81,7 +81,9 @@ def _settle(state: State, decision: Decision, now: float) -> None:
         value: dict[str, Any] = {"component": state.index.components[run.component].name, "repeat": run.repeat}
         value |= mode_facts(run.mode)
         rule = _GONE if run.verdict == UNDETERMINED else state.index.retry_rule(run.component, run.verdict)
-        unwanted = why_no_more(state, run.component, run.case)
+        if is_drill(run.mode) and run.verdict != "submit_failed":
+            rule = None  # what it did to the machine is done: nobody does that a second time unasked
+        unwanted = why_no_more(state, run.component, run.case, run.mode)
         if rule is None or run.times > rule.times or state.campaign.cancelled or run.cancelled or unwanted:
             why = _why_no_more(state, run, rule.times if rule else 0, unwanted)
             decision.record(Event("given_up", case=run.case, run=name, value=value, reason=why))

@@ -99,8 +99,11 @@ def waits_for_people(state: State, now: float = 0.0) -> str:
     if state.phase != CampaignPhase.RUNNING or state.driver.stopping or not idle or not state.waiting.queues:
         return ""
     ahead = outlook(state, now)
-    reasons = [binding_reason(state, key, now, ahead) for key in state.waiting.queues]
-    if not all(reason is not None and reason.key.startswith(("gate:", *FOR_PEOPLE)) for reason in reasons):
+    found = [binding_reason(state, key, now, ahead) for key in state.waiting.queues]
+    reasons = [reason for reason in found if reason is None or not reason.key.startswith(("clean-up:", "drill:"))]
+    if not reasons or not all(
+        reason is not None and reason.key.startswith(("gate:", *FOR_PEOPLE)) for reason in reasons
+    ):
         return ""
     asked = [_asks_people(state, number) for number in range(len(state.index.components))]
     asked += [reason.text for reason in reasons if reason is not None and reason.key.startswith(FOR_PEOPLE)]

@@ -18,7 +18,7 @@ from shakedown.engine.policy.starved_tests import report_starved_tests, tell_sta
 from shakedown.engine.policy.submissions import Reservations, order_job, room_for
 from shakedown.engine.policy.sweeps import order_sweeps
 from shakedown.engine.state.jobs import PendingResult, Queue
-from shakedown.engine.state.modes import FILLER, base
+from shakedown.engine.state.modes import FILLER, base, is_step
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import UNANSWERED
 from shakedown.engine.state.plan import QueueKey, class_label
@@ -82,7 +82,7 @@ def _worth_asking(state: State, plan: Reservations, rolling: Container[int]) -> 
     told = {pool: f"turn:{pool}" for pool, holder in holders.items() if holder}
     for key, queue in state.waiting.queues.items():
         bundle = state.index.bundles.get((key.component, key.pool))
-        if key.component in rolling or (bundle is not None and bundle.kind == "sweep"):
+        if (key.component in rolling and not is_step(key.mode)) or (bundle is not None and bundle.kind == "sweep"):
             continue
         if told and queue.reason == told.get(key.pool) and key.stage != holders[key.pool]:
             continue

@@ -34,7 +34,7 @@ def turn_of(state: State, entry: PendingResult) -> Turn | None:
     """
     rungs = state.index.ladders.get((entry.component, entry.case))
     component = state.index.components[entry.component]
-    if rungs is None or component.ladder is None:
+    if entry.mode or rungs is None or component.ladder is None:
         return None
     first = 1 + (entry.repeat - 1) // component.repeats * component.repeats
     repeats = range(first, first + component.repeats)

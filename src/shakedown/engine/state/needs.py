@@ -1,6 +1,7 @@
 """What a waiting result needs of other results, and whether it is there: passed, still to come, or lost.
 
 A result needs the one of the same repeat. Where there are fewer of these, as in a component before its own, it needs the last one.
+Every result of a component needs its set-ups; those of its round, where the component is run again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Literal, NamedTuple
 from shakedown.engine.state.jobs import Handed, PendingResult
 from shakedown.engine.state.keys import NeededKey, ResultsKey
 from shakedown.engine.state.ladders import turn_of
+from shakedown.engine.state.modes import SET_UP, is_step
 from shakedown.engine.state.plan import PlanIndex
 from shakedown.engine.state.records import Given
 from shakedown.engine.state.state import State
@@ -108,15 +110,27 @@ def _twice(state: State, entry: PendingResult) -> Standing | None:
     return None
 
 
+def needs_others(state: State, entry: PendingResult) -> bool:
+    """Purpose: whether a waiting result depends on any other one: by its test, its ladder, or what sets its component up."""
+    sets_up = state.index.components[entry.component].set_up
+    on_a_ladder = not entry.mode and (entry.component, entry.case) in state.index.ladders
+    return bool(state.index.cases[entry.case].needs or on_a_ladder or (sets_up and not is_step(entry.mode)))
+
+
 def needed_by(state: State, entry: PendingResult) -> Iterator[Needed]:
-    """Purpose: the results that a waiting one needs, in the order of the test's file."""
+    """Purpose: the results that a waiting one needs: set-ups first, then in the order of the test's file."""
     index = state.index
+    yield from _set_ups(state, entry)
     for need in index.cases[entry.case].needs:
         number = home_of(index, entry.component, need.case)
         if number is None:
             continue  # a plan is not read where it has none: only what an amendment took away is left without
         component = index.components[number]
         mode = entry.mode if number == entry.component else next((str(mode.name) for mode in component.modes), "")
+        if need.case not in component.cases:
+            mode = SET_UP
+        elif is_step(mode):
+            mode = next((str(word.name) for word in component.modes), "")
         last = _last(index, number, mode, need.case) * (1 + state.results.again.get(component.name, 0))
         yield Needed(
             NeededKey(component.name, mode, need.case),
@@ -129,9 +143,23 @@ def needed_by(state: State, entry: PendingResult) -> Iterator[Needed]:
 def home_of(index: PlanIndex, component: int, case: str) -> int | None:
     """Purpose: the component whose results of ``case`` those of ``component`` need: itself, else the last before it with any."""
     for number in range(component, -1, -1):
-        if case in index.components[number].cases:
+        if case in index.components[number].cases or case in index.components[number].set_up:
             return number
     return None
+
+
+def _set_ups(state: State, entry: PendingResult) -> Iterator[Needed]:
+    """Those of its component, in the round of the result. What cannot run here is not waited for: it restricts the acceptance."""
+    index, component = state.index, state.index.components[entry.component]
+    if not component.set_up or is_step(entry.mode):
+        return
+    round_ = 1 + state.results.again.get(component.name, 0)
+    if not component.duration_s:
+        once = _last(index, entry.component, entry.mode, entry.case)
+        round_ = min(round_, 1 + (entry.repeat - 1) // once) if once else round_
+    for case in component.set_up:
+        if not index.cases[case].unavailable:
+            yield Needed(NeededKey(component.name, SET_UP, case), round_)
 
 
 def _last(index: PlanIndex, number: int, mode: str, case: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from shakedown.engine.state.bundles import Bundle, bundles, whole_job
 from shakedown.engine.state.keys import ResultsKey, Stage
-from shakedown.engine.state.modes import FILLER, base, is_warm_up
+from shakedown.engine.state.modes import FILLER, base, is_step, is_warm_up
 from shakedown.model.build_names import names_of_builds
 from shakedown.model.ladders import Rung, rungs_of
 from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
@@ -386,8 +386,8 @@ def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> QueueKey
         loads = (*loads, (gpus_of(case.partition), float(shape.resources.gpus_per_node)))
     if bundle is not None and bundle.kind == "pack":
         return QueueKey(number, case.partition, shape.units, True, loads, case.build, test=test)
-    if not mode or mode == FILLER:
-        alone = case.id if component.duration_s or bundle is not None else ""
+    if not mode or mode == FILLER or is_step(mode):
+        alone = case.id if component.duration_s or bundle is not None or is_step(mode) else ""
         exclusive = shape.exclusive or bundle is not None
         return QueueKey(
             number, case.partition, shape.units, exclusive, loads, case.build, mode, case=alone, test=test,

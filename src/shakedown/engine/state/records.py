@@ -366,6 +366,15 @@ class ClockEvent:
 
 
 @dataclass(slots=True)
+class DrillProgress:
+    """How far a drill has come. ``due``: its moment, once that was told; ``begun``, ``ended``: as a person said."""
+
+    due: float | None = None
+    begun: float | None = None
+    ended: float | None = None
+
+
+@dataclass(slots=True)
 class Clocks:
     """The time of components that run for a time. Changed by ``clock``, ``paused``, ``continued``, ``again`` and, for a mix, by
     every event of its runs.
@@ -377,6 +386,7 @@ class Clocks:
     events: dict[str, list[ClockEvent]] = field(default_factory=dict)
     parts_over: dict[str, int] = field(default_factory=dict)
     mixes: dict[str, MixProgress] = field(default_factory=dict)
+    drills: dict[str, dict[str, DrillProgress]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -419,10 +429,12 @@ class Results:
 
     ``closed``: case in a mode -> repeats that are closed. ``again``: component -> how often it was told to run again.
     ``said_short``: stages whose copies do not all fit, as was reported (the finding ``fill_short``). ``given``: of cases that
-    others need, repeat -> how it came out; a later verdict on its run changes it.
+    others need, and of set-ups, repeat -> how it came out; a later verdict on its run changes it. ``begun``: components with
+    clean-ups of which anything was ordered in this round.
     """
 
     closed: dict[ResultsKey, list[int]] = field(default_factory=dict)
     again: dict[str, int] = field(default_factory=dict)
     said_short: list[str] = field(default_factory=list)
     given: dict[NeededKey, dict[int, Given]] = field(default_factory=dict)
+    begun: dict[str, None] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.keys import CaseKey
+from shakedown.engine.state.modes import CLEAN_UP
 from shakedown.engine.state.plan import NO_LONGER_WANTED, PlanIndex
 from shakedown.engine.state.state import State
 
@@ -30,8 +31,15 @@ def stopped(state: State, component: int, case: str) -> str:
     return state.overrides.stopped.get(CaseKey(state.index.components[component].name, case), "")
 
 
-def why_no_more(state: State, component: int, case: str) -> str:
+def cleans_up(state: State, component: int, mode: str) -> bool:
+    """Purpose: whether it is a clean-up of a component of which anything was ordered: that is owed, whatever else is taken back."""
+    return mode == CLEAN_UP and state.index.components[component].name in state.results.begun
+
+
+def why_no_more(state: State, component: int, case: str, mode: str = "") -> str:
     """Purpose: why a result of a case gets no further attempt, or ""."""
+    if cleans_up(state, component, mode):
+        return ""
     why = drained(state, component)
     if why:
         return why
@@ -49,5 +57,9 @@ def why_unwanted(state: State, entry: PendingResult) -> str:
     a time, a result that was never ordered needs no verdict: it is simply not wanted any more when that time is over.
     """
     if entry.fresh and state.index.components[entry.component].duration_s:
-        return ""
-    return why_no_more(state, entry.component, entry.case)
+        return drained(state, entry.component) if _cleans_nothing(state, entry) else ""
+    return why_no_more(state, entry.component, entry.case, entry.mode)
+
+
+def _cleans_nothing(state: State, entry: PendingResult) -> bool:
+    return entry.mode == CLEAN_UP and not cleans_up(state, entry.component, entry.mode)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from shakedown.engine.state.job_index import JobIndex
 from shakedown.engine.state.jobs import BuildState, Job, Run
+from shakedown.engine.state.modes import CLEAN_UP
 from shakedown.engine.state.phases import BuildPhase, CampaignPhase
 from shakedown.engine.state.plan import PlanIndex
 from shakedown.engine.state.records import (
@@ -100,13 +101,19 @@ class State:
         names = [component.name for component in self.index.components]
         own = {self.runs[run].component for run in self.agenda.undetermined}
         return all(
-            tally.waiting == self._needing(number) or (names[number] in held and number not in own)
+            tally.waiting == self._needing(number) + (self._cleaning(number) if number in own else 0)
+            or (names[number] in held and number not in own)
             for number, tally in enumerate(self.tallies)
         )
 
     def _needing(self, number: int) -> int:
         """How many results of a component wait for others to pass."""
         return sum(entry.component == number for entries in self.waiting.needing.values() for entry in entries)
+
+    def _cleaning(self, number: int) -> int:
+        """How many clean-ups of a component wait for all else of it."""
+        queues = self.waiting.queues.items()
+        return sum(len(queue) for key, queue in queues if (key.component, key.mode) == (number, CLEAN_UP))
 
     def builds_running(self) -> int:
         return sum(build.phase in (BuildPhase.ORDERED, BuildPhase.STARTED) for build in self.builds.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shakedown.engine.state.modes import FILLER, warm_up
+from shakedown.engine.state.modes import CLEAN_UP, FILLER, SET_UP, drill, warm_up
 from shakedown.engine.state.plan import PlanIndex
 
 
@@ -13,6 +13,20 @@ def wanted_results(index: PlanIndex, number: int) -> Iterator[tuple[str, str, in
 
     Without modes round by round, so that repeats are spread in time. Of a mix the next result of each case is wanted.
     """
+    yield from steps_wanted(index, number, SET_UP)
+    yield from _between(index, number)
+    yield from ((drill(one.name), one.case, 1) for one in index.components[number].drills if one.case)
+    yield from steps_wanted(index, number, CLEAN_UP)
+
+
+def steps_wanted(index: PlanIndex, number: int, mode: str, rounds: int = 1) -> Iterator[tuple[str, str, int]]:
+    """Purpose: the set-ups or the clean-ups of a component: each case once, in each of its rounds."""
+    component = index.components[number]
+    for case in component.set_up if mode == SET_UP else component.clean_up:
+        yield from ((mode, case, round_ + 1) for round_ in range(rounds))
+
+
+def _between(index: PlanIndex, number: int) -> Iterator[tuple[str, str, int]]:
     component = index.components[number]
     pools = {case: index.bundles.get((number, index.cases[case].partition)) for case in component.cases}
     if component.sweep and any(pools.values()):

@@ -124,6 +124,7 @@ def _of_component(old: Component, new: Component) -> Iterator[str]:
     elif new.ladder is not None and old.ladder is not None and easier(old.ladder, new.ladder):
         yield f"what a size must reach on the ladder of {old.name}"
     gone = [name for name in old.cases if name not in new.cases]
+    gone += [name for name in (*old.set_up, *old.clean_up) if name not in new.every_case]
     if gone:
         yield f"{plural(len(gone), 'case')} of {old.name}"
     lost = [item.name for item in old.procedures if item.name not in {one.name for one in new.procedures}]
@@ -150,12 +151,22 @@ def _of_running(old: Component, new: Component) -> Iterator[str]:
     less = [test for test, share in old.mix if shares.get(test, 0.0) < share and not same(shares.get(test, 0.0), share)]
     for test in less:
         yield f"the share of {test} in the mix of {old.name}"
+    settle = {item.name: item.settle_s for item in new.drills}
+    for drill in old.drills:
+        if settle.get(drill.name, drill.settle_s) < drill.settle_s:
+            yield f"for how long drill {drill.name} of {old.name} is looked at"
     if old.sweep is not None and (new.sweep is None or new.sweep.rounds < old.sweep.rounds):
         yield f"rounds of the sweep {old.name}"
-    evidence = {item.name: item.evidence for item in new.procedures}
-    fewer = [item.name for item in old.procedures if evidence.get(item.name, item.evidence) < item.evidence]
-    for procedure in fewer:
-        yield f"evidence that {procedure} of {old.name} asks for"
+    now = _evidence(new)
+    for name, files in _evidence(old).items():
+        if now.get(name, files) < files:
+            yield f"evidence that {name} of {old.name} asks for"
+
+
+def _evidence(part: Component) -> dict[str, int]:
+    """How many files procedures and drills ask for, by name."""
+    procedures = {item.name: item.evidence for item in part.procedures}
+    return procedures | {item.name: item.evidence for item in part.drills}
 
 
 # ---- criteria ---------------------------------------------------------------------------------------------------------

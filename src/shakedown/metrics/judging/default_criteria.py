@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from shakedown.model.judging import Criterion
-from shakedown.model.nouns import Component
+from shakedown.model.nouns import Component, Drill
 from shakedown.model.units import show_duration
 
 USUAL_CRITERION = Criterion("passed", "passed / wanted", "=", 1.0, unit="%", must="= 100%")  # where a plan states none
 USUAL_PROCEDURES = Criterion("procedures", "attested", "=", 1.0, unit="%", must="= 100%")  # where none is on attested
 USUAL_CRITERIA = (USUAL_CRITERION, USUAL_PROCEDURES)
+DRILLS = ("drill: lost", "drill: hole", "drill: back")  # measures of what a drill expects
 PLANNED_TIME = "planned time"  # the name of the criterion, which no plan can write, and its measure
+
+
+SET_UP = Criterion("set up", "set up", "=", 1.0, unit="%", must="= 100%")  # no plan can write this name, nor the next
+CLEAN_UP = Criterion("clean up", "clean up", "=", 1.0, unit="%", must="= 100%")
 
 
 def is_usual(criterion: Criterion) -> bool:
     """Purpose: whether the plan does not state it, and it stands in or goes without saying."""
-    return criterion in USUAL_CRITERIA or criterion.measure == PLANNED_TIME
+    return criterion in USUAL_CRITERIA or criterion.measure in (PLANNED_TIME, SET_UP.measure, CLEAN_UP.measure, *DRILLS)
 
 
 def criteria_of(component: Component) -> tuple[Criterion, ...]:
@@ -24,7 +31,38 @@ def criteria_of(component: Component) -> tuple[Criterion, ...]:
     stated = component.criteria
     runs = (USUAL_CRITERION,) if not stated and (component.cases or not component.procedures) else ()
     listed = component.procedures and all(criterion.measure != "attested" for criterion in stated)
-    return (*stated, *runs, *((USUAL_PROCEDURES,) if listed else ()), *_planned_time(component))
+    return (
+        *stated,
+        *runs,
+        *((USUAL_PROCEDURES,) if listed else ()),
+        *_planned_time(component),
+        *_steps(component),
+        *_drills(component),
+    )
+
+
+def _steps(component: Component) -> tuple[Criterion, ...]:
+    return (*((SET_UP,) if component.set_up else ()), *((CLEAN_UP,) if component.clean_up else ()))
+
+
+def _drills(component: Component) -> tuple[Criterion, ...]:
+    return tuple(one for drill in component.drills for one in criteria_of_drill(drill))
+
+
+def criteria_of_drill(drill: Drill) -> Iterator[Criterion]:
+    """Purpose: a criterion for each thing that a drill expects. No plan can write their names; ``files`` has the drill's."""
+    written = dict(drill.written)
+    if drill.lost is not None:
+        yield _of_drill(drill, "lost", float(drill.lost), f"<= {drill.lost}", "")
+    if drill.hole_s is not None:
+        yield _of_drill(drill, "hole", drill.hole_s, written.get("hole", ""), "s")
+    if drill.back_s is not None:
+        yield _of_drill(drill, "back", drill.back_s, written.get("back", ""), "s")
+
+
+def _of_drill(drill: Drill, what: str, bound: float, must: str, unit: str) -> Criterion:
+    name = f"drill {drill.name}: {what}"
+    return Criterion(name, f"drill: {what}", "<=", bound, unit=unit, must=must, clause=drill.clause, files=drill.name)
 
 
 def _planned_time(component: Component) -> tuple[Criterion, ...]:

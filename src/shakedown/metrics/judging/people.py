@@ -153,7 +153,7 @@ def _digest(rows: Sequence[ActRow]) -> str:
 
 
 def _as_of(rows: Sequence[ActRow]) -> float | None:
-    found = [row.value.get("from") for row in rows if row.kind in ("clock", "pause")]
+    found = [row.value.get("from") for row in rows if row.kind in ("clock", "pause", "drill")]
     times = [float(at) for at in found if isinstance(at, int | float) and not isinstance(at, bool)]
     return min(times, default=None)
 
@@ -210,6 +210,13 @@ def _attest(rows: Sequence[ActRow], value: Mapping[str, Any]) -> str:
     count = len(files) if isinstance(files, list) else 0
     met = "met" if value.get("met") is True else "not met"
     return f"attested {value.get('procedure')} of {value.get('component')} as {met}, with {plural(count, 'file')} of evidence"
+
+
+def _drill(rows: Sequence[ActRow], value: Mapping[str, Any]) -> str:
+    files = value.get("evidence")
+    count = len(files) if isinstance(files, list) else 0
+    said = "began" if value.get("act") == "begun" else "ended"
+    return f"said that drill {value.get('drill')} of {value.get('component')} {said}, with {plural(count, 'file')} of evidence"
 
 
 def _clock(rows: Sequence[ActRow], value: Mapping[str, Any]) -> str:
@@ -278,6 +285,7 @@ _TOLD: dict[str, Callable[[Sequence[ActRow], Mapping[str, Any]], str]] = {
     "rule": _rule,
     "waive": _waive,
     "attest": _attest,
+    "drill": _drill,
     "exclude": _nodes("excluded"),
     "include": _nodes("included"),
     "cap": _cap,

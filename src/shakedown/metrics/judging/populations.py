@@ -40,6 +40,7 @@ RULES = (
     "A figure's value is taken from runs that completed correctly; run time is elapsed time by one clock on one host.",
     "A warm-up run is in no count; one that did not pass is remarked.",
     "A filler run takes nodes that the mix leaves idle; it is in no count but those of our node-hours and of hours per node.",
+    "A set-up and a clean-up run are in no count but those of the criteria set up and clean up, which ask that all of them passed.",
     "A run that started before its component's clock was started, or started anew, stays in the record and is in no count.",
     "The figures of an isolated run count where it was alone among our runs on its partition, and on those that share nodes with "
     "it, for 95 % of its time, or the share that the mode names as overlap.",

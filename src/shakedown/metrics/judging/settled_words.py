@@ -16,6 +16,7 @@ AGREED, ONE_SIDED, NO_EFFECT, WITHDRAWN = "agreed", "one-sided", "no effect", "w
 _MOST_DIFFERENCES, _MOST_EVENTS, _MOST_NAMED = 6, 6, 3
 _NOUNS = {
     "amend": "amendment", "change": "declared change", "rule": "ruling", "waive": "waiver", "attest": "attestation",
+    "drill": "word on the drill",
     "exclude": "exclusion of nodes", "include": "return of excluded nodes", "cap": "cap", "budget": "budget", "pause": "pause",
     "resume": "going on", "drain": "drain", "clock": "word on the clock", "cancel": "cancellation", "stop": "stop",
     "rejudge": "judging again", "withdraw": "withdrawal", "again": "running again",

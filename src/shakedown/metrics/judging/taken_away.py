@@ -21,7 +21,7 @@ from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.rows.rows import EpochRow, RunRow
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.wanted import FILLER, WARM_UP
+from shakedown.metrics.wanted import UNCOUNTED
 from shakedown.metrics.words import plural, some
 from shakedown.model.clocks import BEGINS
 from shakedown.model.contracts import content
@@ -99,7 +99,7 @@ def _runs(seen: Seen) -> Iterator[str]:
             who = _taker(seen, name, sorted({row.case for row in out}), out)
             yield f"{name}: {_count(out)} that an amendment took out and wanted again do not count{who}; {beside}"
     for row in seen.record.current() if seen.record.amended else ():
-        if row.mode in (WARM_UP, FILLER) or row.case in cases.get(row.component, ()):
+        if row.mode in UNCOUNTED or row.case in cases.get(row.component, ()):
             continue
         gone.setdefault((row.component, row.case if row.component in cases else ""), []).append(row)
     for (name, case), rows in gone.items():

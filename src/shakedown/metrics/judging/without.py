@@ -18,7 +18,7 @@ from shakedown.metrics.rows.rows import NoteRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.events import Event
 
-IN_THE_ROWS = frozenset({"rule", "waive", "attest", "clock", "pause", "agree"})
+IN_THE_ROWS = frozenset({"rule", "waive", "attest", "drill", "clock", "pause", "agree"})
 NO_ROWS = frozenset(
     {"resume", "cap", "budget", "exclude", "include", "stop", "again"}
 )  # they move nothing that is judged

@@ -17,6 +17,7 @@ from shakedown.metrics.rows.rows import (
     ActRow,
     AgreementRow,
     AttestationRow,
+    DrillRow,
     EpochRow,
     FingerprintRow,
     OutcomeRow,
@@ -63,19 +64,42 @@ def waiver_row(event: Event) -> WaiverRow:
 
 def attestation_row(event: Event) -> AttestationRow:
     """Purpose: what a person attested of a procedure."""
-    files = event.value.get("evidence")
-    evidence = [file for file in files if isinstance(file, dict)] if isinstance(files, list) else []
     return AttestationRow(
         component=_text(event, "component"),
         procedure=_text(event, "procedure"),
         met=event.value.get("met") is True,
         by=_by(event),
-        evidence=tuple((str(file.get("name", "")), str(file.get("sha256", ""))) for file in evidence),
+        evidence=_files(event),
         reason=event.reason,
         seq=event.seq,
         time=event.time,
         wording=_text(event, "wording"),
     )
+
+
+def drill_row(event: Event) -> DrillRow:
+    """Purpose: what a person said of a drill, and as of when."""
+    said = event.value.get("from")
+    at = float(said) if isinstance(said, int | float) and not isinstance(said, bool) else event.time
+    return DrillRow(
+        component=_text(event, "component"),
+        drill=_text(event, "drill"),
+        act=_text(event, "act"),
+        at=at,
+        by=_by(event),
+        evidence=_files(event),
+        reason=event.reason,
+        seq=event.seq,
+        time=event.time,
+        wording=_text(event, "wording"),
+    )
+
+
+def _files(event: Event) -> tuple[tuple[str, str], ...]:
+    """The evidence that came with a word, as name and digest."""
+    files = event.value.get("evidence")
+    evidence = [file for file in files if isinstance(file, dict)] if isinstance(files, list) else []
+    return tuple((str(file.get("name", "")), str(file.get("sha256", ""))) for file in evidence)
 
 
 def agreement_row(event: Event) -> AgreementRow:
@@ -251,9 +275,10 @@ def _withdrawn(record: RecordRows, event: Event) -> None:
 
 
 def take_back(record: RecordRows, more: Container[int] = ()) -> None:
-    """Purpose: make what was withdrawn, and ``more`` events, without effect: waivers, rulings, attestations."""
+    """Purpose: make what was withdrawn, and ``more`` events, without effect: waivers, rulings, attestations, drills."""
     gone = {row.seq for row in record.acts if row.seq in record.withdrawn or row.seq in more}
     record.waivers = [row for row in record.waivers if row.seq not in gone]
+    record.drilled = [row for row in record.drilled if row.seq not in gone]
     parties: dict[str, str] = {}
     for ruling in record.rulings:
         parties.setdefault(ruling.run, "")
@@ -272,6 +297,11 @@ def _attested(record: RecordRows, event: Event) -> None:
     row = attestation_row(event)
     record.attested.append(row)
     record.attestations[row.component, row.procedure] = row
+    record.note(event)
+
+
+def _drilled(record: RecordRows, event: Event) -> None:
+    record.drilled.append(drill_row(event))
     record.note(event)
 
 
@@ -303,6 +333,7 @@ HANDLERS: dict[str, Callable[[RecordRows, Event], None]] = {
     "changed": _changed,
     "waived": _waived,
     "attested": _attested,
+    "drilled": _drilled,
     "agreed": _agreed,
     "withdrawn": _withdrawn,
     "fingerprint": _fingerprint,

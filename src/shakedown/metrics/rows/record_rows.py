@@ -12,6 +12,7 @@ from shakedown.metrics.rows.rows import (
     AgreementRow,
     AttestationRow,
     BuildRow,
+    DrillRow,
     EpochRow,
     FingerprintRow,
     NoteRow,
@@ -72,6 +73,7 @@ class RecordRows(Struct):
     agreements: list[AgreementRow] = []
     withdrawn: dict[int, int] = {}  # the event that was taken back -> the event that took it back
     attested: list[AttestationRow] = []  # every one; the ones in force are in ``attestations``
+    drilled: list[DrillRow] = []  # what people said of drills, in the order of the log
     rejudged: list[RejudgedRow] = []  # acts of judging again
     documents: list[str] = []  # digests of the plans that were in force, the first one first
     outcomes: dict[str, OutcomeRow] = {}  # component -> the last one, of those that others wait for

@@ -16,6 +16,9 @@ from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.recorded import Recorded
 from shakedown.model.waived import conditions_digest, criterion_digest
 
+SET_UP, CLEAN_UP, DRILL = "set-up", "clean-up", "drill"
+STEPS = (SET_UP, CLEAN_UP, DRILL)  # modes outside of a component's clock and mix, in no measure but their own
+
 
 class RunRow(Struct, frozen=True):
     """One verdict on one run. A run that was judged again has several rows; only the last is current.
@@ -182,6 +185,23 @@ class AttestationRow(Struct, frozen=True):
     seq: int = 0
     time: float = 0.0
     wording: str = ""  # the digest of the procedure's text as it stood; "" in records that do not say it
+
+
+class DrillRow(Struct, frozen=True):
+    """What a person said of a drill. ``act``: begun or ended, ``at`` that moment (seconds since 1970); evidence as name and digest.
+    ``wording``: the digest of what the plan asked for then.
+    """
+
+    component: str
+    drill: str
+    act: str
+    at: float
+    by: str = ""
+    evidence: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+    seq: int = 0
+    time: float = 0.0
+    wording: str = ""
 
 
 class RejudgedRow(Struct, frozen=True):

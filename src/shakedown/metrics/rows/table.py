@@ -17,6 +17,7 @@ from shakedown.metrics.rows import overrides as acts
 from shakedown.metrics.rows.facts import number, whole, words
 from shakedown.metrics.rows.record_rows import RecordRows
 from shakedown.metrics.rows.rows import (
+    STEPS,
     OpenRun,
     RunRow,
     UnavailableRow,
@@ -139,7 +140,8 @@ def _submit_order(record: Record, event: Event) -> None:
     targets = words(value.get("targets")) or (before.targets if before else {})
     record.open[event.run] = replace(row, targets=targets)
     record._jobs[event.job] = event.run
-    record.first_orders.setdefault(component, event.time)
+    if mode[0] not in STEPS:
+        record.first_orders.setdefault(component, event.time)
     record.ended = None
 
 

@@ -9,7 +9,7 @@ from yaml.nodes import Node
 
 from shakedown.model.errors import did_you_mean
 from shakedown.model.filling import CAUSES, ClockTerms, Fill, Pack, Phase, Sweep
-from shakedown.model.nouns import Case
+from shakedown.model.nouns import Case, Drill
 from shakedown.model.units import show_duration
 from shakedown.plans.context import Context
 from shakedown.plans.partition_scopes import Stage
@@ -32,6 +32,26 @@ def read_phases(node: Node, entry: dict[str, Any], problems: Problems) -> tuple[
         shown = f"the phases come to {show_duration(together)}, and the duration is {show_duration(duration)}"
         problems.at(place(node, "duration"), shown, "leave the duration out: it is theirs together")
     return tuple(phases.values()), float(duration)
+
+
+def read_drill(written: dict[str, Any], case: str) -> Drill:
+    """Purpose: a drill as it was written; ``case`` is of the test that does it."""
+    expect = written["expect"]
+    bounds = {name: expect[name] for name in ("hole", "back") if name in expect}
+    return Drill(
+        name=written["name"],
+        at_s=written["at"],
+        about=written.get("about", ""),
+        who=written.get("who", ""),
+        case=case,
+        evidence=written.get("evidence", 0),
+        settle_s=written.get("settle", 600.0),
+        lost=expect.get("lost"),
+        hole_s=bounds["hole"][0] if "hole" in bounds else None,
+        back_s=bounds["back"][0] if "back" in bounds else None,
+        clause=written.get("clause", ""),
+        written=tuple((name, text) for name, (_, text) in bounds.items()),
+    )
 
 
 def read_fill(node: Node, written: dict[str, Any], duration_s: float, problems: Problems) -> Fill:

@@ -23,12 +23,29 @@ _ONLY = {  # key -> the kinds of component that it goes with
     "sweep": _PACKED,
     "pack": _PACKED,
 }
-_OF_FILLING = ("phases", "fill", "filler", "clock", "limits", "windows", "yield_to", "sweep", "pack", "stop_after")
-_OF_RUNS = ("ladder", "repeats", "modes", "duration", "mix", "retry", *_OF_FILLING)
+_OF_FILLING = (
+    "phases",
+    "fill",
+    "filler",
+    "clock",
+    "drills",
+    "limits",
+    "windows",
+    "yield_to",
+    "sweep",
+    "pack",
+    "stop_after",
+)
+_OF_RUNS = ("ladder", "repeats", "modes", "duration", "mix", "retry", "set_up", "clean_up", *_OF_FILLING)
 _COUNTS = ("repeats", "modes", "duration", "phases")
-_OF_A_TIME = ("mix", "fill", "filler", "clock")
+_OF_A_TIME = ("mix", "fill", "filler", "clock", "drills")
 _NOT_BESIDE = {  # key -> keys that have no meaning beside it, and why
-    "sweep": (("repeats", "modes", "mix", "fill", "filler", "pack"), "each node is seen with all tests, in rounds"),
+    "sweep": (
+        ("repeats", "modes", "mix", "fill", "filler", "pack", "drills"),
+        "each node is seen with all tests, in rounds",
+    ),
+    "set_up": (("sweep", "pack"), "put the set-up into a component of its own, and this one after it"),
+    "clean_up": (("sweep", "pack"), "put the clean-up into a component of its own, after this one"),
     "pack": (("modes", "duration", "phases"), "a pack holds runs that repeats asks for"),
     "ladder": (
         ("modes", "duration", "phases", "mix", "sweep", "pack"),

@@ -10,11 +10,13 @@ from yaml.nodes import MappingNode, Node
 
 from shakedown.model.errors import did_you_mean
 from shakedown.model.events import SPARED, UNDETERMINED, VERDICTS
-from shakedown.model.nouns import Case, Component, Retry, Test
+from shakedown.model.nouns import Case, Component, Drill, Retry, Test
+from shakedown.model.units import show_duration
 from shakedown.plans.cases.cases import Resolved, resolve
 from shakedown.plans.components.component_filling import (
     check_filler,
     read_clock,
+    read_drill,
     read_fill,
     read_pack,
     read_phases,
@@ -97,6 +99,7 @@ def _filled(node: Node, entry: dict[str, Any], component: Component, selector: S
     cases = [selector.cases[name] for name in component.cases]
     every = [*cases, *(selector.cases[name] for name in fillers)]
     tests = selector.tests_of([case.id for case in every])
+    set_up, clean_up = (_steps(node, key, entry, selector, tests) for key in ("set_up", "clean_up"))
     written = [*entry.get("tests", []), *_listed(entry.get("filler", []))]
     room = Room(context, [*tests, *selector.lost(written, tests)], zone)
     limits = read_limits(place(node, "limits"), entry.get("limits", {}), context)
@@ -106,12 +109,15 @@ def _filled(node: Node, entry: dict[str, Any], component: Component, selector: S
         component,
         duration_s=duration_s,
         fillers=fillers,
+        set_up=set_up,
+        clean_up=clean_up,
         limits=limits,
         fill=read_fill(place(node, "fill"), entry.get("fill", {}), duration_s, problems),
         windows=read_windows(place(node, "windows"), entry.get("windows", []), room),
         yields=read_yields(place(node, "yield_to"), entry.get("yield_to", []), room),
         clock=read_clock(place(node, "clock"), entry.get("clock", {}), problems),
         phases=phases,
+        drills=_drills(node, entry, selector, duration_s, [case.id for case in every] + [*set_up, *clean_up]),
         sweep=read_sweep(node, entry, cases, context),
         pack=read_pack(node, entry, cases, context),
         ladder=read_ladder(node, entry, cases, [selector.tests[test] for test in tests], problems),
@@ -130,6 +136,55 @@ def _fillers(node: Node, entry: dict[str, Any], selector: Selector, tests: list[
     fillers = selector.select(at, _listed(entry.get("filler", [])))
     check_filler(at, selector.tests_of(fillers), tests, selector.context.problems)
     return tuple(fillers)
+
+
+def _steps(node: Node, key: str, entry: dict[str, Any], selector: Selector, tests: list[str]) -> tuple[str, ...]:
+    """The cases of a set-up or a clean-up; ``tests`` are those of the component, fillers too, which are none of these."""
+    cases = selector.select(place(node, key), _listed(entry.get(key, [])))
+    for test in selector.tests_of(cases):
+        if test in tests:
+            said = f"test '{test}' is in {key} and among the component's other tests"
+            hint = "it comes first, and once" if key == "set_up" else "it comes last, and once"
+            selector.context.problems.at(place(node, key), said, f"{hint}: leave it out of the others, or of {key}")
+    return tuple(cases)
+
+
+def _drills(
+    node: Node, entry: dict[str, Any], selector: Selector, duration_s: float, taken: list[str]
+) -> tuple[Drill, ...]:
+    """The drills in the order of the file. ``taken``: cases that the component runs otherwise."""
+    problems, found = selector.context.problems, dict[str, Drill]()
+    for number, written in enumerate(entry.get("drills", ())):
+        at, name = place(node, "drills", number), written["name"]
+        if name in found:
+            problems.at(
+                place(at, "name"), f"there is a drill '{name}' already", "give it a name of its own", f"drill {name}"
+            )
+        if duration_s and written["at"] >= duration_s:
+            over = f"the component is over after {show_duration(duration_s)}"
+            problems.at(place(at, "at"), f"drill '{name}' would come after its end: {over}", "name an earlier moment")
+        if not written["expect"]:
+            problems.at(place(at, "expect"), f"drill '{name}' expects nothing", "expect: lost, hole or back")
+        if written.get("test") and written.get("evidence"):
+            said = f"'evidence' of drill '{name}' has no meaning beside test"
+            problems.at(key_place(at, "evidence"), said, "its run is in the record, with its output")
+        found[name] = read_drill(written, _drill_case(at, written, selector, taken))
+    return tuple(found.values())
+
+
+def _drill_case(at: Node, written: dict[str, Any], selector: Selector, taken: list[str]) -> str:
+    """The one case of the test that a drill is done by; "" where a person does it."""
+    if "test" not in written:
+        return ""
+    problems, test = selector.context.problems, written["test"]
+    cases = selector.select(place(at), [test])
+    if len(cases) > 1:
+        said = f"test '{test}' of drill '{written['name']}' has {len(cases)} cases, and a drill is done once"
+        problems.at(place(at, "test"), said, "name a test with one case")
+    elif cases and cases[0] in taken:
+        said = f"test '{test}' of drill '{written['name']}' is among the component's other tests"
+        problems.at(place(at, "test"), said, "a drill is done by a test of its own")
+    return cases[0] if cases else ""
 
 
 def _listed(written: Any) -> list[Any]:

@@ -25,6 +25,7 @@ def join_needs(
         for name in (*component.cases, *component.fillers):
             for need in joined[name].needs:
                 _check(at, number, components, joined[name], need.case, selector)
+        _check_steps(place(root, "components", number, component.kind), number, components, joined, selector)
     return list(joined.values()) if len(selector.context.problems) == before else None
 
 
@@ -43,9 +44,27 @@ def _cases_of(test: str, selector: Selector) -> list[Case]:
     return list(found.values())
 
 
+def _check_steps(
+    node: Node, number: int, components: Sequence[Component], joined: Mapping[str, Case], selector: Selector
+) -> None:
+    """What set-ups and clean-ups need is over before these begin."""
+    own = components[number]
+    for key, cases, too_late in (
+        ("set_up", own.set_up, {*own.cases, *own.fillers, *own.clean_up} - {*own.set_up}),
+        ("clean_up", own.clean_up, {*own.clean_up} - {*own.set_up}),
+    ):
+        for case, need in ((joined[name], need.case) for name in cases for need in joined[name].needs):
+            if need in too_late:
+                said = f"component '{own.name}': {case.id} of {key} needs {need}, which begins no sooner than it does"
+                hint = "put what comes before into set_up too" if key == "set_up" else "make one test of both"
+                selector.context.problems.at(place(node, key), said, hint, f"need of {own.name} {case.test}")
+            else:
+                _check(place(node, key), number, components, case, need, selector)
+
+
 def _check(at: Node, number: int, components: Sequence[Component], case: Case, needed: str, selector: Selector) -> None:
     problems, own = selector.context.problems, components[number]
-    before = [component for component in components[: number + 1] if needed in component.cases]
+    before = [one for one in components[: number + 1] if needed in one.cases or needed in one.set_up]
     says = f"component '{own.name}': {case.id} needs {needed}"
     if not before:
         later = next((one.name for one in components if needed in one.cases), "")
@@ -56,7 +75,7 @@ def _check(at: Node, number: int, components: Sequence[Component], case: Case, n
         problems.at(at, f"{says}, {where}", hint, f"need of {own.name} {case.test}")
         return
     home = before[-1]
-    if home.duration_s or home.sweep is not None:
+    if (home.duration_s or home.sweep is not None) and needed not in home.set_up:
         kind = "runs for a time" if home.duration_s else "is a sweep"
         message = f"{says} of component '{home.name}', which {kind}: its runs have no one after another to wait for"
         hint = "put the needed test into a component before it that wants a number of results"

@@ -115,6 +115,14 @@ _COMPONENT = Record(
             "the share of the node-hours that each test has in duration; without it all the same",
         ),
         **keys_of_filling(_SELECTION),
+        "set_up": Key(
+            Either(scalar=_SELECTION.kinds[0], items=ListOf(_SELECTION, "a list of tests", 1)),
+            "tests that come first, once each: nothing else of it begins until they passed",
+        ),
+        "clean_up": Key(
+            Either(scalar=_SELECTION.kinds[0], items=ListOf(_SELECTION, "a list of tests", 1)),
+            "tests that come when all else of it is over, once each, whatever came out",
+        ),
         "procedures": Key(ListOf(_PROCEDURE, "a list of procedures", 1), "what people do and attest"),
         "after": Key(
             Either(scalar=_NAME, items=ListOf(_NAME, "a list of components")),

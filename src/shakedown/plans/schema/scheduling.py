@@ -36,6 +36,12 @@ def _worse(text: str) -> float:
     return share
 
 
+def at_most(text: str) -> tuple[float, str]:
+    """Purpose: the longest time that is allowed, in seconds, and how it is shown: "<= 120s" or "120s"."""
+    written = text.strip().removeprefix("<=").strip()
+    return _DURATION.convert(written), f"<= {written}"
+
+
 def _budgets(words: str) -> Key:
     amount = Text("an amount, such as 20 GB/s or 4 per target, or a share such as 50%")
     return Key(MapOf(BUDGET_NAME, amount, "amounts by budget", "BUDGET"), words)
@@ -134,6 +140,34 @@ PHASE = Record(
     },
 )
 
+_AT_MOST = Parsed("at most so long, such as '<= 120s'", at_most)
+
+DRILL = Record(
+    "a map with name, at and expect",
+    {
+        "name": Key(_NAME, "what it is called; drill names it", True),
+        "about": Key(Text(), "what is to be done to the machine"),
+        "at": Key(_DURATION, "when, of the component's clock", True),
+        "who": Key(Text(), "the party that does it"),
+        "test": Key(_NAME, "a test with one case that does it by itself, once; without it a person does"),
+        "evidence": Key(Whole(), "the fewest files that must come with the word on its end; without it 0"),
+        "settle": Key(_DURATION, "for how long after its end the load is looked at; without it 10min"),
+        "expect": Key(
+            Record(
+                "a map with lost, hole or back",
+                {
+                    "lost": Key(Whole(), "the most runs that may be lost"),
+                    "hole": Key(_AT_MOST, "the longest time in which no run begins and none ends well"),
+                    "back": Key(_AT_MOST, "the longest time from its begin until the load is back"),
+                },
+            ),
+            "what the machine is to do; each is a criterion of the component",
+            True,
+        ),
+        "clause": Key(Text(), "the clause that asks for it"),
+    },
+)
+
 SWEEP = Record(
     "a map with queued, rounds and wait",
     {
@@ -184,6 +218,9 @@ def keys_of_filling(selection: Either) -> dict[str, Key]:
         "fill": Key(FILL, "with duration: how full the machine is kept"),
         "phases": Key(
             ListOf(PHASE, "a list of phases", 1), "parts of the duration; a person says when the next one begins"
+        ),
+        "drills": Key(
+            ListOf(DRILL, "a list of drills", 1), "with duration: what is done to the machine under load, and expected"
         ),
         "clock": Key(CLOCK, "with duration: when its clock starts, and what stops it"),
         "windows": Key(ListOf(WINDOW, "a list of windows", 1), "times of each week in which less is allowed"),

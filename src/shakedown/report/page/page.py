@@ -15,6 +15,7 @@ from shakedown.diagnosis.findings import FALSE_FINDINGS
 from shakedown.metrics.cases import CaseSummary
 from shakedown.metrics.judging import floors
 from shakedown.metrics.judging.contract import ROW_RULES
+from shakedown.metrics.judging.drills import every_drill
 from shakedown.metrics.judging.populations import RULES, counts_as_passed
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Scorecard
 from shakedown.metrics.requirements import requirements
@@ -105,7 +106,8 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "factor_words": factor_words, "show_value": show_value, "show_number": show_number, "show_share": show_share,
         "requirements": requirements(document, record, scorecard),
-        "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
+        "procedures": _procedures(evidence), "drills": every_drill(evidence.document, evidence.record),
+        "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
     facts["signatures"] = signatures_on_page(campaign)
     facts |= {"worst_nodes": evidence.nodes.worst(WORST_LIMIT), "false_findings": FALSE_FINDINGS}
@@ -134,6 +136,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("nodes", "Nodes", evidence.nodes.several),
         ("people", "Epochs and rulings", people),
         ("procedures", "Procedures", facts["procedures"]),
+        ("drills", "Drills", facts["drills"]),
         ("machine", "The machine", pictures.machine or pictures.troubles),
         ("unavailable", "Unavailable cases", facts["scorecard"].unavailable),
         ("system", "System", True),

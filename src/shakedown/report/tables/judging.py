@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from shakedown.metrics.judging.drills import every_drill
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.statistics import Interval, Summary
@@ -40,6 +41,7 @@ def judging_tables(evidence: Evidence) -> dict[str, bytes]:
         "waivers.csv": to_csv(_WAIVERS, _waivers(record)),
         "fingerprints.csv": to_csv(_FINGERPRINTS, _fingerprints(record)),
         "procedures.csv": to_csv(_PROCEDURES, _procedures(document, record)),
+        "drills.csv": to_csv(_DRILLS, _drills(document, record)),
     }
 
 
@@ -77,6 +79,10 @@ _REJUDGED = ("by", "because", "examined", "replaced", "kept", "not_judged", "doc
 _WAIVERS = ("what", "component", "name", "restriction", "by", "because", "time", "event")
 _FINGERPRINTS = (
     "time", "epoch", "changed", "digest", "groups", "between_nodes", "since_last", "unanswered", "facts_file", "event",
+)  # fmt: skip
+_DRILLS = (
+    "component", "drill", "about", "who", "clause", "at_s", "settle_s", "begun", "ended", "until", "backdated", "run", "lost_runs",
+    "lost", "hole_s", "hole_before_s", "level", "lowest", "back_s", "evidence", "why",
 )  # fmt: skip
 _PROCEDURES = (
     "component", "procedure", "about", "who", "clause", "evidence_required", "attested", "met", "by", "because", "time",
@@ -215,6 +221,18 @@ def _fingerprints(record: Record) -> Rows:
         groups = "; ".join(f"{nodes} {digest}" for nodes, digest in row.groups)
         texts = ["; ".join(lines) for lines in (row.between_nodes, row.since_last, row.unanswered)]
         yield row.time, row.epoch, row.changed, row.digest, groups, *texts, row.facts_file, row.seq
+
+
+def _drills(document: Document, record: Record) -> Rows:
+    for score in every_drill(document, record):
+        drill, done = score.drill, not score.why
+        files = "; ".join(f"{name} {digest}" for word in score.words for name, digest in word.evidence)
+        yield (
+            score.component, drill.name, drill.about, drill.who, drill.clause, drill.at_s, drill.settle_s, score.begun, score.ended,
+            score.until, score.backdated, score.run, "; ".join(score.lost), len(score.lost) if done else None,
+            score.hole_s if done else None, score.hole_before_s if done else None, score.level if done else None,
+            score.lowest if done else None, score.back_s, files, score.why,
+        )  # fmt: skip
 
 
 def _procedures(document: Document, record: Record) -> Rows:

@@ -74,6 +74,10 @@ TABLES = {
     "waivers.csv": "What was accepted as it is.",
     "fingerprints.csv": "The machine as found, each time; groups are nodes with equal facts.",
     "procedures.csv": "What the plan asks people to do, what was attested, and the digests of the evidence.",
+    "drills.csv": "One line a drill: from begun to until (its end and settle_s, at most until the component's time was up). lost: "
+    "runs of runs.csv that were live in it and ended as failed, timeout, node_fail, interrupted or lost; hole_s: the longest time "
+    "without a begin or a right end of one; level: nodes in use on average in settle_s before; "
+    "back_s: until 95 % of that after the least.",
     "unavailable.csv": "Cases that this system cannot run; they are in no count.",
     "builds.csv": "Every build.",
     "notes.csv": "Findings, drivers, requests and the like, in the order of the log.",
