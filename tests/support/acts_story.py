@@ -33,6 +33,7 @@ from shakedown.model.nouns import (
     System,
     Test,
 )
+from shakedown.model.resources import Resources
 
 PARTIES = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
 CASES = ("stream/a", "stream/b", "linpack/a")
@@ -316,6 +317,7 @@ def _amend(told: Acted, draw: random.Random, by: str) -> None:
         [
             *("bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock", "longer", "shorter"),
             *("check and bound", "back", "back", "row", "row gone", "row beside", "steer", "input", "input moved"),
+            *("constraint", "options", "loads"),
         ]
     )
     if change == "back":
@@ -355,6 +357,15 @@ def _easier(old: Document, change: str) -> Document:
     if change == "limit":
         shape = replace(case.shape, time_limit_s=case.shape.time_limit_s + 60)
         return replace(old, cases=(replace(case, shape=shape), *cases))
+    if change == "constraint":
+        shape = replace(case.shape, resources=Resources(constraint="good"))
+        return replace(old, cases=(replace(case, shape=shape), *cases))
+    if change == "loads":
+        return replace(old, cases=(replace(case, loads=(("mdt", 2.0),)), *cases))
+    if change == "options":
+        cluster, *clusters = old.system.clusters
+        sent = replace(cluster, options=("--exclude=c3n4",))
+        return replace(old, system=replace(old.system, clusters=(sent, *clusters)))
     if change.startswith("row"):
         return _other_rows(old, change)
     if change.startswith("check"):
