@@ -204,6 +204,33 @@ def test_an_amendment_is_recorded_without_a_driver_too(site: Path, people: Run) 
     assert rows[-1][1] == 2 and len(rows) == 6
 
 
+def test_an_amendment_that_describes_a_cluster_anew_is_for_who_drives_next(site: Path, people: Run) -> None:
+    """Whoever drives opened the clusters of before; where nobody does, the next conductor opens those of the new plan."""
+    from shakedown.events.lease import Lease
+
+    (site / "systems").mkdir(exist_ok=True)
+    (site / "systems/box.yaml").write_text(
+        "system: box\nclusters: {box: {scheduler: local, partitions: {all: {nodes: localhost, type: t}}}}\n"
+        "node_types: {t: {cores: 1}}\n"
+    )
+    plan = site / "plans/p.yaml"
+    plan.write_text(plan.read_text().replace("system: here", "system: box").replace("repeats: 2", "repeats: 3"))
+    done = people(site, "amend", "p", "--by", "Bo", "--because", "another description")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert record_of(site).epoch == 2
+    people(site, "resume", "-q")
+    ran = [row for row in record_of(site).current() if row.epoch == 2]
+    assert {row.verdict for row in ran} == {"passed", "failed"}
+
+    plan.write_text(plan.read_text().replace("system: box", "system: here"))
+    layout = Layout(site / "campaigns/p-1")
+    with Lease.acquire(layout):
+        people(site, "amend", "p", "--by", "Bo", "--because", "as before")
+    people(site, "resume", "-q")
+    (refused,) = [line for line in people(site, "log", "--event", "command_refused").stdout.splitlines() if line]
+    assert "whoever drives opened the clusters of before" in refused
+
+
 @pytest.mark.parametrize(
     ("what", "value", "reason", "said"),
     [

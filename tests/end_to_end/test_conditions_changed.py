@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from shakedown.conductor.driver.conditions import files_changed, is_setting, programs_in
+from shakedown.conductor.driver.conditions import files_changed, is_setting
+from shakedown.conductor.driver.script_words import files_of_variables, filled_in, programs_in, run_by_others
+from shakedown.conductor.record.environments import select
 from shakedown.events.reader import read_events
 from shakedown.model.events import Event
 from shakedown.model.waived import conditions_digest
@@ -171,7 +173,81 @@ def test_what_a_script_plainly_writes_is_no_condition_of_its_runs() -> None:
         "rm /scratch/old; dd if=/data/in of=/scratch/raw; touch /scratch/done; date &> /scratch/when; cmp /data/x /data/y"
     )
     paths = [name for name in programs_in(script) if name.startswith("/")]
-    assert paths == ["/opt/solver", "/data/deck", "/data/a", "/data/x", "/data/y"]
+    assert paths == ["/opt/solver", "/data/deck", "/data/a", "/data/in", "/data/x", "/data/y"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "bash /abs/tool.sh",
+        'sh -c "bash /abs/tool.sh"',
+        "sh -lc 'cd x && bash /abs/tool.sh >/abs/out'",
+        "bash $TOOL",
+        'bash "${TOOL}"',
+        "bash ~/tool.sh",
+        "bash $HOME/tool.sh",
+        "D=/abs; bash $D/tool.sh",
+        'export D="/abs"\nE=$D/tool.sh\n. $E',
+        "D=/abs bash -c 'bash $D/tool.sh'",
+        "bash < /abs/tool.sh",
+        "solve --deck=/abs/tool.sh",
+        "cat `ls /abs/tool.sh`",
+        "FILES=$(cat /abs/tool.sh); echo $FILES",
+    ],
+)
+def test_a_file_that_a_script_names_is_seen_however_it_is_written(script: str) -> None:
+    variables = {"HOME": "/abs", "TOOL": "/abs/tool.sh", "D": "/elsewhere"}
+    assert "/abs/tool.sh" in programs_in(filled_in(script, variables))
+
+
+def test_a_file_in_a_variable_of_a_test_is_seen_but_for_outputs() -> None:
+    pairs = [("TOOL", "/abs/a"), ("LIBS", "/abs/b:/abs/c"), ("OUT", "/abs/d"), ("KEPT", "/abs/e"), ("COUNT", "3")]
+    assert list(files_of_variables(pairs, "tool >> /abs/e")) == ["/abs/a", "/abs/b", "/abs/c"]
+    assert programs_in("cat /proc/meminfo") == ["cat"]
+    assert programs_in(filled_in("a --output=/abs/x --log=/abs/y of=/abs/z", {})) == ["a"]
+
+
+def test_what_has_other_programs_run_code_is_kept_and_compared() -> None:
+    names = ("BASH_ENV", "ENV", "LD_AUDIT", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "PYTHONSTARTUP")
+    function = "BASH_FUNC_exit%%"
+    kept = select({**dict.fromkeys(names, "/x"), function: "() {  builtin exit 0; }", "MINE": "1"})
+    assert set(kept.variables) == {*names, function} and kept.left_out == ("MINE",)
+    assert all(is_setting(name) for name in kept.variables)
+    assert list(run_by_others({"BASH_ENV": "$HOME/be.sh", "LD_PRELOAD": "/a.so:/b.so", "HOME": "/h"})) == [
+        "/h/be.sh",
+        "/a.so",
+        "/b.so",
+    ]
+
+
+def test_programs_that_are_swapped_between_two_conductors_are_told(site: Path, tmp_path: Path) -> None:
+    """One in a quoted script, one below the campaign's directory, one in a variable of the test, and what a shell reads first."""
+    kept = {name: tmp_path / name for name in ("quoted", "above", "named", "first")}
+    for path in kept.values():
+        path.write_text("true\n")
+    loop = TEST.split("./solver; ")[1].rstrip('"\n').replace("$SHAKEDOWN_CAMPAIGN", "{campaign}")
+    (site / "tests/t.yaml").write_text(
+        f"test: t\nrun:\n  environment: {{NAMED: {kept['named']}}}\n  command: |\n"
+        f'    sh -c "sh {kept["quoted"]}"; sh {{campaign}}/../../above; sh $NAMED; {loop}\n'
+    )
+    began = subprocess.Popen([*SHAKEDOWN, "run", "p", "-q"], cwd=site, env=environment())
+    end = time.monotonic() + 120
+    while not (site / "began").exists():
+        assert time.monotonic() < end and began.poll() is None
+        time.sleep(0.02)
+    began.terminate()
+    assert began.wait(120) == 4
+    for name in ("quoted", "above", "named"):
+        kept[name].write_text(": another\n")
+    (site / "go").touch()
+    more = environment(BASH_ENV=str(kept["first"]))
+    subprocess.run([*SHAKEDOWN, "resume", "p-1", "-q"], cwd=site, env=more, timeout=120, check=False)
+
+    (found,) = findings(site)
+    lines = found.value["difference"]
+    assert sorted(line.removeprefix("program ").split()[0] for line in lines) == sorted(
+        ["BASH_ENV", *(str(kept[name]) for name in ("quoted", "above", "named"))]
+    )
 
 
 def test_what_nobody_asked_for_before_was_not_changed() -> None:

@@ -34,6 +34,11 @@ def test_random_campaigns(seed: int, amending: bool) -> None:
     _comes_out_the_same(drawn(seed, amending))
 
 
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_campaigns_in_which_acts_are_said_again(seed: int) -> None:
+    _comes_out_the_same(drawn(seed, twice=True))
+
+
 @pytest.mark.parametrize("seed", range(3 * SEEDS))
 def test_random_campaigns_whose_plan_becomes_harder(seed: int) -> None:
     _comes_out_the_same(harder_story.drawn(seed))
@@ -111,6 +116,16 @@ def _known_without_checks(told: Acted) -> bool:
     mine = copied(record)
     mine.documents, mine.epochs = record.documents[:1], record.epochs[:1]
     return any(without_added(row, PlansInForce(mine, document_of), real) for row in record.current())
+
+
+def test_acts_that_are_said_again_cover_each_other() -> None:
+    """None of them takes anything alone, of several kinds, and the outcome hangs on them together."""
+    cards = [drawn(seed, twice=True).card() for seed in range(SEEDS)]
+    sets = [[one for one in card.acts if one.number in act.together] for card in cards for act in card.acts]
+    kinds = [{act.kind for act in acts} for acts in sets if acts]
+    assert {"rule"} in kinds and {"clock"} in kinds and any(len(some) > 1 for some in kinds)
+    alone = [card for card in cards if not any(act.takes and not act.together for act in card.acts)]
+    assert any(card.restrictions and any(act.together for act in card.acts) for card in alone)
 
 
 def test_the_campaigns_whose_plan_becomes_harder_hang_on_that() -> None:

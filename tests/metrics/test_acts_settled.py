@@ -480,12 +480,13 @@ def test_what_is_folded_without_leaves_the_record_as_it_was() -> None:
 
 
 def test_the_log_is_read_once_for_all_acts() -> None:
-    """However many acts need it; words beside the record need it not at all."""
+    """However many acts need it, and once more to see whether they cover each other; words beside the record need it not at all."""
     from shakedown.metrics.judging.settlement import settle
 
     told = begun(plan(parties=()), "pppppf")
-    for _ in range(5):
-        told.say("changed", {"by": "Ada"}, "firmware")
+    for place in range(5):
+        said = told.keep(replace(plan(parties=()), about=f"words {place}"))
+        told.say("amended", {"document": said, "by": "Ada", "difference": ["about"]}, "words")
         told.say("ruled", {"as": "site", "by": "Ada"}, "outage", run="r000006")
         waive(told)
     finished(told)
@@ -497,7 +498,48 @@ def test_the_log_is_read_once_for_all_acts() -> None:
 
     record = told.record
     card = settle(told.documents[record.document], record, told.documents.__getitem__, reread)
-    assert (len(card.acts), len(reads)) == (16, 1)
+    assert (len(card.acts), len(reads)) == (16, 2)
+
+
+def test_acts_that_cover_each_other_restrict_together() -> None:
+    """A ruling said twice: neither is missed alone, and both are named; so it is with whoever says it, and with their consent."""
+    told = finished(begun(plan(parties=()), "pppppf"))
+    numbers = [told.say("ruled", {"as": "site", "by": by}, "a disk", run="r000006") for by in ("Ada", "Ada", "Bo")]
+    card = told.card()
+    first = next(one for one in card.acts if one.number == numbers[0])
+    assert (card.outcome, card.without_acts) == ("accepted with restrictions", "rejected")
+    assert [one.without for one in card.acts if one.kind == "rule"] == ["accepted with restrictions"] * 3
+    assert first.takes == ("1 of the 6 that done of speed would count",)
+    assert first.together == tuple(numbers)
+    assert f"together with events {numbers[1]}, {numbers[2]}: Ada ruled" in card.restrictions[-1]
+
+
+def test_what_two_one_sided_acts_hold_together_is_disputed() -> None:
+    """Two waivers of one criterion; what all of one side come to is hidden by a ruling of the same side that makes them needed."""
+    told = finished(begun(verdicts="pppppf"))
+    number = told.say("ruled", {"as": "site", "by": "Bo"}, "a disk", run="r000006")
+    told.agree(number, "Ada")
+    told.say("ruled", {"as": "none", "by": "Ada"}, "no disk", run="r000006")
+    numbers = [waive(told), waive(told)]
+    card = told.card()
+    assert (card.outcome, card.undisputed) == ("disputed", "accepted with restrictions")
+    assert card.summary == (
+        f"disputed: accepted with restrictions if the waiver by Ada (event {numbers[0]}) and the waiver by Ada (event"
+        f" {numbers[1]}) count, rejected if none of them does; vendor has not agreed to them"
+    )
+
+
+def test_a_rejection_that_hangs_on_two_acts_names_both() -> None:
+    """Only the last epoch counts, and two declared changes put the run that failed into one of its own."""
+    late = Criterion("late", "passed / attempts", ">=", 0.8, "%", must=">= 80%", epochs="last")
+    speed, *rest = plan(parties=()).components
+    told = begun(replace(plan(parties=()), components=(replace(speed, criteria=(late,)), *rest)), "ppppp")
+    numbers = [told.say("changed", {"by": by}, "firmware") for by in ("Ada", "Bo")]
+    told.run("speed", CASES[2], "failed", 2)
+    one, two = (
+        f"the declared change by {by} (event {number})" for by, number in zip(("Ada", "Bo"), numbers, strict=True)
+    )
+    assert f"; without {one}, {two} together it is accepted" in finished(told).card().summary
 
 
 def test_a_signal_is_no_act_of_a_person() -> None:

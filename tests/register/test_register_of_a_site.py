@@ -13,10 +13,11 @@ from registered import facts, judging_page, new
 
 from shakedown.audit.register_check import own_entry, verify_register
 from shakedown.conductor.record.registering import ready
+from shakedown.events.campaigns import create_campaign, new_identifier
 from shakedown.events.entered import read_entry
 from shakedown.events.reader import first_event
 from shakedown.events.register import read_register, register_path
-from shakedown.model.errors import RecordError
+from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.layout import Layout
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -88,6 +89,19 @@ def test_a_name_is_never_used_twice(site: Path, people: Run) -> None:
             "hint: a name is used once, so that it means one campaign on every page: give another one with --id\n"
         )
     assert not (site / "campaigns/p-1").exists()
+
+
+def test_a_name_in_other_letters_is_the_same_name(site: Path, people: Run) -> None:
+    for words, said in (
+        (("run", "p", "-q", "--id", "P-1"), "error: the name p-1, which reads like P-1, was used before: entry 2 of "),
+        (("rehearse", "p", "--id", "P-1"), "error: the name p-1, which reads like P-1, was used before: entry 2 of "),
+    ):
+        done = people(site, *words)
+        assert done.returncode == 2 and done.stderr.startswith(said), done.stderr
+    with pytest.raises(UsageError, match="only in the case of its letters"):
+        create_campaign(site / "campaigns", "P-1", b"{}")
+    assert new_identifier(site, "P") == "P-3"
+    assert not (site / "campaigns/P-1").exists()
 
 
 def test_a_rehearsal_is_not_in_it(site: Path, drive: Run) -> None:

@@ -33,6 +33,7 @@ from shakedown.model.nouns import (
     System,
     Test,
 )
+from shakedown.model.resources import Resources
 
 PARTIES = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
 CASES = ("stream/a", "stream/b", "linpack/a")
@@ -81,7 +82,7 @@ class Acted:
     def __init__(self, document: Document) -> None:
         self.documents: dict[str, Document] = {}
         self.events: list[Event] = []
-        self.now, self.runs, self.amending = 1000.0, 0, False
+        self.now, self.runs, self.amending, self.twice = 1000.0, 0, False, False
         self.say("campaign_start", {"campaign": "p-1", "plan": "p", "document": self.keep(document), "seed": 1})
 
     def keep(self, document: Document) -> str:
@@ -143,11 +144,11 @@ class Acted:
         return settle(self.documents[record.document], record, self.documents.__getitem__, lambda: self.events, **more)
 
 
-def drawn(seed: int, amending: bool = False) -> Acted:
+def drawn(seed: int, amending: bool = False, twice: bool = False) -> Acted:
     """A campaign by chance: what runs, what fails, who says what, who agrees, whether the plan asks for consent. ``amending``: the
-    plan is amended most of all, and little fails.
+    plan is amended most of all, and little fails. ``twice``: what somebody says, somebody says again.
     """
-    draw = random.Random(f"amending {seed}" if amending else seed)
+    draw = random.Random(f"amending {seed}" if amending else f"twice {seed}" if twice else seed)
     parties = PARTIES if seed % 3 else ()
     asked = draw.choice(ASKED if not amending else [(), ("amend",)])
     document = plan(parties, asked if parties else ())
@@ -155,9 +156,9 @@ def drawn(seed: int, amending: bool = False) -> Acted:
     days = replace(days, criteria=(*days.criteria, LATE))
     document = replace(document, components=(speed, days, *rest))
     told = Acted(document)
-    told.amending = amending
+    told.amending, told.twice = amending, twice
     told.say("fingerprint", {"digest": "f0"}, "as it is at first")
-    bad, often = draw.choice([0.0, 0.0, 0.0, 0.1, 0.4]), draw.choice([0.3, 1.0])
+    bad, often = draw.choice([0.05, 0.3] if twice else [0.0, 0.0, 0.0, 0.1, 0.4]), draw.choice([0.3, 1.0])
     if draw.random() < (0.9 if amending else 0.3):
         _amend(told, draw, draw.choice(["Ada", "Bo"]))  # while programs are built
     drains = CASES.index(draw.choice(CASES)) if draw.random() < 0.15 and not amending else len(CASES)
@@ -251,6 +252,15 @@ def _somebody_acts(told: Acted, draw: random.Random, chance: float, afterwards: 
         _found(told, draw)
     if draw.random() > chance:
         return
+    before = len(told.events)
+    _says(told, draw, afterwards)
+    for event in told.events[before:] if told.twice and draw.random() < 0.6 else ():
+        if event.event in ("ruled", "waived", "changed", "clock", "paused", "continued", "amended", "capped"):
+            by = {"by": draw.choice(["Ada", "Bo"])} if len(told.events) % 2 else {}
+            told.say(event.event, event.value | by, "once more", run=event.run)
+
+
+def _says(told: Acted, draw: random.Random, afterwards: bool) -> None:
     by, back = draw.choice(["Ada", "Bo", "Cy"]), told.now - draw.choice([0.0, 30.0, 80.0])
     component = draw.choice(["speed", "days"])
     words = ["rule", "waive", "agree", "agree", "withdraw"] if afterwards else ["rule", "waive", "agree", "change"]
@@ -307,6 +317,7 @@ def _amend(told: Acted, draw: random.Random, by: str) -> None:
         [
             *("bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock", "longer", "shorter"),
             *("check and bound", "back", "back", "row", "row gone", "row beside", "steer", "input", "input moved"),
+            *("constraint", "options", "loads"),
         ]
     )
     if change == "back":
@@ -346,6 +357,15 @@ def _easier(old: Document, change: str) -> Document:
     if change == "limit":
         shape = replace(case.shape, time_limit_s=case.shape.time_limit_s + 60)
         return replace(old, cases=(replace(case, shape=shape), *cases))
+    if change == "constraint":
+        shape = replace(case.shape, resources=Resources(constraint="good"))
+        return replace(old, cases=(replace(case, shape=shape), *cases))
+    if change == "loads":
+        return replace(old, cases=(replace(case, loads=(("mdt", 2.0),)), *cases))
+    if change == "options":
+        cluster, *clusters = old.system.clusters
+        sent = replace(cluster, options=("--exclude=c3n4",))
+        return replace(old, system=replace(old.system, clusters=(sent, *clusters)))
     if change.startswith("row"):
         return _other_rows(old, change)
     if change.startswith("check"):

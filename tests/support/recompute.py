@@ -442,6 +442,7 @@ class Judge:
                 tests[test]["hole"] = max((hole["seconds"] for hole in mine), default=0.0)
             found[name] = {
                 "clock": [*span, stability.lasting(pieces)],
+                "pieces": pieces,
                 "nodes": stability.held_by_node(self, component, pieces),
                 "interrupts": [dict(kinds), system],
                 "tests": tests,

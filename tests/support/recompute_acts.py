@@ -149,12 +149,13 @@ class _Settled:
     def told(self) -> Json:
         base = self.judged(set())
         takes = {act.number for act in self.live if self._takes_away(act, base)}
-        takes |= self._taken_by_several(base, takes)
+        takes |= self._taken_by_several(takes)
         word = _word(base["outcome"], takes)
         known = {act.number for act in self.live if act.known and self._is_sure({act.number}, word, takes)}
         one_sided = {number for number in known if self.missing.get(number)}
         sides = [{n for n in one_sided if self.party(self.acts[n].by) == side} for side in ("", *self.names())]
-        others = [one for one in ([{n} for n in one_sided] + [one_sided] + sides) if one]
+        alike = [{n for n in one_sided if n == m or self._may_cover(n, m)} for m in one_sided]
+        others = [one for one in ([{n} for n in one_sided] + alike + [one_sided] + sides) if one]
         hangs = [
             gone for gone in others if self._word_without(gone, takes) != word and self._is_sure(gone, word, takes)
         ]
@@ -285,46 +286,68 @@ class _Settled:
         if base["outcome"] == "accepted" and not left:
             rest = [act for act in self.live if act.number not in gone]
             left = {act.number for act in rest if self._takes_away(act, base, gone)}
+            several = {act.number for act in rest if self._can_take(act) and act.known}
+            left |= several if len(several) > 1 and self._loses(several, gone) else set()
         return _word(base["outcome"], left)
 
     # ---- what is taken away --------------------------------------------------------------------------------------------
 
-    def _taken_by_several(self, base: Json, takes: set[int]) -> set[int]:
-        """What is said twice takes nothing alone, either time: the first one of those that do so together does."""
-        idle, found = [act for act in self.live if act.number not in takes], set()
-        for place, act in enumerate(idle):
-            others = [one.number for one in idle[place + 1 :] if self._is_alike(act, one)]
-            if others and self._takes_away(act, base, others):
-                found.add(act.number)
-        return found
+    def _can_take(self, act: Act) -> bool:
+        return act.kind not in NOBODY_KNOWS | {"waive", "withdraw"} | (set() if act.anew else {"again"})
 
-    def _is_alike(self, one: Act, two: Act) -> bool:
-        kinds, names = {one.kind, two.kind}, [act.lines[0]["value"].get("component", "") for act in (one, two)]
-        if kinds == {"rule"}:
-            return bool({line["run"] for line in one.lines} & {line["run"] for line in two.lines})
-        if kinds <= {"clock", "pause"}:
-            return bool(names[0] == names[1])
-        return kinds == {"change"} or (kinds <= ENDS and self.log.end_the_same(one.number, two.number))
+    def _taken_by_several(self, takes: set[int]) -> set[int]:
+        """What none of some acts takes away alone they may take together: the first of as few of them as do."""
+        idle = [act.number for act in self.live if act.known and act.number not in takes and self._can_take(act)]
+        beside = {"rule", "attest", "clock", "pause"}  # words beside the record are asked first
+        found: set[int] = set()
+        for some in ([n for n in idle if self.acts[n].kind in beside], idle):
+            left = [n for n in some if n not in found]
+            while len(left) > 1 and self._loses(set(left)):
+                group, step = list(left), len(left) // 2
+                while step:  # half of them, a quarter, ... is not needed: the last ones are asked first
+                    for end in range(len(group), 0, -step):
+                        fewer = group[: max(0, end - step)] + group[end:]
+                        group = fewer if fewer and self._loses(set(fewer)) else group
+                    step //= 2
+                found |= set(group)
+                takes = takes | {min(group)}
+                left = [n for n in left if n not in group]
+        return takes
 
-    def _takes_away(self, act: Act, base: Json, gone: Collection[int] = ()) -> bool:
-        nothing = NOBODY_KNOWS | {"waive", "withdraw"} | (set() if act.anew else {"again"})
-        if act.kind in nothing:
-            return False
-        other = self.judged({act.number, *gone})
-        now = base["components"]
+    def _may_cover(self, one: int, two: int) -> bool:
+        """Words on the same runs, words on clocks and plans, ends, and acts of one kind."""
+        families = [{"rejudge": "rule", "cancel": "drain"}, dict.fromkeys(("pause", "change", "amend"), "clock")]
+        acts = self.acts[one], self.acts[two]
+        kinds = {(families[0] | families[1]).get(act.kind, act.kind) for act in acts}
+        runs = [{line["run"] for line in act.lines} if act.kind == "rule" else set() for act in acts]
+        return len(kinds) == 1 and (not all(runs) or bool(runs[0] & runs[1]))
+
+    def _loses(self, numbers: Collection[int], gone: Collection[int] = ()) -> bool:
+        """Whether something counts without these acts that does not with them."""
+        base, other = self.judged(set(gone)), self.judged({*numbers, *gone})
+        acts = [self.acts[number] for number in numbers]
+        kinds, now = {act.kind for act in acts}, base["components"]
         for name, part in other["components"].items():
             if set(part["runs"]) - set(now.get(name, {"runs": []})["runs"]):
                 return True
-            if act.kind in ("drain", "cancel") and part["to_come"]:
+            if kinds & ENDS and part["to_come"]:
                 return True
-            for criterion, item in part["criteria"].items() if act.kind in ("rule", "change", "clock") else ():
+            for criterion, item in part["criteria"].items() if kinds & {"rule", "change", "clock"} else ():
                 mine = now.get(name, {}).get("criteria", {}).get(criterion)
-                if mine is not None and mine["count"] < item["count"]:
+                if mine is not None and (mine["count"] < item["count"] or mine["left_out"] > item["left_out"]):
                     return True
-        if act.kind in ("clock", "pause", "change", "amend"):
-            for name, times in other["stability"].items():
-                if times["clock"][2] > base["stability"].get(name, {"clock": [0, 0, 0]})["clock"][2] + 1e-6:
-                    return True
+        if not kinds & {"clock", "pause", "change", "amend"}:
+            return False
+        held = all(act.kind == "pause" and not act.known for act in acts)
+        return any(
+            _time_lost(times, base["stability"].get(name), held) > 1e-6 for name, times in other["stability"].items()
+        )
+
+    def _takes_away(self, act: Act, base: Json, gone: Collection[int] = ()) -> bool:
+        if not self._can_take(act):
+            return False
+        if self._loses({act.number}, gone):
+            return True
         if act.kind != "amend":
             return False
         before, after = self._step(act)
@@ -456,6 +479,15 @@ class _Settled:
                     if act is not None and number < line["seq"] and _act_digest(identity, act) == digest:
                         missing.get(number, set()).discard(self.party(line["value"]["by"]))
         return missing
+
+
+def _time_lost(times: Json, now: Json | None, held: bool) -> float:
+    """Seconds of a clock that are not in what the clock runs now; of what held work back, how much shorter it ran."""
+    ran, pieces = (now["clock"][2], now["pieces"]) if now else (0.0, [])
+    if held:
+        return float(times["clock"][2]) - float(ran)
+    both = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in times["pieces"] for b in pieces)
+    return float(times["clock"][2]) - float(both)
 
 
 def leave_out_late(campaign: Campaign, mine: Ordered, whole: Ordered) -> None:

@@ -7,9 +7,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from recompute_numbers import unfolded
+
 Json = dict[str, Any]
-STEERS = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack")
-PROGRAM = ("script", "build", "environment", "files", "partition", "container", "work", "stage", "toolchain")
+STEERS = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack", "ladder")
+SIZE = ("nodes", "tasks_per_node", "cpus_per_task", "units", "exclusive")
+PROGRAM = (
+    "script",
+    "build",
+    "environment",
+    "files",
+    "partition",
+    "toolchain",
+    "parameters",
+    "work",
+    "targets",
+    "stage",
+    "container",
+)
+OF_NODES = ("sockets", "cores", "threads_per_core", "numa", "memory_bytes", "features", "gpus")
 SUBJECT = ("test", "figure", "basis", "where", "statistic", "mode", "unit")
 ASKED = ("contract", "test", "figure", "must", "basis", "where", "statistic", "mode")
 
@@ -36,6 +52,12 @@ def asks_less(old: Json, new: Json) -> set[Any]:
                 if many < copies(old, mode, case):
                     found.add(("copies", part["name"], mode["name"], case["id"], many))
     loosened = {("row", name) for name in _loosened(old, new)}
+    reckoned = {test["name"]: test.get("scaling") for test in new["tests"]}
+    for test in (test for test in old["tests"] if test.get("scaling") and test["name"] in reckoned):
+        found |= {("scaling", test["name"])} if reckoned[test["name"]] != test["scaling"] else set()
+    commands = dict(map(tuple, new["system"]["fingerprint"]))
+    found |= {("fingerprint", name) for name, said in old["system"]["fingerprint"] if commands.get(name) != said}
+    found |= {("variable", name) for name in old["record_environment"] if name not in new["record_environment"]}
     return found | _machine_is_smaller(old, new) | loosened | easier(old, new)
 
 
@@ -72,8 +94,12 @@ def easier(old: Json, new: Json) -> set[Any]:
     """What results come easier by, each with how it is now."""
     parts, cases, rows = eases(old, new)
     tests = {test["name"]: (test["checks"], test["figures"]) for test in new["tests"]}
-    keys = (*PROGRAM, "needs", "shape", "expect", "rows", "sides")
-    now = {case["id"]: repr([case[key] for key in keys] + [tests.get(case["test"])]) for case in new["cases"]}
+    keys = (*PROGRAM, "shape", "expect", "rows", "sides", "needs")
+    there = {place: repr(found) for place, found in places(new).items()}
+    now = {
+        case["id"]: repr([case.get(key) for key in keys] + [tests.get(case["test"]), there.get(case["partition"])])
+        for case in new["cases"]
+    }
     running = ("retry", "modes", "gate", "after", "clock", "mix", "procedures", "sweep")
     found = {
         (part["name"], repr([part[key] for key in running])) for part in new["components"] if part["name"] in parts
@@ -88,7 +114,7 @@ def eases(old: Json, new: Json) -> tuple[set[str], set[str], set[str]]:
         part["name"] for part in old["components"] if part["name"] in now and _runs_otherwise(part, now[part["name"]])
     }
     rows = {name for name in _loosened(old, new) if _rows(old)[name]["verdict"]}
-    cases = _easier_cases(old, new) | _less_bounded(old, new)
+    cases = _easier_cases(old, new) | _less_bounded(old, new) | _elsewhere(old, new)
     return parts, cases | {case["id"] for case in old["cases"] if rows & set(case["rows"])}, rows
 
 
@@ -107,7 +133,7 @@ def known_without(old: Json, new: Json) -> bool:
         old,
         new | {"cases": [_as_limited(case, cases[case["id"]], again) for case in old["cases"] if case["id"] in cases]},
     )
-    return not tests and not (judging and (eases(old, new)[2] or _less_bounded(old, new)))
+    return not tests and not _elsewhere(old, new) and not (judging and (eases(old, new)[2] or _less_bounded(old, new)))
 
 
 def _as_limited(old: Json, new: Json, again: set[str]) -> Json:
@@ -190,16 +216,61 @@ def copies(plan: Json, mode: Json, case: Json) -> int:
 
 def steers(old: Json, new: Json) -> bool:
     """Whether other runs come about: by limits, windows, the mix and its filling, or when a case is given up."""
-    now = _parts(new)
+    now, cases = _parts(new), {case["id"]: case for case in old["cases"]}
     pairs = [(part, now[part["name"]]) for part in old["components"] if part["name"] in now]
-    if any(old["system"][key] != new["system"][key] for key in ("budgets", "targeted")):
+    if old["limits"] != new["limits"] or old["seed"] != new["seed"]:
         return True
-    cases = {case["id"]: case for case in new["cases"]}
-    for case in (case for case in old["cases"] if case["id"] in cases):
-        later = cases[case["id"]]
-        if later["loads"] != case["loads"] or any(need not in case["needs"] for need in later["needs"]):
-            return True
-    return old["limits"] != new["limits"] or any(one[key] != two[key] for one, two in pairs for key in STEERS)
+    if any(one[key] != two[key] for one, two in pairs for key in STEERS):
+        return True
+    waits = [{one["verdict"]: one["backoff_s"] for one in part["retry"]} for pair in pairs for part in pair]
+    if any(
+        then.get(word, wait) != wait
+        for first, then in zip(waits[::2], waits[1::2], strict=True)
+        for word, wait in first.items()
+    ):
+        return True
+    if any(old["system"].get(key) != new["system"].get(key) for key in ("budgets", "targeted", "licence_names")):
+        return True
+    both = [(cases[case["id"]], case) for case in new["cases"] if case["id"] in cases]
+    if any(one["loads"] != two["loads"] or any(need not in one["needs"] for need in two["needs"]) for one, two in both):
+        return True
+    builds = {build["key"]: build for build in old["builds"]}
+    made = [(builds[build["key"]], build) for build in new["builds"] if build["key"] in builds]
+    if any(one[key] != two[key] for one, two in made for key in ("time_limit_s", "where", "partition", "cpus")):
+        return True
+    after = places(new)
+    for place, (cluster, part, _) in places(old).items():
+        if place in after:
+            other, its, _ = after[place]
+            if any(cluster[key] != other[key] for key in ("licences", "most_jobs", "patience")):
+                return True
+            if any(part[key] != its[key] for key in ("time_limit_s", "most_nodes")):
+                return True
+    return False
+
+
+def places(plan: Json) -> dict[str, tuple[Json, Json, Json]]:
+    """Partition -> its cluster, itself, the kind of its nodes."""
+    kinds = {kind["name"]: kind for kind in plan["system"]["node_types"]}
+    return {
+        f"{cluster['name']}:{part['name']}": (cluster, part, kinds[part["type"]])
+        for cluster in plan["system"]["clusters"]
+        for part in cluster["partitions"]
+    }
+
+
+def _elsewhere(old: Json, new: Json) -> set[str]:
+    """Cases whose partition has lost nodes by name, has nodes of another kind, or says something else with each submission."""
+    after, other = places(new), set()
+    for place, (cluster, part, kind) in places(old).items():
+        if place not in after:
+            continue
+        then, its, now = after[place]
+        lost = set(unfolded(part["nodes"])) - set(unfolded(its["nodes"])) if part["nodes"] != its["nodes"] else set()
+        said = any(cluster[key] != then[key] for key in ("scheduler", "options")) or part["options"] != its["options"]
+        if lost or said or part["type"] != its["type"] or any(kind.get(key) != now.get(key) for key in OF_NODES):
+            other.add(place)
+    return {case["id"] for case in old["cases"] if case["partition"] in other}
 
 
 # ---- how runs come about -------------------------------------------------------------------------------------------------
@@ -236,9 +307,12 @@ def _easier_cases(old: Json, new: Json) -> set[str]:
         if now is None:
             continue
         longer = now["shape"]["time_limit_s"] > case["shape"]["time_limit_s"]
-        other = any(now[key] != case[key] for key in PROGRAM) or any(need not in now["needs"] for need in case["needs"])
-        size = ("nodes", "tasks_per_node", "cpus_per_task", "units", "exclusive", "resources")
-        other = other or any(now["shape"][key] != case["shape"][key] for key in size)
+        other = any(now.get(key) != case.get(key) for key in PROGRAM) or any(
+            one not in now["needs"] for one in case["needs"]
+        )
+        other = other or any(now["shape"][key] != case["shape"][key] for key in SIZE)
+        other = other or now["shape"].get("resources") != case["shape"].get("resources")
+        other = other or now["shape"]["requeue"] > case["shape"]["requeue"]
         its = [each.get(case["test"], {"checks": [], "figures": []}) for each in tests]
         gone = any(one not in its[1][key] for key in ("checks", "figures") for one in its[0][key])
         if now["expect"] not in ("", case["expect"]) or longer or other or gone:

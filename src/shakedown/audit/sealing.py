@@ -182,7 +182,7 @@ def _act_words(act: ActScore) -> dict[str, Any]:
     standing = standing_words(act, short=True)
     words = f"event {act.number}: {act.by or 'somebody'} {act.what}"
     said: dict[str, Any] = {"what": words, "because": act.because, "said": round(act.said, 3), "standing": standing}
-    said |= {"takes": ", ".join(act.takes), "without": "" if act.standing in (NO_EFFECT, WITHDRAWN) else act.without}
+    said |= {"takes": act.takes_words, "without": "" if act.standing in (NO_EFFECT, WITHDRAWN) else act.without}
     return said | ({"as_of": act.as_of} if act.backdated else {})
 
 

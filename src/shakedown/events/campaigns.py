@@ -37,7 +37,7 @@ def new_identifier(site: Path, plan: str, folder_name: str = CAMPAIGNS, used: Co
     """
     _check_identifier(plan)
     folder = site / folder_name
-    pattern = re.compile(re.escape(plan) + r"-([1-9]\d*)")
+    pattern = re.compile(re.escape(plan) + r"-([1-9]\d*)", flags=re.IGNORECASE)
     try:
         folder.mkdir(exist_ok=True)
         other = _other(folder)
@@ -100,13 +100,28 @@ def _other(folder: Path) -> Path:
 
 
 def _refuse_taken(root: Path, identifier: str) -> None:
-    if root.name not in (CAMPAIGNS, REHEARSALS) or not os.path.lexists(_other(root) / identifier):
+    if root.name not in (CAMPAIGNS, REHEARSALS):
+        return
+    _refuse_alike(root, identifier)
+    if not os.path.lexists(_other(root) / identifier):
         return
     kind = "a rehearsal" if root.name == CAMPAIGNS else "a campaign"
     raise UsageError(
         f"there is {kind} of the name {identifier}: {_other(root) / identifier}",
         hint="campaigns and rehearsals share their names, so that each name means one thing: give another one",
     )
+
+
+def _refuse_alike(root: Path, identifier: str) -> None:
+    """Two names that differ in the case of their letters alone are read as one, and are one directory on some file systems."""
+    for folder in (root, _other(root)):
+        names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+        alike = [name for name in names if name != identifier and name.casefold() == identifier.casefold()]
+        if alike:
+            raise UsageError(
+                f"there is {folder / alike[0]}, whose name differs from {identifier} only in the case of its letters",
+                hint="people read these as one name: give another one",
+            )
 
 
 def refuse_taken(site: Path, identifier: str) -> None:

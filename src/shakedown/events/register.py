@@ -105,6 +105,10 @@ class Register(Struct):
         found = ((place, one) for place, one in enumerate(self.entries) if one.fact in (BEGUN, FOUND))
         return next((pair for pair in found if pair[1].campaign == campaign), None)
 
+    def alike(self, campaign: str) -> Entry | None:
+        """Purpose: the line of a campaign of this name, whatever the case of its letters; None where there is none."""
+        return next((one for one in self.campaigns() if one.campaign.casefold() == campaign.casefold()), None)
+
     def campaigns(self) -> list[Entry]:
         """Purpose: the lines by which campaigns were entered, in their order."""
         return [one for one in self.entries if one.fact in (BEGUN, FOUND)]

@@ -59,7 +59,7 @@ def act_lines(act: ActScore) -> list[str]:
         lines.append(_wrapped(f"        {standing_words(act)}", " " * 10))
     elif act.agreed:
         lines.append(_wrapped(f"        {'; '.join(act.agreed)}", " " * 10))
-    lines += [_wrapped(f"        takes away: {', '.join(act.takes)}", " " * 10)] if act.takes else []
+    lines += [_wrapped(f"        takes away: {act.takes_words}", " " * 10)] if act.takes else []
     if act.standing not in ("withdrawn", "no effect"):
         more = f" ({'; '.join(act.difference)})" if act.difference else ""
         lines.append(_wrapped(f"        without it: {act.without}{more}", " " * 10))

@@ -69,6 +69,15 @@ def another_unit(before: Document, after: Document) -> str:
     return ""
 
 
+def no_cluster(after: Document) -> str:
+    """Purpose: why nobody could drive a document's clusters, or ""."""
+    try:
+        clusters_of(after)
+    except ShakedownError as error:
+        return error.message
+    return ""
+
+
 def another_cluster(before: Document, after: Document) -> str:
     """Purpose: which cluster a conductor that drives one document cannot use as the other describes it, or ""."""
     try:
@@ -89,15 +98,19 @@ def _units(document: Document) -> dict[tuple[str, str], str]:
     return {(test.name, spec.name): spec.unit for test in document.tests for spec in test.figures}
 
 
-def amend_command(documents: DocumentStore) -> Callable[[Conductor, Command], Event]:
-    """The operator's command ``amend`` over these documents."""
+def amend_command(documents: DocumentStore, driven: bool = True) -> Callable[[Conductor, Command], Event]:
+    """The operator's command ``amend`` over these documents. ``driven``: by whoever hears it, who has opened the clusters of the
+    plan in force; where nobody drives, the next conductor opens those of the new one.
+    """
 
     def amend(conductor: Conductor, command: Command) -> Event:
         try:
             document = documents(str(command.value.get("document", "")))
         except ShakedownError as error:
             return refusal(command, f"its plan cannot be read: {error.message}")
-        why = why_not(conductor.state, document) or another_cluster(conductor.state.index.document, document)
+        before = conductor.state.index.document
+        clusters = another_cluster(before, document) if driven else no_cluster(document)
+        why = why_not(conductor.state, document) or clusters
         if why:
             return refusal(command, why)
         return put_into_force(conductor, command, document, getattr(documents, "layout", None))

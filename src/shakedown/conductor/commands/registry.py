@@ -127,12 +127,12 @@ def _evidence(file: Any) -> dict[str, Any]:
 OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop, "attest": attest, "drill": drill}
 
 
-def commands_for(documents: Any) -> Commands:
-    """Every command, for a campaign whose documents are found here."""
+def commands_for(documents: Any, driven: bool = True) -> Commands:
+    """Every command, for a campaign whose documents are found here. ``driven``: by the conductor that hears them."""
     from shakedown.conductor.commands.agreeing import agreeing_commands
     from shakedown.conductor.commands.amend import amend_command
     from shakedown.conductor.commands.overrides import STANDING_COMMANDS
     from shakedown.conductor.commands.rulings import PEOPLES_COMMANDS
 
-    mine = {"amend": amend_command(documents)} | agreeing_commands(documents)
+    mine = {"amend": amend_command(documents, driven)} | agreeing_commands(documents)
     return OPERATOR_COMMANDS | PEOPLES_COMMANDS | STANDING_COMMANDS | mine

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import stat
 import sys
@@ -20,13 +19,20 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shakedown.conductor.driver.script_words import (
+    files_of_variables,
+    filled_in,
+    normal,
+    programs_in,
+    run_by_others,
+)
 from shakedown.conductor.record.environments import keep_named, read_environment, read_named
 from shakedown.events.plain_files import open_plain
 from shakedown.metrics.words import plural, some
 from shakedown.model.checks import kinds_with_reference
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Document
+from shakedown.model.nouns import Case, Document, Pairs
 from shakedown.model.references import references_in
 
 if TYPE_CHECKING:
@@ -47,15 +53,6 @@ _NO_SETTINGS = """
     MODULESHOME MODULE_VERSION LMOD_* __LMOD_* _LMFILES_
 """
 _NO_SETTING = tuple(_NO_SETTINGS.split())
-_SEPARATORS = re.compile(r"[;&|()\n]+|\b(?:then|do|else|time|exec|nohup)\b")
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9_./+-]+")
-_REDIRECTION = re.compile(r"[0-9&]?>{1,2}[|&]?\s*[^\s;&|()]+")
-# Each path that the first are given is written, or goes away; of the second the last one; of an option the one that follows it.
-_WRITES_ALL = ("tee", "touch", "rm", "mkdir", "truncate", "mktemp")
-_WRITES_LAST = ("cp", "mv", "ln", "install", "rsync", "scp")
-_WRITES_NEXT = ("-o", "--output", "--out", "--log", "--logfile")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-
 Known = dict[str, str]  # what a file or a program was: by path, or by name
 
 
@@ -154,12 +151,36 @@ class Conditions:
         return (case for case in self.document.cases if not case.unavailable)
 
     def _programs(self) -> Iterator[tuple[str, Path]]:
-        scripts = dict.fromkeys(case.script for case in self._cases())
         search = os.pathsep.join((os.path.join(sys.prefix, "bin"), os.environ.get("PATH", os.defpath)))  # noqa: PTH118
-        for name in dict.fromkeys(name for script in scripts for name in programs_in(script)):
+        for name in dict.fromkeys(self._named()):
             path = name if name.startswith("/") else shutil.which(name, path=search) if "/" not in name else None
             if path is not None and Path(path).is_file():
                 yield name, Path(path)
+
+    def _named(self) -> Iterator[str]:
+        """Programs and absolute paths that the scripts and variables of runs name; what lies in the campaign is its own."""
+        root = str(self.layout.root)
+        done: set[tuple[str, Pairs]] = set()
+        for case in self._cases():
+            if (case.script, case.environment) in done:
+                continue
+            done.add((case.script, case.environment))
+            script, environment = (
+                self._placed(case, text) for text in (case.script, json.dumps(case.environment, ensure_ascii=False))
+            )
+            pairs = [(str(name), str(value)) for name, value in json.loads(environment)]
+            variables = {**os.environ, "SHAKEDOWN_CAMPAIGN": root, **dict(pairs)}
+            text = filled_in(script, variables)
+            own = [(name, filled_in(value, variables)) for name, value in pairs]
+            for name in (*programs_in(text), *files_of_variables(own, text), *run_by_others(variables)):
+                path = normal(name) if name.startswith("/") else name
+                if not path.startswith(f"{root}/"):
+                    yield path
+
+    def _placed(self, case: Case, text: str) -> str:
+        """With the places of the campaign and of the case's build, as the job's script has them."""
+        text = text.replace("{build}", str(self.layout.build(case.build))) if case.build else text
+        return text.replace("{campaign}", str(self.layout.root))
 
     def _what(self, path: Path) -> str:
         """What a file is, read again only where it may have changed."""
@@ -207,32 +228,6 @@ def file_digest(path: Path) -> str:
         while block := file.read(_BLOCK):
             hashed.update(block)
     return hashed.hexdigest()
-
-
-def programs_in(script: str) -> list[str]:
-    """Purpose: what a script names at the beginning of a command, as far as that is plain to see, and absolute paths that it does
-    not plainly write: an output is no condition of a run.
-    """
-    found: dict[str, None] = {}
-    for part in _SEPARATORS.split(_REDIRECTION.sub(" ", script)):
-        words = part.split()
-        while words and _ASSIGNMENT.match(words[0]):
-            words.pop(0)
-        if words and _PLAIN_WORD.fullmatch(words[0]) and not words[0].startswith("#"):
-            found[words[0]] = None
-        written = _written(words)
-        paths = (word for place, word in enumerate(words) if word.startswith("/") and place not in written)
-        found.update((word, None) for word in paths if _PLAIN_WORD.fullmatch(word))
-    return list(found)
-
-
-def _written(words: list[str]) -> set[int]:
-    """Which words of a command are plainly paths that it writes."""
-    name = Path(words[0]).name if words else ""
-    after_option = {place + 1 for place, word in enumerate(words) if word in _WRITES_NEXT}
-    if name in _WRITES_ALL:
-        return {*range(1, len(words)), *after_option}
-    return {len(words) - 1, *after_option} if name in _WRITES_LAST and len(words) > 1 else after_option
 
 
 # ---- what differs ----------------------------------------------------------------------------------------------------------

@@ -23,10 +23,13 @@ from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
 from shakedown.model.secrets import is_secret
 
-# Names, or their beginnings where they end in '*': search paths, modules, compilers, MPI, threads, accelerators, the scheduler.
+# Names, or their beginnings where they end in "*": search paths, what has other programs run code, modules, compilers, MPI,
+# threads, accelerators, the scheduler.
 _NAMES = """
-    PATH LD_LIBRARY_PATH LD_PRELOAD LD_RUN_PATH LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH FPATH INCLUDE
-    PKG_CONFIG_PATH CMAKE_* PYTHONPATH PYTHONHOME VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV
+    PATH LD_* LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH FPATH INCLUDE
+    BASH_ENV ENV SHELLOPTS BASHOPTS CDPATH IFS PS4 PROMPT_COMMAND BASH_FUNC_* PERL5* PERLLIB RUBY* GEM_* NODE_* NPM_CONFIG_* LUA_*
+    JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS CLASSPATH R_PROFILE* R_ENVIRON* R_LIBS* JULIA_*
+    PKG_CONFIG_PATH CMAKE_* PYTHON* VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV
     HOME USER LOGNAME SHELL PWD HOST HOSTNAME TMPDIR TMP TEMP SCRATCH WORK LANG LANGUAGE LC_* TZ UMASK
     MODULEPATH MODULESHOME MODULE_VERSION LOADEDMODULES _LMFILES_ LMOD_* __LMOD_* SPACK_* EASYBUILD_* EBROOT* EBVERSION*
     CC CXX FC F77 F90 CPP LD AR CFLAGS CXXFLAGS FFLAGS FCFLAGS CPPFLAGS LDFLAGS LIBS MAKEFLAGS *_CC *_CXX *_FC
@@ -37,7 +40,9 @@ _NAMES = """
     SLURM_* SLURMD_* SBATCH_* SRUN_* SALLOC_* PBS_* SHAKEDOWN_* SINGULARITY_* APPTAINER_* HDF5_* ROMIO_* DARSHAN_*
 """
 ALLOWED = tuple(_NAMES.split())
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(
+    r"[A-Za-z_][A-Za-z0-9_]*|BASH_FUNC_[\w.:+-]+(?:%%|\(\))"
+)  # the second: a function that a shell exports
 _LONGEST_NAME = 100
 
 

@@ -104,11 +104,14 @@ def begin_anew(site: Path, by: str, because: str) -> Register:
 
 
 def refuse_used(site: Path, identifier: str) -> None:
-    """Raise UsageError where a campaign of this name was entered before, whatever became of it."""
-    known = read_register(site).entered(identifier)
+    """Raise UsageError where a campaign of this name was entered before, whatever became of it. The case of letters makes no other
+    name.
+    """
+    known = read_register(site).alike(identifier)
     if known is not None:
+        name = identifier if known.campaign == identifier else f"{known.campaign}, which reads like {identifier},"
         raise UsageError(
-            f"the name {identifier} was used before: entry {known[1].entry} of {register_path(site)}",
+            f"the name {name} was used before: entry {known.entry} of {register_path(site)}",
             hint="a name is used once, so that it means one campaign on every page: give another one with --id",
         )
 
@@ -149,6 +152,7 @@ def _entry_of(register: OpenRegister, layout: Layout, document: Document, identi
     name = layout.root.absolute().name
     known = register.found.entered(name)
     if known is None:
+        refuse_used(register.found.path.parent, name)  # another one that reads like it
         digest = next((path.stem for path in sorted(layout.documents.glob("*.json"))), "")
         said = {"campaign": name, "plan": document.plan, "document": digest, "identity": identity}
         return register.add(BEGUN, **said, ad_hoc=bool(document.ad_hoc)).entry - 1

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics.judging.admits import admits_more, is_as_tight
 from shakedown.metrics.judging.default_criteria import criteria_of
+from shakedown.metrics.judging.fields import RUNS, STEERS, differ
 from shakedown.metrics.words import plural, some
 from shakedown.model.bounds import same
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.ladders import easier
-from shakedown.model.nouns import Case, Component, Document, Shape, Test
+from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Test
 from shakedown.model.units import show_duration
 
-_STEER = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack", "ladder")
-_SHARED = ("budgets", "targeted")  # of a system: what runs load together
-_PROGRAM = ("script", "build", "environment", "files", "container", "work", "stage", "toolchain")
+_SIZE = frozenset({"partition"})  # of what a case is, what belongs to its size and place
 Bounds = tuple[float | None, float | None]
 
 
@@ -40,6 +40,9 @@ def asks_less(old: Document, new: Document) -> tuple[str, ...]:
         *_of_copies(old, new),
         *_of_cases(old, new),
         *_of_nodes(old, new),
+        *_of_places(old, new),
+        *_of_watching(old, new),
+        *_of_scaling(old, new),
         *_of_rows(old, new).values(),
         *_of_precedence(old, new),
     ]
@@ -55,7 +58,7 @@ def eases_runs(old: Document, new: Document) -> tuple[str, ...]:
     found = [what for part in old.components if part.name in now for what in _of_running(part, now[part.name])]
     judging = _judging(old)
     rows = [what for name, what in _of_rows(old, new).items() if name in judging]
-    return tuple(dict.fromkeys([*found, *_of_cases(old, new), *rows, *_of_precedence(old, new)]))
+    return tuple(dict.fromkeys([*found, *_of_cases(old, new), *_of_places(old, new), *rows, *_of_precedence(old, new)]))
 
 
 def eased(old: Document, new: Document) -> tuple[frozenset[str], frozenset[str]]:
@@ -68,25 +71,20 @@ def eased(old: Document, new: Document) -> tuple[frozenset[str], frozenset[str]]
               if case.id in after and any(_of_case(case, after[case.id], *(its.get(case.test) for its in tests)))]  # fmt: skip
     judged = [case.id for case in old.cases if names.intersection(case.rows)]
     bounded = [case for cases in _less_bounded(old, new).values() for case in cases]
-    return frozenset(parts), frozenset([*easier, *judged, *bounded])
+    places = _other_places(old, new)
+    moved = [case.id for case in old.cases if case.partition in places]
+    return frozenset(parts), frozenset([*easier, *judged, *bounded, *moved])
 
 
 def steers_runs(old: Document, new: Document) -> bool:
     """Purpose: whether other runs come about by the later plan, as by a cap, a pause or another budget: its limits and windows, its
-    mix and how it is filled, when a case is given up, what runs load together, and what a case waits for. What would have run
-    without it nobody knows.
+    mix and how it is filled, when a case is given up, what runs load together, what a case waits for, what scheduler and machine
+    let through. What would have run without it nobody knows.
     """
-    now = {part.name: part for part in new.components}
-    pairs = [(part, now[part.name]) for part in old.components if part.name in now]
-    if any(getattr(old.system, key) != getattr(new.system, key) for key in _SHARED):
-        return True
-    after = {case.id: case for case in new.cases}
-    cases = [(case, after[case.id]) for case in old.cases if case.id in after]
-    if any(one.loads != two.loads or set(two.needs) - set(one.needs) for one, two in cases):
-        return True
-    return old.limits != new.limits or any(
-        getattr(one, key) != getattr(two, key) for one, two in pairs for key in _STEER
-    )
+    pairs: list[tuple[Struct, Struct]] = [(old, new), (old.system, new.system)]
+    before, after = _alike(old), _alike(new)
+    pairs += [(one, after[key]) for key, one in before.items() if key in after]
+    return any(differ(one, two, STEERS) for one, two in pairs) or _needs_more(old, new)
 
 
 def held_back(old: Document, new: Document) -> frozenset[str]:
@@ -217,25 +215,25 @@ def _of_case(old: Case, new: Case, before: Test | None, after: Test | None) -> I
     if new.shape.time_limit_s > old.shape.time_limit_s:
         limits = show_duration(old.shape.time_limit_s), show_duration(new.shape.time_limit_s)
         yield f"the time limit ({limits[0]}, now {limits[1]})"
-    if _size(new) != _size(old):
-        yield f"the size and place (now on {plural(new.shape.nodes, 'node')} of {new.partition})"
-    if any(getattr(new, key) != getattr(old, key) for key in _PROGRAM):
+    if new.shape.requeue and not old.shape.requeue:
+        yield "what a node's failure ended (the scheduler starts it again now, and that is no attempt)"
+    own, what = differ(old.shape, new.shape, RUNS), differ(old, new, RUNS)
+    if own or _SIZE & set(what):
+        asked = "".join(f", {key} {value}" for key, value in new.shape.resources.words() if "resources" in own)
+        yield f"the size and place (now on {plural(new.shape.nodes, 'node')} of {new.partition}{asked})"
+    if set(what) - _SIZE:
         yield "the program, input or settings"
     if set(old.needs) - set(new.needs):
         yield "what has to pass before it"
     if before is None or after is None:
         return
-    own, its = before.of(old), after.of(new)
-    gone = [check.text or check.kind for check in own.checks if check not in its.checks]
+    mine, its = before.of(old), after.of(new)
+    gone = [check.text or check.kind for check in mine.checks if check not in its.checks]
     if gone:
         yield f"the check {some(gone)}"
-    measured = [figure.name for figure in own.figures if figure not in its.figures]
+    measured = [figure.name for figure in mine.figures if figure not in its.figures]
     if measured:
         yield f"how {some(measured)} is measured"
-
-
-def _size(case: Case) -> tuple[object, ...]:
-    return case.partition, replace(case.shape, time_limit_s=0.0, requeue=Shape().requeue)
 
 
 def _of_copies(old: Document, new: Document) -> Iterator[str]:
@@ -247,6 +245,82 @@ def _of_copies(old: Document, new: Document) -> Iterator[str]:
             both = [(case, cases[case.id]) for case in old.cases if case.id in part.cases and case.id in cases]
             if any(new.system.copies(modes[mode.name], two) < old.system.copies(mode, one) for one, two in both):
                 yield f"copies at once in mode {mode.name} of {part.name}"
+
+
+def _alike(document: Document) -> dict[tuple[str, ...], Struct]:
+    """Every noun of a plan that another plan may have too, by what names it."""
+    found: dict[tuple[str, ...], Struct] = {("case", case.id): case for case in document.cases}
+    found |= {("component", part.name): part for part in document.components}
+    found |= {("retry", part.name, one.verdict): one for part in document.components for one in part.retry}
+    found |= {("build", build.key): build for build in document.builds}
+    for cluster in document.system.clusters:
+        found[("cluster", cluster.name)] = cluster
+        found |= {("partition", cluster.name, part.name): part for part in cluster.partitions}
+    return found
+
+
+def _needs_more(old: Document, new: Document) -> bool:
+    """A case needs another one to pass first that it did not need before."""
+    before = {case.id: set(case.needs) for case in old.cases}
+    return any(set(case.needs) - before[case.id] for case in new.cases if case.id in before)
+
+
+def _of_places(old: Document, new: Document) -> Iterator[str]:
+    """Where cases run that name a partition: its nodes, their kind, and what each submission there says."""
+    for place, what in _other_places(old, new).items():
+        yield f"where the cases of {place} run: other {some(what)}"
+
+
+def _other_places(old: Document, new: Document) -> dict[str, list[str]]:
+    """Partition that cases run on -> what of it, of its cluster and of its nodes is otherwise."""
+    places, used = _places(new), {case.partition for case in old.cases}
+    found = {}
+    for place, before in _places(old).items():
+        after = places.get(place)
+        if place not in used or after is None:
+            continue
+        what = [name for one, two in zip(before, after, strict=True) for name in differ(one, two, RUNS)]
+        what += ["nodes"] if _lost_nodes(before[1], after[1]) else []
+        if what:
+            found[place] = list(dict.fromkeys(what))
+    return found
+
+
+def _places(document: Document) -> dict[str, tuple[Cluster, Partition, NodeType]]:
+    kinds = {kind.name: kind for kind in document.system.node_types}
+    return {
+        f"{cluster.name}:{part.name}": (cluster, part, kinds.get(part.type, NodeType(part.type)))
+        for cluster in document.system.clusters
+        for part in cluster.partitions
+    }
+
+
+def _lost_nodes(old: Partition, new: Partition) -> bool:
+    """Some nodes are gone by name, although others may have come in their place."""
+    if old.nodes == new.nodes:
+        return False
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+    return bool(NodeSet(old.nodes, resolver=RESOLVER_NOGROUP) - NodeSet(new.nodes, resolver=RESOLVER_NOGROUP))
+
+
+def _of_watching(old: Document, new: Document) -> Iterator[str]:
+    """What is looked at to see that the machine and the settings are what they were."""
+    commands = dict(new.system.fingerprint)
+    less = [name for name, command in old.system.fingerprint if commands.get(name) != command]
+    if less:
+        yield f"what the fingerprint of each node asks: {some(less)}"
+    unseen = [name for name in old.record_environment if name not in new.record_environment]
+    if unseen:
+        yield f"variables that are recorded: {some(unseen)}"
+
+
+def _of_scaling(old: Document, new: Document) -> Iterator[str]:
+    """How an efficiency is reckoned: other words for the same runs are another criterion."""
+    after = _tests(new)
+    for test in old.tests:
+        if test.scaling is not None and test.name in after and after[test.name].scaling != test.scaling:
+            yield f"how {test.name} scales as it was: it is reckoned otherwise now"
 
 
 def _of_nodes(old: Document, new: Document) -> Iterator[str]:

@@ -123,7 +123,8 @@ class ActScore(Struct, frozen=True):
     """An act of a person, and what it came to. ``number``: of its event, which names it. ``said``, ``as_of``: seconds since 1970.
 
     ``without``: the outcome of the campaign without it, NOT_KNOWN where that shows only by running again; ``difference``: what
-    comes out otherwise then, a line each; ``differs``: the outcome does. ``takes``: what it takes away. ``standing``: agreed,
+    comes out otherwise then, a line each; ``differs``: the outcome does. ``takes``: what it takes away; ``together``: where it
+    does so only with other acts, because each of them covers the others, all of these; the first has it. ``standing``: agreed,
     one-sided, no effect, withdrawn, or "" where the plan names no parties. ``agreed``: who agreed, in words; ``missing``: parties
     whose word is missing.
     """
@@ -147,6 +148,14 @@ class ActScore(Struct, frozen=True):
     withdrawn_by: int = 0
     digest: str = ""
     differs: bool = False
+    together: tuple[int, ...] = ()
+
+    @property
+    def takes_words(self) -> str:
+        """What it takes away, and with which other acts; "" where it takes nothing."""
+        others = [str(number) for number in self.together if number != self.number]
+        beside = f", together with event{'s' if len(others) > 1 else ''} {', '.join(others)}" if others else ""
+        return f"{', '.join(self.takes)}{beside}" if self.takes else ""
 
     @property
     def matters(self) -> bool:

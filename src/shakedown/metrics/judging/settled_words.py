@@ -117,8 +117,13 @@ def _them(numbers: Sequence[int]) -> str:
     return "it" if len(numbers) == 1 else "them"
 
 
-def hangs_words(acts: Iterable[ActScore]) -> str:
-    """Purpose: the acts without each of which a rejected campaign would not be rejected: it is no word on the machine alone."""
+def hangs_words(acts: Sequence[ActScore], together: Collection[int] = (), without: str = "") -> str:
+    """Purpose: the acts without each of which a rejected campaign would not be rejected, or without all of which: it is no word on
+    the machine alone. ``without``: what it is without those that are ``together``.
+    """
+    if together:
+        names = [name_of(act.kind, act.by, act.number) for act in acts if act.number in together]
+        return f"; without {some(names)} together it is {without}"
     said = [
         f"{name_of(act.kind, act.by, act.number)} it is {act.without}"
         for act in acts
@@ -142,7 +147,7 @@ def restriction_words(act: ActScore) -> str:
     """What it takes away comes first: a page may have to cut the words of who did it."""
     back = f", as of {_moment(act.as_of)}" if act.backdated and act.as_of is not None else ""
     return (
-        f"{name_of(act.kind, act.by, act.number)} takes away {', '.join(act.takes)}: {act.by or 'somebody'} {act.what}{back},"
+        f"{name_of(act.kind, act.by, act.number)} takes away {act.takes_words}: {act.by or 'somebody'} {act.what}{back},"
         f" because {act.because or 'nothing is said'}"
     )
 

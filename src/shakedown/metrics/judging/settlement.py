@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.consent import Signed, weigh
+from shakedown.metrics.judging.covering import taken_together
 from shakedown.metrics.judging.criteria import score, score_people
 from shakedown.metrics.judging.ends import Ends
 from shakedown.metrics.judging.harder import at_best
@@ -53,7 +54,6 @@ Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
 Scored = tuple[Document, Clocks, Scorecard, Counted]
 _AT_ONCE = 16  # records without acts that are kept at a time
 _RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
-_OF_A_CLOCK = frozenset({"clock", "pause"})
 _MOST_TRIED = 12  # acts of a group that are left away one by one, to find those that matter
 _FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
 
@@ -125,6 +125,9 @@ class _Settling:
         self.known = [act for act in self.weighed if not act.unknown]
         self.one_sided = frozenset(act.number for act in self.known if consent.missing.get(act.number))
         self.unsure = sorted(number for number in unsure if consent.missing.get(number))
+        self.together: dict[
+            int, Acts
+        ] = {}  # the first of some acts that take something away only together -> all of them
 
     def scorecard(self) -> Scorecard:
         """Everything: the outcome, by whose word, and each act."""
@@ -146,7 +149,7 @@ class _Settling:
         others = self._others(outcome, restricting)
         unagreed, names = self._unagreed(restricting), named(self.acts, self.consent.missing)
         if not self._disputed(others, restricting):
-            hangs = hangs_words(scored) if outcome == "rejected" else ""
+            hangs = hangs_words(scored, *self._hangs(scored, restricting)) if outcome == "rejected" else ""
             return replace(settled, summary=settled.summary + hangs + unsure_words(self.unsure, names))
         computed = {act.number for act in self.acts if act.moves_back}
         said = disputed_words(outcome, self._if_agreed(unagreed, outcome), others, unagreed, computed, names)
@@ -236,33 +239,25 @@ class _Settling:
     def _restricting(self, judged: Scorecard) -> tuple[dict[int, tuple[str, ...]], set[int]]:
         """What each act takes away, and the acts that take anything."""
         takes = {act.number: self._takes(act, judged) for act in self.weighed}
-        idle = [act for act in self.weighed if not takes[act.number]]
-        for act in idle:
-            same = self._saying_it_too(act, idle)
-            takes[act.number] = self._takes(act, judged, beside=same) if same else ()
+        idle = [act for act in self.known if not takes[act.number] and self._can_take(act)]
+        heavy = self.variants.heavy([act.number for act in idle])
+        light = [act.number for act in idle if act.number not in heavy]
+        groups = taken_together(light, self._lost)  # first those for which the log is not read again
+        rest = [act.number for act in idle if not any(act.number in group for group in groups)]
+        groups |= taken_together(rest, self._lost) if heavy else {}
+        for group, lines in groups.items():
+            takes[min(group)], self.together[min(group)] = lines, group
         return takes, {number for number, lines in takes.items() if lines}
-
-    def _saying_it_too(self, act: Act, others: Sequence[Act]) -> Acts:
-        """The later ones of some acts that say what it says."""
-        return frozenset(one.number for one in others if one.number > act.number and self._says_it_too(act, one))
-
-    def _says_it_too(self, act: Act, other: Act) -> bool:
-        """Whether each of two acts may do what the other one does, so that neither takes anything alone: the first one does."""
-        if act.kind in ENDS_EARLY and other.kind in ENDS_EARLY:
-            ends = self.variants.ends
-            return ends is not None and other.number in ends.shared(act.number)
-        if act.kind in _OF_A_CLOCK and other.kind in _OF_A_CLOCK:
-            return act.component == other.component
-        return act.kind == other.kind and act.kind in ("rule", "change") and self._covers(act.number, other)
 
     def _wanted(self) -> list[Acts]:
         """The sets of acts whose absence is asked about."""
         each = [frozenset({act.number}) for act in self.weighed if not moves_nothing(act)]
-        again = [same | {act.number} for act in self.weighed if (same := self._saying_it_too(act, self.weighed))]
         all_known = frozenset(act.number for act in self.known)
+        able = frozenset(act.number for act in self.known if self._can_take(act))
         sides = [frozenset(act.number for act in self.known if act.number in self.one_sided and self._side(act) == side)
                  for side in {self._side(act) for act in self.known}]  # fmt: skip
-        return list(dict.fromkeys([frozenset(), *each, *again, all_known, self.one_sided, *sides]))
+        alike = self._alike(sorted(self.one_sided))
+        return list(dict.fromkeys([frozenset(), *each, *alike, able, all_known, self.one_sided, *sides]))
 
     def _score_all(self) -> None:
         """Everything that is asked about, some records at a time."""
@@ -329,19 +324,31 @@ class _Settling:
     def _raw(self, numbers: Acts) -> str:
         return self._score(numbers)[2].outcome
 
-    def _takes(
-        self, act: Act, judged: Scorecard, gone: Acts = frozenset(), beside: Acts = frozenset()
-    ) -> tuple[str, ...]:
-        """``gone``: acts that are left out of account; ``beside``: acts that are taken out with it."""
-        if (act.kind in NO_ROWS and not act.anew) or act.kind in ("waive", "withdraw"):
+    def _takes(self, act: Act, judged: Scorecard, gone: Acts = frozenset()) -> tuple[str, ...]:
+        """``gone``: acts that are left out of account."""
+        if not self._can_take(act):
             return ()
-        document, clocks, without, counted = self._score(gone | {act.number} | beside)
+        document, clocks, without, counted = self._score(gone | {act.number})
         base_document, base_clocks, _, base_counted = self._score(gone)
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
         step = (*self.steps.of(act), self.steps.stood_by(act)) if act.kind == "amend" else None
         relied = step is not None and self.steps.is_relied_on(act)
         runs = base_counted, counted
-        return taken(act.kind, judged, without, (base_document, document), runs, moved, step, relied)
+        return taken(act.kind, judged, without, (base_document, document), runs, moved, step, relied, act.unknown)
+
+    def _can_take(self, act: Act) -> bool:
+        """Whether runs, time or values may be lost by an act. A waiver restricts by itself."""
+        return (act.kind not in NO_ROWS or act.anew) and act.kind not in ("waive", "withdraw")
+
+    def _lost(self, numbers: Acts, gone: Acts = frozenset()) -> tuple[str, ...]:
+        """What several acts take away together, whichever of them does. ``gone``: acts that are left out of account."""
+        document, clocks, without, counted = self._score(gone | numbers)
+        base_document, base_clocks, judged, base_counted = self._score(gone)
+        documents, runs, moved = (base_document, document), (base_counted, counted), (base_clocks, clocks)
+        lines: list[str] = []
+        for kind in sorted({self.by_number[number].kind for number in numbers}):
+            lines += taken(kind, judged, without, documents, runs, moved if kind in MOVES_CLOCKS else None)
+        return tuple(dict.fromkeys(lines))
 
     # ---- acts --------------------------------------------------------------------------------------------------------------
 
@@ -363,6 +370,7 @@ class _Settling:
             backdated=act.backdated,
             difference=difference,
             takes=takes.get(number, ()),
+            together=tuple(sorted(self.together.get(number, ()))),
             party=self._side(act),
             standing=self._standing(act),
             agreed=tuple(agreement_words(said) for said in self.consent.agreed.get(number, ()))
@@ -412,7 +420,10 @@ class _Settling:
         if judged.outcome != "accepted" or restricting - gone:
             return _restricted(judged.outcome, restricting - gone)
         covered = (act for act in self.weighed if act.number not in gone and any(self._covers(n, act) for n in gone))
-        return _restricted("accepted", [act.number for act in covered if self._takes(act, judged, gone)][:1])
+        if any(self._takes(act, judged, gone) for act in covered):
+            return "accepted with restrictions"
+        rest = frozenset(act.number for act in self.known if act.number not in gone and self._can_take(act))
+        return _restricted("accepted", [*rest][:1] if len(rest) > 1 and self._lost(rest, gone) else ())
 
     def _covers(self, number: int, act: Act) -> bool:
         """Whether one act may change what another one comes to: words on the same runs, clocks, ends, procedures."""
@@ -443,6 +454,17 @@ class _Settling:
                 known.append(sorted(self._least(gone, word, restricting)))
         return found
 
+    def _hangs(self, scored: Sequence[ActScore], restricting: set[int]) -> tuple[Acts, str]:
+        """Acts without which a rejected campaign would not be rejected, where it would be without each of them alone."""
+        if any(act.differs for act in scored):
+            return frozenset(), ""
+        known = frozenset(act.number for act in scored if act.without != NOT_KNOWN) & {act.number for act in self.known}
+        for gone in dict.fromkeys([*self._alike(sorted(known)), known]):
+            word = self._word_without(gone, restricting) if len(gone) > 1 else "rejected"
+            if word != "rejected" and self._is_sure(gone, word, "rejected"):
+                return self._least(gone, word, restricting), word
+        return frozenset(), ""
+
     def _least(self, gone: Acts, word: str, restricting: set[int]) -> Acts:
         """Of acts without which it comes out otherwise, those that are needed for it."""
         for number in sorted(gone) if 1 < len(gone) <= _MOST_TRIED else ():
@@ -451,13 +473,23 @@ class _Settling:
         return gone
 
     def _subsets(self) -> list[Acts]:
-        """Each one-sided act, all of them, and all of each side: acts of two sides may hide each other."""
+        """Each one-sided act, those that may cover each other, all of them, and all of each side: acts of two sides may hide each
+        other.
+        """
         sides: dict[str, set[int]] = {}
         for act in self.known:
             if act.number in self.one_sided:
                 sides.setdefault(self._side(act), set()).add(act.number)
         each = [frozenset({number}) for number in sorted(self.one_sided)]
-        return list(dict.fromkeys([*each, self.one_sided, *(frozenset(side) for side in sides.values())]))
+        alike = self._alike(sorted(self.one_sided))
+        return list(dict.fromkeys([*each, *alike, self.one_sided, *(frozenset(side) for side in sides.values())]))
+
+    def _alike(self, numbers: Sequence[int]) -> list[Acts]:
+        """Of some acts, for each those that may cover what it comes to, and itself."""
+        return [
+            frozenset(one for one in numbers if one == number or self._covers(number, self.by_number[one]))
+            for number in numbers
+        ]
 
 
 def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...]:

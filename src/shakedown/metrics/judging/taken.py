@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from shakedown.metrics.clock import Clock
+from shakedown.metrics.clock import Clock, Hours
 from shakedown.metrics.judging.asked_less import asks_less, eases_runs
 from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.words import plural
@@ -30,15 +30,16 @@ def taken(
     clocks: tuple[Clocks, Clocks] | None = None,
     step: tuple[Document, Document, Document] | None = None,
     relied: bool = False,
+    held: bool = False,
 ) -> tuple[str, ...]:
     """Purpose: what the act takes away, a phrase each. ``documents``, ``runs`` (those counted) and ``clocks``: as it is, and
     without the act; no clocks where the act moves none. ``step``: of an amendment the plan before it, the plan that it put into
     force, and the last one before it that every party stood by; ``relied``: results that count were ordered or judged while
-    that was so.
+    that was so; ``held``: it held work back, so that what would have run in that time is not known.
     """
     found = list(_by_amendment(*step, documents[0], relied)) if step is not None else []
     found += _runs(*runs)
-    found += _time(documents[0], *clocks) if clocks else []
+    found += _time(documents[0], *clocks, held) if clocks else []
     if kind in ("drain", "cancel"):
         found += _ended(without)
     if kind in ("rule", "change", "clock"):
@@ -81,16 +82,34 @@ def _values(judged: Scorecard, without: Scorecard) -> Iterator[str]:
         mine = now.get(key)
         if mine is not None and mine.count < item.count:
             yield f"{item.count - mine.count} of the {item.count} that {key[1]} of {key[0]} would count"
+        elif mine is not None and _ruled_out(mine) > _ruled_out(
+            item
+        ):  # of a criterion that counts rows, not their values
+            more = _ruled_out(mine) - _ruled_out(item)
+            yield f"{plural(more, 'run')} that {key[1]} of {key[0]} would ask about"
+
+
+def _ruled_out(item: CriterionScore) -> int:
+    return sum(count for why, count in item.left_out if why.startswith("ruled "))
 
 
 def _criteria(scorecard: Scorecard) -> Mapping[tuple[str, str], CriterionScore]:
     return {(part.name, item.name): item for part in scorecard.components for item in part.criteria}
 
 
-def _time(document: Document, now: Clocks, before: Clocks) -> Iterator[str]:
+def _time(document: Document, now: Clocks, before: Clocks, held: bool) -> Iterator[str]:
+    """Time that counts without the act and does not with it, also where the clock ran as long in the end. Of what held work back
+    only the shorter time is known: in another one other runs would have run.
+    """
     timed = {part.name for part in document.components if part.duration_s}
     for name, clock in before.items():
         mine = now.get(name)
-        less = (clock.ran if clock else 0.0) - (mine.ran if mine else 0.0)
-        if less > _LEAST_S and name in timed:
+        if name not in timed or clock is None:
+            continue
+        if held:
+            less = clock.ran - (mine.ran if mine else 0.0)
+        else:
+            hours = Hours(mine.spans if mine else ())
+            less = sum(end - begin - hours.inside((begin, end)) for begin, end in clock.spans)
+        if less > _LEAST_S:
             yield f"{show_duration(less)} of clock time of {name}"

@@ -185,7 +185,7 @@ def _act(act: ActScore) -> str:
         f"event {act.number}, {show_time(act.said)}{back}: {act.by or 'somebody'}{party} {act.what}",
         f"because {act.because}" if act.because else "",
         standing_words(act) if act.standing else "",
-        f"takes away {', '.join(act.takes)}" if act.takes else "",
+        f"takes away {act.takes_words}" if act.takes else "",
         "without it: as it is" if act.standing in ("withdrawn", "no effect") else f"without it: {act.without}",
     ]
     return one_line("; ".join(filter(None, parts)), 1200)

@@ -1,0 +1,173 @@
+"""What each field of a frozen plan is to a settlement: ``ROLES``. A field that is in no table fails a test.
+
+An amendment may change any of them, so each has been decided on once, here. ``differ`` compares two nouns by the fields of a role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
+from shakedown.model.nouns import (
+    Build,
+    Case,
+    Cluster,
+    Component,
+    Document,
+    Limits,
+    Mode,
+    NodeType,
+    Partition,
+    Patience,
+    Procedure,
+    Retry,
+    Shape,
+    System,
+    Test,
+)
+from shakedown.model.resources import Gpus, Resources
+
+RUNS = "runs"  # what a run is and where it takes place: how another one would have come out nobody knows
+STEERS = "steers"  # which runs come about and when: without it others would have run
+ASKS = "asks"  # what is asked for, weighed on its own: by asked_less, taken_away, harder, beyond or consent
+FILLED = "filled in"  # all of it that matters is filled into the cases and builds
+WORDS = "words"  # for people: nothing is judged or run by it
+
+ROLES: Mapping[type[Struct], Mapping[str, tuple[str, ...]]] = {
+    Document: {
+        ASKS: (
+            "system",
+            "components",
+            "cases",
+            "tests",
+            "builds",
+            "contracts",
+            "parties",
+            "scores",
+            "consent",
+            "record_environment",
+        ),
+        STEERS: ("limits", "seed"),
+        WORDS: ("plan", "about", "sources", "schema", "failures", "unavailable", "ad_hoc"),
+    },
+    System: {
+        ASKS: ("clusters", "node_types", "fingerprint"),
+        STEERS: ("budgets", "targeted", "licence_names"),
+        FILLED: ("filesystems", "toolchains"),
+        WORDS: ("name", "about", "network", "found", "budget_units"),
+    },
+    Cluster: {
+        RUNS: ("scheduler", "options"),
+        STEERS: ("licences", "most_jobs", "patience"),
+        ASKS: ("name", "partitions"),
+    },
+    Patience: {STEERS: ("poll_s", "grace_s", "lost_after_s", "no_answer_s", "dead_after_s")},
+    Partition: {
+        RUNS: ("type", "options"),
+        STEERS: ("time_limit_s", "most_nodes"),
+        ASKS: ("name", "cluster", "nodes", "count"),
+    },
+    NodeType: {
+        RUNS: ("sockets", "cores", "threads_per_core", "numa", "memory_bytes", "features", "gpus"),
+        FILLED: (
+            "peak_flop_per_s",
+            "last_level_cache_bytes",
+            "clock_hz",
+            "flops_per_cycle",
+            "fast_memory_bytes",
+            "memory_bandwidth_bytes_per_s",
+        ),
+        ASKS: ("name",),
+        WORDS: ("cpu",),
+    },
+    Gpus: {RUNS: ("count", "model", "memory_bytes", "numa")},
+    Case: {
+        RUNS: (
+            "partition",
+            "toolchain",
+            "parameters",
+            "script",
+            "environment",
+            "build",
+            "files",
+            "work",
+            "targets",
+            "stage",
+            "container",
+        ),
+        STEERS: ("loads",),
+        ASKS: ("id", "test", "shape", "unavailable", "expect", "rows", "sides", "checks", "figures", "needs"),
+        WORDS: ("because",),
+    },
+    Shape: {
+        RUNS: ("nodes", "tasks_per_node", "cpus_per_task", "units", "exclusive", "resources"),
+        ASKS: ("time_limit_s", "requeue"),
+    },
+    Resources: {
+        RUNS: (
+            "gpus_per_node",
+            "gpus_per_task",
+            "constraint",
+            "memory_bytes",
+            "memory_per_cpu_bytes",
+            "reservation",
+            "licences",
+            "options",
+            "directives",
+        )
+    },
+    Build: {
+        STEERS: ("time_limit_s", "where", "partition", "cpus"),
+        ASKS: ("key",),
+        FILLED: ("script", "environment"),  # into the key, as the content of the source is
+        WORDS: ("name", "source"),
+    },
+    Test: {ASKS: ("name", "checks", "figures", "scaling"), WORDS: ("about", "draws", "tags", "path")},
+    Component: {
+        STEERS: (
+            "limits",
+            "fill",
+            "fillers",
+            "windows",
+            "yields",
+            "phases",
+            "mix",
+            "stop_after",
+            "sweep",
+            "pack",
+            "ladder",
+        ),
+        ASKS: (
+            "name",
+            "cases",
+            "repeats",
+            "after",
+            "criteria",
+            "retry",
+            "modes",
+            "procedures",
+            "gate",
+            "duration_s",
+            "clock",
+        ),
+        WORDS: ("kind", "about"),
+    },
+    Retry: {ASKS: ("verdict", "times"), STEERS: ("backoff_s",)},
+    Mode: {ASKS: ("name", "repeats", "warm_up", "copies", "overlap")},
+    Procedure: {ASKS: ("name", "about", "evidence"), WORDS: ("who", "clause")},
+    Limits: {STEERS: ("copies", "budgets", "queued", "builds", "stagger_s", "exclude_after")},
+    Fill: {STEERS: ("target", "queue_ahead_s", "survive_s", "ramp_s", "drain")},
+    Window: {STEERS: ("from_s", "to_s", "zone", "budgets", "copies", "closed"), WORDS: ("text",)},
+    Yield: {STEERS: ("clusters", "pending", "until", "budgets", "copies", "closed")},
+    ClockTerms: {ASKS: ("start", "causes", "ramp", "drain")},
+    Phase: {STEERS: ("name", "duration_s")},
+    Sweep: {STEERS: ("queued", "rounds", "wait_s")},
+    Pack: {STEERS: ("runs", "at_once", "allocations")},
+}
+
+
+def differ(old: Struct, new: Struct, role: str) -> tuple[str, ...]:
+    """Purpose: the fields of a role in which two nouns of one kind differ."""
+    return tuple(name for name in ROLES[type(old)].get(role, ()) if getattr(old, name) != getattr(new, name))

@@ -1,0 +1,218 @@
+"""Every field of a plan is something to a settlement: an amendment of it asks less, eases runs, steers them, or is but words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import recompute_plans as script
+from acts_story import Acted, plan
+from msgspec import Struct
+from msgspec.structs import fields, replace
+
+from shakedown.metrics.judging import fields as roles
+from shakedown.metrics.judging.asked_less import asks_less, eased, eases_runs, steers_runs
+from shakedown.metrics.judging.fields import RUNS, STEERS
+from shakedown.metrics.judging.scorecard import NOT_KNOWN
+from shakedown.model import filling, nouns, resources
+from shakedown.model.ladders import Ladder
+from shakedown.model.nouns import Build, Case, Cluster, Component, Document, Need, Partition, Retry, System
+from shakedown.model.resources import Gpus, Resources
+from shakedown.model.scaling import Scaling
+
+_OWN = ("Check", "TargetClass", "FileSystem", "Spack", "Toolchain", "Need", "Party", "Source")  # compared as wholes
+
+
+def test_every_field_of_a_plan_is_in_a_table() -> None:
+    kinds = [
+        value
+        for module in (nouns, filling, resources)
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Struct) and value.__module__ == module.__name__
+    ]
+    assert {kind.__name__ for kind in kinds} - {kind.__name__ for kind in roles.ROLES} == set(_OWN)
+    for kind, table in roles.ROLES.items():
+        named = [name for some in table.values() for name in some]
+        assert sorted(named) == sorted(one.name for one in fields(kind)), kind.__name__
+
+
+def _other(value: Any) -> Any:
+    """Another value of the same kind, and a larger one."""
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1
+        case "link":
+            return "copy"
+        case "login":
+            return "job"
+        case str():
+            return "other"
+        case nouns.Patience():
+            return replace(value, poll_s=9.0)
+        case nouns.Limits():
+            return replace(value, queued=7)
+        case filling.Fill():
+            return replace(value, target=0.5)
+        case Resources():
+            return Resources(constraint="good")
+        case Gpus():
+            return Gpus(count=2)
+        case _:
+            return (("other", 1.0),)
+
+
+def _with(document: Document, kind: type[Struct], name: str) -> Document:
+    """The plan with this field of the first noun of its kind changed."""
+    system = document.system
+    cluster = system.clusters[0]
+    (part,), case, component = cluster.partitions, document.cases[0], document.components[0]
+
+    def of(noun: Struct) -> Any:
+        return replace(noun, **{name: _VALUES.get((kind, name), _other(getattr(noun, name)))})
+
+    def on(changed: System) -> Document:
+        return replace(document, system=changed)
+
+    match kind:
+        case nouns.Document:
+            return of(document)  # type: ignore[no-any-return]
+        case nouns.System:
+            return on(of(system))
+        case nouns.Cluster:
+            return on(replace(system, clusters=(of(cluster), *system.clusters[1:])))
+        case nouns.Partition:
+            sent = replace(cluster, partitions=(of(part),))
+            return on(replace(system, clusters=(sent, *system.clusters[1:])))
+        case nouns.NodeType:
+            return on(replace(system, node_types=(of(system.node_types[0]), *system.node_types[1:])))
+        case nouns.Case:
+            return replace(document, cases=(of(case), *document.cases[1:]))
+        case nouns.Shape:
+            return replace(document, cases=(replace(case, shape=of(case.shape)), *document.cases[1:]))
+        case nouns.Build:
+            return replace(document, builds=(of(document.builds[0]),))
+        case nouns.Retry:
+            retry = (of(component.retry[0]),)
+            return replace(document, components=(replace(component, retry=retry), *document.components[1:]))
+        case nouns.Component:
+            return replace(document, components=(of(component), *document.components[1:]))
+    raise AssertionError(kind)
+
+
+_WHOLE = (nouns.Patience, nouns.Limits, filling.Fill, Gpus, Resources, filling.Window, filling.Yield, filling.Phase, filling.Sweep,
+          filling.Pack)  # fmt: skip
+_VALUES: dict[Any, Any] = {
+    (Component, "sweep"): filling.Sweep(),
+    (Component, "pack"): filling.Pack(),
+    (Component, "ladder"): Ladder("nodes"),
+    (Case, "partition"): "c4:batch",
+    (Case, "needs"): (Need("stream/b"),),
+    (Partition, "type"): "fat",
+    (Partition, "options"): ("--exclude=c3n1",),
+    (Cluster, "options"): ("--exclude=c3n1",),
+}
+_FIELDS = [
+    (kind, name, role)
+    for kind, table in roles.ROLES.items()
+    if kind not in _WHOLE
+    for role in (RUNS, STEERS)
+    for name in table.get(role, ())
+]
+
+
+def _full() -> Document:
+    """A plan with everything in it that a field is of."""
+    document = plan()
+    part, *rest = document.components
+    fat = replace(document.system.node_types[0], name="fat", cores=64)
+    system = replace(document.system, node_types=(*document.system.node_types, fat))
+    part = replace(part, retry=(Retry("node_fail", 1),))
+    return replace(document, system=system, components=(part, *rest), builds=(Build("k", "b", "", "make"),))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "role"), _FIELDS, ids=[f"{kind.__name__}.{name}" for kind, name, _ in _FIELDS]
+)
+def test_a_field_that_runs_come_about_by_is_weighed(kind: type[Struct], name: str, role: str) -> None:
+    """By the package and by the program that shares no code with it."""
+    before, after = _full(), _with(_full(), kind, name)
+    told = Acted(before)
+    told.keep(after)
+    old, new = told.plans.values()
+    if role == RUNS:
+        assert eases_runs(before, after) and asks_less(before, after) and eased(before, after)[1]
+        assert script.eases(old, new)[1] == set(eased(before, after)[1])
+    else:
+        assert steers_runs(before, after) and not eases_runs(before, after)
+        assert script.steers(old, new) and not any(script.eases(old, new))
+
+
+def test_an_efficiency_that_is_reckoned_otherwise_and_what_is_watched_are_asked_less() -> None:
+    document = plan()
+    tests = tuple(replace(test, scaling=Scaling("nodes")) for test in document.tests)
+    system = replace(document.system, fingerprint=(("kernel", "uname -r"),))
+    before = replace(document, tests=tests, system=system, record_environment=("MINE",))
+    weak = tuple(replace(test, scaling=Scaling("nodes", "weak")) for test in document.tests)
+    told = Acted(before)
+    for after, said in (
+        (replace(before, tests=weak), "how stream scales as it was: it is reckoned otherwise now"),
+        (replace(before, system=document.system), "what the fingerprint of each node asks: kernel"),
+        (replace(before, record_environment=()), "variables that are recorded: MINE"),
+    ):
+        name = told.keep(after)
+        assert said in asks_less(before, after) and asks_less(after, after) == ()
+        assert script.asks_less(told.plans[told.record.document], told.plans[name])
+
+
+def test_an_amendment_that_sends_runs_away_from_a_node_is_disputed_where_consent_is_missing() -> None:
+    """By a constraint, a reservation, options of the cluster, or other nodes under the same number."""
+    for change in (_constrained, _excluded, _swapped):
+        for consent in (("amend",), ()):
+            document = plan(consent=consent)
+            told = Acted(document)
+            told.run("speed", "stream/a")
+            number = told.say(
+                "amended", {"document": told.keep(change(document)), "by": "Bo", "difference": ["x"]}, "tidy"
+            )
+            for place, case in enumerate(("stream/b", "linpack/a", "stream/a", "stream/b", "linpack/a")):
+                told.run("speed", case, repeat=1 + (place > 1))
+            told.run("days", "stream/a")
+            told.now += 600.0
+            told.say("finding", {"kind": "time_is_up", "component": "days"})
+            evidence = [{"name": "log", "sha256": "ab" * 32, "bytes": 3}]
+            attested = {"component": "hands", "procedure": "diag", "met": True, "evidence": evidence, "by": "Bo"}
+            told.agree(told.say("attested", attested, "seen"), "Ada")
+            told.end()
+            card = told.card()
+            act = next(one for one in card.acts if one.number == number)
+            assert act.without == NOT_KNOWN and card.without_acts.startswith(NOT_KNOWN)
+            assert f"the amendment by Bo (event {number})" in card.summary
+            assert card.outcome == ("disputed" if consent else "accepted with restrictions"), card.summary
+            if consent:
+                assert any("but results that count were ordered or judged by it" in text for text in card.remarks)
+            else:
+                assert act.takes
+
+
+def _constrained(document: Document) -> Document:
+    cases = [
+        replace(case, shape=replace(case.shape, resources=Resources(constraint="good", reservation="r")))
+        for case in document.cases
+    ]
+    return replace(document, cases=tuple(cases))
+
+
+def _excluded(document: Document) -> Document:
+    clusters = tuple(replace(cluster, options=("--exclude=c3n4",)) for cluster in document.system.clusters)
+    return replace(document, system=replace(document.system, clusters=clusters))
+
+
+def _swapped(document: Document) -> Document:
+    """As many nodes, and others."""
+    clusters = tuple(
+        replace(cluster, partitions=(replace(cluster.partitions[0], nodes=f"{cluster.name}n[1-3,9]"),))
+        for cluster in document.system.clusters
+    )
+    return replace(document, system=replace(document.system, clusters=clusters))
