@@ -23,7 +23,10 @@ OUTPUTS = Path(__file__).parent / "outputs"
 RUN = "r000001"
 GCC = Toolchain("gcc", cc="gcc", cxx="g++", fc="gfortran")
 # whose input is the site's own, and what a site's test of them is called
-TO_EXTEND = ("cp2k", "gromacs", "io500", "lammps-defaults", "milc", "nwchem", "openfoam", "quantum-espresso", "snap")
+TO_EXTEND = (
+    *("cp2k", "gromacs", "gtc", "io500", "lammps-defaults", "lsms", "milc", "minidft", "nwchem", "openfoam"),
+    *("quantum-espresso", "snap"),
+)
 
 Numbers = dict[str, float]
 
@@ -169,6 +172,23 @@ WRONG = [
     ("openfoam", "Time = 2\n", "--> FOAM FATAL ERROR:\n", "FOAM FATAL"),
     ("milc", "iters = 100 mflops", "not converged iters = 100 mflops", "not converged"),
     ("lammps-defaults", "Total wall time", "ERROR: Lost atoms", "Total wall time"),
+    ("minighost", "Computation within error tolerance.", "", "within error tolerance"),
+    ("minighost", "GFLOPS_Total:                 2.187E+00", "GFLOPS_Total:                     NaN", "rate"),
+    ("minidft", "convergence has been achieved", "convergence NOT achieved", "convergence NOT"),
+    ("minidft", "215.00s WALL (       1 calls)\n=", "****** WALL (       1 calls)\n=", "benchmark"),
+    ("gtc", "NERSC TIME(SEC):     286.312", "NERSC TIME(SEC):************", "loop"),
+    ("gtc", " 1.531E+02 1.252E+01", "       NaN 1.252E+01", "pusher"),
+    ("lsms", "FOM = 1.2e+11/sec", "FOM = -nan/sec", "merit"),
+    ("lsms", "Loaded input file!", "RESULTS WILL BE WRONG!!!", "RESULTS WILL BE WRONG"),
+    ("genasis", "Finishing the Program", "ERROR: aborting", "Finishing"),
+    ("genasis", "2.674439E+001", "NaN", "execution"),
+    ("hio", "<result> pass <<< xexec done.  Test name: read", "<result> fail <<< xexec done.  Test name: read", "read"),
+    ("hio", "Write_speed 0.308243", "Write_speed -nan", "write"),
+    ("lammps-omp", "using 2 OpenMP", "using 1 OpenMP", "using 2 OpenMP"),
+    ("lammps-omp", "tersoff/omp", "tersoff", "tersoff/omp"),
+    ("lammps-kokkos", "tersoff/kk", "tersoff", "tersoff/kk"),
+    ("lammps-reaxff-omp", "energy conserved", "energy lost or gained", "energy conserved"),
+    ("lammps-reaxff-kokkos", "-85.329693", "-84.329693", "-85[.]3"),
 ]
 
 
