@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -10,8 +11,11 @@ from typing import Any
 
 import pytest
 import yaml
+from catalogue_outputs import document_in
 
 from shakedown import catalogue
+from shakedown.conductor.workers import worker
+from shakedown.model.nouns import Document
 
 CATALOGUE = Path(catalogue.__file__).parent / "tests"
 
@@ -50,3 +54,16 @@ def _deep(base: Fields, own: Fields) -> Fields:
 @pytest.fixture
 def fields_of() -> Callable[[str], Fields]:
     return merged
+
+
+@pytest.fixture(scope="session")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
+    """A plan of every published program."""
+    return document_in(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture
+def as_in_a_worker() -> Iterator[None]:
+    before = signal.signal(signal.SIGPROF, worker._alarm)  # what a worker that starts does
+    yield
+    signal.signal(signal.SIGPROF, before)

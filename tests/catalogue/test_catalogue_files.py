@@ -21,17 +21,29 @@ CATALOGUE = Path(catalogue.__file__).parent / "tests"
 NAMES = sorted(path.stem for path in CATALOGUE.glob("*.yaml"))
 SHARED = [name for name in NAMES if name.endswith("-defaults")]
 # whose input is the site's own, so that a site extends them
-WITHOUT_INPUT = ["cp2k", "gromacs", "io500", "milc", "nwchem", "openfoam", "quantum-espresso", "snap"]
+WITHOUT_INPUT = [
+    *("cp2k", "gromacs", "gtc", "io500", "lsms", "milc", "minidft", "nwchem", "openfoam", "quantum-espresso", "snap"),
+]
 CONCRETE = [name for name in NAMES if name not in (*SHARED, *WITHOUT_INPUT)]
 WHOLE = [*CONCRETE, *WITHOUT_INPUT]
 KERNELS = ["hello", "io", "noise", "pairs", "stream"]
 APPLICATIONS = ["hpcc", "lammps-reaxff", "lammps-silicon", "lammps-tersoff"]
 MACHINE = [  # what a machine needs before any program: no program is published for it
-    *("launch-time", "node-health", "programming", "programming-fortran", "programming-hybrid", "programming-mpi"),
+    *(
+        "checkpoint",
+        "launch-time",
+        "node-health",
+        "programming",
+        "programming-fortran",
+        "programming-hybrid",
+        "programming-mpi",
+    ),
     *("programming-mpi-fortran", "programming-openmp", "scheduler-storm"),
 ]
 SOURCES = {"json", "regex", "table", "yaml", "formula"}
-WITHOUT_DIRECTION = ("energy", "share", "steps", "iterations", "calls", "counts", "samples_taken", "looks")
+WITHOUT_DIRECTION = (
+    *("energy", "fermi_energy", "cycles", "share", "steps", "iterations", "calls", "counts", "samples_taken", "looks"),
+)
 CARRIED_ON = 3600  # seconds that a published benchmark may take as it is shipped
 
 
@@ -102,8 +114,16 @@ def test_no_input_file_is_left_over(fields_of: Merged) -> None:
 
 def filled(fields: Fields, **more: str) -> str:
     """The command with something in place of every expression."""
-    values = {"launch": "mpiexec -n 2", "build": "/b", "ranks": "2", "cpus_per_task": "2", **more}
-    values |= {name: str(options[0]) for name, options in fields.get("parameters", {}).items() if name not in more}
+    values = {
+        "launch": "mpiexec -n 2",
+        "build": "/b",
+        "ranks": "2",
+        "cpus_per_task": "2",
+        "tasks_per_node": "2",
+        **more,
+    }
+    first = {name: str(options[0]) for name, options in fields.get("parameters", {}).items()}
+    values |= {name: "2" if "{" in value else value for name, value in first.items() if name not in more}
     return re.sub(r"\{(\w+)\}", lambda match: values[match.group(1)], fields["run"]["command"])
 
 

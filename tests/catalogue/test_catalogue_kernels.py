@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -80,3 +81,41 @@ def test_a_kernel_whose_budget_ran_out_does_not_pass(fields_of: Merged, programs
     pattern = re.fullmatch(r'output matches "(.*)"', check)
     assert pattern
     assert not re.search(pattern.group(1), output)
+
+
+@pytest.mark.parametrize(
+    ("variables", "where"),
+    [
+        ({}, "work"),
+        ({"DW_JOB_STRIPED": "buffer"}, "buffer"),
+        ({"DW_JOB_STRIPED": "work", "CHECKPOINT_DIRECTORY": "buffer"}, "buffer"),
+    ],
+)
+def test_a_checkpoint_lies_where_it_should_and_has_all_its_figures(
+    fields_of: Merged, programs: Path, tmp_path: Path, variables: dict[str, str], where: str
+) -> None:
+    fields = fields_of("checkpoint")
+    for folder in ("work", "buffer"):
+        (tmp_path / folder).mkdir()
+    launch = f"{shlex.quote(str(find_mpiexec()))} -n 2"
+    command = fields["run"]["command"].replace("{launch}", launch).replace("{build}", str(programs))
+    command = command.replace("{size}MiB", "64KiB").replace("8MiB", "64KiB")
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=tmp_path / "work",
+        env=dict(os.environ) | {name: str(tmp_path / folder) for name, folder in variables.items()},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert Path(tmp_path / "work", records[0]["directory"]).resolve() == tmp_path / where
+    values = {
+        name: [at(record, spec["json"]) for record in records if at(record, spec["json"])]
+        for name, spec in fields["figures"].items()
+        if "json" in spec
+    }
+    assert set(values) == {"write", "read", "write_shared", "read_shared"}
+    assert all(len(found) == 1 and found[0] > 0 for found in values.values())

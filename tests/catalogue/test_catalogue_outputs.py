@@ -2,90 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from catalogue_outputs import EXPECTED, NAMES, OUTPUTS, judged, rows, texts
 
-from shakedown.checks.judge import Judgement, judge
-from shakedown.conductor.workers import worker
-from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
-from shakedown.machine.here import local_system
-from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Document, NodeType, Test, Toolchain
-from shakedown.model.ports import JobReport
-from shakedown.plans import read_plan
+from shakedown.model.nouns import Document
 
-OUTPUTS = Path(__file__).parent / "outputs"
-RUN = "r000001"
-GCC = Toolchain("gcc", cc="gcc", cxx="g++", fc="gfortran")
-# whose input is the site's own, and what a site's test of them is called
-TO_EXTEND = ("cp2k", "gromacs", "io500", "lammps-defaults", "milc", "nwchem", "openfoam", "quantum-espresso", "snap")
-
-Numbers = dict[str, float]
-
-
-def rows(figures: dict[str, Any]) -> Numbers:
-    """Each number under its own name: ``{"x[size=*]": {8: 1.5}}`` is ``{"x[size=8]": 1.5}``."""
-    found: Numbers = {}
-    for name, value in figures.items():
-        each = value if isinstance(value, dict) else {"": value}
-        found |= {name.replace("*", str(row)): float(number) for row, number in each.items()}
-    return found
-
-
-EXPECTED = yaml.safe_load((OUTPUTS / "expected.yaml").read_text())
-NAMES = [f"{one['test']}-{number}" for number, one in enumerate(EXPECTED)]
-
-
-@pytest.fixture(scope="module")
-def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
-    """A plan of every program, read by a site that has nothing but names for the tests that it extends."""
-    site = tmp_path_factory.mktemp("site")
-    (site / "site.yaml").write_text("site: empty\n")
-    for folder in ("tests", "plans"):
-        (site / folder).mkdir()
-    for name in TO_EXTEND:
-        command = "  command: lmp\n" if name == "lammps-defaults" else ""
-        run = f"run:\n{command}" if command else ""
-        (site / "tests" / f"own-{name}.yaml").write_text(
-            f"test: own-{name}\nextends: {name}\nabout: with an input of our own\n{run}tags: [program]\n"
-        )
-    (site / "plans" / "all.yaml").write_text(
-        "plan: all\nsystem: here\ncomponents: [{site: {tests: ['tag:program']}}]\n"
-    )
-    return read_plan(site, "all", lambda: local_system("here", "somewhere", NodeType("host", cores=16), "", (GCC,), ()))
-
-
-@pytest.fixture(autouse=True)
-def as_in_a_worker() -> Iterator[None]:
-    before = signal.signal(signal.SIGPROF, worker._alarm)  # what a worker that starts does
-    yield
-    signal.signal(signal.SIGPROF, before)
-
-
-def judged(document: Document, root: Path, name: str, files: dict[str, str]) -> Judgement:
-    """The judgement of a run of the catalogue's test that left these texts: ``output``, or a file's name -> text."""
-    case, test = case_of(document, f"own-{name}" if name in TO_EXTEND else name)
-    layout, output = Layout(root), {"file": "run.out", "bytes": len(files.get("output", "").encode())}
-    layout.work_directory(RUN).mkdir(parents=True, exist_ok=True)
-    for file, text in files.items():
-        (root / "run.out" if file == "output" else layout.work_directory(RUN) / file).write_text(text)
-    reader = RunReader(layout, RUN, output if output["bytes"] else {}, (), ReadingLimits(), OpenPack())
-    evidence = worker.take_evidence(RUN, test, reader, ReadingLimits())
-    return judge(case, test, JobReport("j000001", "completed", "local", exit_status=0, elapsed_s=10.0), evidence)
-
-
-def case_of(document: Document, name: str) -> tuple[Case, Test]:
-    case = next(case for case in document.cases if case.test == name)
-    return case, next(test for test in document.tests if test.name == name).of(case)
-
-
-def texts(files: dict[str, str]) -> dict[str, str]:
-    return {name: (OUTPUTS / file).read_text() for name, file in files.items()}
+pytestmark = pytest.mark.usefixtures("as_in_a_worker")
 
 
 @pytest.mark.parametrize("one", EXPECTED, ids=NAMES)
@@ -169,6 +94,23 @@ WRONG = [
     ("openfoam", "Time = 2\n", "--> FOAM FATAL ERROR:\n", "FOAM FATAL"),
     ("milc", "iters = 100 mflops", "not converged iters = 100 mflops", "not converged"),
     ("lammps-defaults", "Total wall time", "ERROR: Lost atoms", "Total wall time"),
+    ("minighost", "Computation within error tolerance.", "", "within error tolerance"),
+    ("minighost", "GFLOPS_Total:                 2.187E+00", "GFLOPS_Total:                     NaN", "rate"),
+    ("minidft", "convergence has been achieved", "convergence NOT achieved", "convergence NOT"),
+    ("minidft", "215.00s WALL (       1 calls)\n=", "****** WALL (       1 calls)\n=", "benchmark"),
+    ("gtc", "NERSC TIME(SEC):     286.312", "NERSC TIME(SEC):************", "loop"),
+    ("gtc", " 1.531E+02 1.252E+01", "       NaN 1.252E+01", "pusher"),
+    ("lsms", "FOM = 1.2e+11/sec", "FOM = -nan/sec", "merit"),
+    ("lsms", "Loaded input file!", "RESULTS WILL BE WRONG!!!", "RESULTS WILL BE WRONG"),
+    ("genasis", "Finishing the Program", "ERROR: aborting", "Finishing"),
+    ("genasis", "2.674439E+001", "NaN", "execution"),
+    ("hio", "<result> pass <<< xexec done.  Test name: read", "<result> fail <<< xexec done.  Test name: read", "read"),
+    ("hio", "Write_speed 0.308243", "Write_speed -nan", "write"),
+    ("lammps-omp", "using 2 OpenMP", "using 1 OpenMP", "using 2 OpenMP"),
+    ("lammps-omp", "tersoff/omp", "tersoff", "tersoff/omp"),
+    ("lammps-kokkos", "tersoff/kk", "tersoff", "tersoff/kk"),
+    ("lammps-reaxff-omp", "energy conserved", "energy lost or gained", "energy conserved"),
+    ("lammps-reaxff-kokkos", "-85.329693", "-84.329693", "-85[.]3"),
 ]
 
 

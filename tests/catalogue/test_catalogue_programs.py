@@ -184,6 +184,27 @@ def test_a_program_of_another_name_and_potentials_of_another_place(tmp_path: Pat
     assert said == f"mpiexec -n 2 lmp_reaxff -log none -in in.silicon in {tmp_path}/mine"
 
 
+@pytest.mark.parametrize(
+    ("split", "masks"),
+    [
+        ("4x1", ["0x1", "0x2", "0x4", "0x8"]),
+        ("2x6", ["0x3f", "0xfc0"]),
+        ("128x1", [f"{1 << core:#x}" for core in range(128)]),
+        ("2x64", ["0x" + "f" * 16, "0x" + "f" * 16 + "0" * 16]),
+    ],
+)
+def test_each_rank_has_a_mask_of_its_own(tmp_path: Path, split: str, masks: list[str]) -> None:
+    program(tmp_path / "bin/lmp_omp", "exit 0")
+    program(tmp_path / "bin/srun", 'echo "$SLURM_CPU_BIND"')
+    words = ["sh", str(CATALOGUE / "lammps/run.sh"), "4", "srun --mpi=pmi2", "-in", "in.silicon"]
+    own = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "LAMMPS": "lmp_omp"}
+    said = [
+        subprocess.run(words, env=own | more, capture_output=True, text=True, check=True).stdout.strip()
+        for more in ({"CPU_MASKS": split}, {})
+    ]
+    assert said == [f"verbose,mask_cpu:{','.join(masks)}", ""]
+
+
 def test_no_lmp_at_all_is_said_and_fails(tmp_path: Path) -> None:
     done = start(tmp_path, LAMMPS="lmp_of_nobody")
     assert (done.returncode, done.stdout) == (1, "ERROR: there is no lmp_of_nobody on the search path\n")

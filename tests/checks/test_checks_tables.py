@@ -173,6 +173,22 @@ def test_until_ends_a_table_and_lets_other_lines_stand_in_it() -> None:
     assert values(Table(header="^size", column="time", by=("size",)), content) == {"x[size=8]": 1.5}
 
 
+def test_rows_that_are_said_are_read_past_whatever_stands_between_them() -> None:
+    content = "size time\n[1.5] 7 UCX WARN\n8 1.5\nWARNING 3\n\n16 2.5\n4 words no row\nsize time\n16 3.5\n"
+    table = Table(header="^size", column="time", by=("size",), rows=r"^\d+ \S+$")
+    assert values(table, content) == {"x[size=8]": 1.5, "x[size=16]": 3.5}
+    open_table = Table(after="^size", columns=("size", "time", "..."), column="time", by=("size",), rows=r"^\d+ \d")
+    assert values(open_table, content, pick="first") == {"x[size=8]": 1.5, "x[size=16]": 2.5}
+
+
+def test_rows_that_are_said_end_before_until_and_where_the_next_table_begins() -> None:
+    content = "a b\n1 2\nb a\n3 4\nend\n5 6\n"
+    table = Table(header="^[ab] [ab]", column="b", by=("a",), until="^end", rows=r"^\d")
+    assert values(table, content) == {"x[a=1]": 2.0, "x[a=4]": 3.0}
+    after = Table(after="^[ab] [ab]", columns=("a", "b"), column="b", by=("a",), until="^end", rows=r"^\d")
+    assert values(after, content) == {"x[a=1]": 2.0, "x[a=3]": 4.0}
+
+
 def test_rows_of_one_tag_are_picked_from() -> None:
     content = "n t\n1 4\n1 6\n2 8\n"
     table = Table(header="^n t", column="t", by=("n",))
@@ -186,6 +202,16 @@ def test_rows_of_one_tag_are_picked_from() -> None:
             Table(header="^size", column="bw", by=("size",)),
             "size time\n1 2\n",
             "the table has no column 'bw'; it has 'size', 'time'",
+        ),
+        (
+            Table(after="^a b", columns=("a", "b", "..."), column="b", by=("a",), rows="^[0-9]"),
+            "a b\n1 2 3\n2 N/A 4\n",
+            "the line '2 N/A 4' has no number in its column 'b'",
+        ),
+        (
+            Table(header="^a b", column="b", by=("a",), rows="^[0-9]"),
+            "a b\n1 2\n2 3 4\n",
+            "the line '2 3 4' has 3 fields, and the table 2 columns",
         ),
         (
             Table(header="^a b", column="b", by=("a",)),

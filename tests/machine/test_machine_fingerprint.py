@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from module_systems import ModuleSystem, module_system, unpacked
 
 from shakedown.machine.fingerprint import (
     differences,
@@ -173,6 +174,138 @@ def test_the_events_value_stays_small_whatever_differs() -> None:
     value = event_value(found)
     assert len(msgspec.json.encode(value)) < VALUE_LIMIT - 400  # room for who asked
     assert str(value["groups"][-1]["nodes"]).endswith("more, in the file of facts")
+
+
+# ---- default modules ---------------------------------------------------------------------------------------------------------
+
+MODULES = {
+    "modules": "2 defaults, sum 12 34",
+    "module.gcc": "11.2, sum 1 2",
+    "module.hdf5": "1.14, sum 3 4",
+}
+
+
+def facts_with(modules: ModuleSystem | None, commands: str = "", **more: float) -> dict[str, str]:
+    """What a node says whose shell has this system of modules; without one, what ``commands`` tell it."""
+    own = {"PATH": os.environ["PATH"], **(modules.environment if modules else {"LMOD_PKG": "/none"})}
+    script = commands + probe_script(None, **more)
+    done = subprocess.run(["sh", "-c", script], env=own, capture_output=True, text=True, timeout=120, check=True)
+    return {key: value for key, value in read_facts(done.stdout).items() if key.startswith("module")}
+
+
+def module_files(root: Path) -> Path:
+    """Modules whose default is said by a file, by a symbolic link, by nobody, and one without versions."""
+    places = [
+        "gcc/9.1",
+        "gcc/11.2",
+        "gcc/12.3",
+        "openmpi/4.1",
+        "openmpi/5.0",
+        "site/hdf5/1.14",
+        "linked/1",
+        "linked/2",
+        "flat",
+    ]
+    for place in places:
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).write_text(f"#%Module1.0\nsetenv HERE {place}\n")
+    (root / "gcc/.version").write_text('#%Module1.0\nset ModulesVersion "11.2"\n')
+    (root / "linked/default").symlink_to("1")
+    return root
+
+
+def versions(facts: dict[str, str]) -> dict[str, str]:
+    return {key.removeprefix("module."): value.partition(", sum ")[0] for key, value in facts.items()}
+
+
+@pytest.mark.skipif(not unpacked(), reason="scripts/slurm-packages has not unpacked Lmod and Environment Modules")
+@pytest.mark.parametrize("name", ["lmod", "environment-modules"])
+def test_the_defaults_of_modules_are_facts(name: str, tmp_path: Path) -> None:
+    files = module_files(tmp_path / "files")
+    modules = module_system(name, tmp_path, files)
+    first = facts_with(modules)
+    assert first == facts_with(modules)
+    assert versions(first) == {
+        "modules": "5 defaults",
+        "gcc": "11.2",
+        "openmpi": "5.0",
+        "site/hdf5": "1.14",
+        "linked": "1",
+        "flat": "no version",
+    }
+
+    (files / "gcc/.version").write_text('#%Module1.0\nset ModulesVersion "12.3"\n')
+    (files / "linked/default").unlink()
+    (files / "linked/default").symlink_to("2")
+    (files / "openmpi/5.0").write_text("#%Module1.0\nsetenv HERE elsewhere\n")
+    (files / "openmpi/4.2").write_text("#%Module1.0\n")  # no default: no change
+    second = facts_with(modules)
+    changed = {key for key in first if first[key] != second[key]} - {"modules"}
+    assert changed == {"module.gcc", "module.linked", "module.openmpi"}
+    assert versions(second) | {"modules": ""} == versions(first) | {"modules": "", "gcc": "12.3", "linked": "2"}
+
+
+@pytest.mark.skipif(not unpacked(), reason="scripts/slurm-packages has not unpacked Lmod and Environment Modules")
+@pytest.mark.parametrize("name", ["lmod", "environment-modules"])
+def test_what_a_person_has_loaded_changes_no_default(name: str, tmp_path: Path) -> None:
+    files = module_files(tmp_path / "files")
+    (tmp_path / "more/extra").mkdir(parents=True)
+    (tmp_path / "more/extra/1.0").write_text("#%Module1.0\n")
+    (files / "flat").write_text(f"#%Module1.0\nmodule use {tmp_path}/more\n")
+    modules = module_system(name, tmp_path, files)
+    init = "LMOD_PKG" if name == "lmod" else "MODULESHOME"
+    load = f'. "${init}/init/sh"\nmodule load flat\ncase $MODULEPATH in *more*) ;; *) exit 9 ;; esac\n'
+    assert facts_with(modules, load) == facts_with(modules)
+
+
+def test_many_modules_are_cut_and_all_of_them_count(tmp_path: Path) -> None:
+    def said(last: str) -> dict[str, str]:
+        names = "\n".join([*(f"m{number}/1" for number in range(700)), last])
+        (tmp_path / "list").write_text(f"{tmp_path}:\n{names}\nLmod has detected the following error: x\nhalf/\n")
+        init = tmp_path / "init/sh"
+        init.parent.mkdir(exist_ok=True)
+        init.write_text(f"module() {{ cat {tmp_path}/list >&2; }}\nMODULEPATH={tmp_path}\n")
+        system = ModuleSystem("fake", {"LMOD_PKG": "/none", "MODULESHOME": str(tmp_path)})
+        return facts_with(system)
+
+    first, second = said("last/1"), said("last/2")
+    assert len(first) == 501
+    assert first["modules"].startswith("701 defaults, sum ")
+    assert [key for key in first if first[key] != second[key]] == ["modules"]
+
+
+def test_modules_that_take_too_long_leave_all_else_as_it_is(tmp_path: Path) -> None:
+    init = tmp_path / "init/sh"
+    init.parent.mkdir()
+    init.write_text("module() { sleep 600; }\nMODULEPATH=/none\n")
+    slow = ModuleSystem("slow", {"LMOD_PKG": "/none", "MODULESHOME": str(tmp_path)})
+    assert facts_with(slow, modules_s=0.2) == {}
+    before = {"n1": OLD | MODULES}
+    found = describe_machine({"n1": printed(OLD)}, {}, before)
+    assert (found.since_last, found.first_modules) == ((), ())
+    assert found.digest == describe_machine({"n1": printed(OLD | MODULES)}, {}).digest
+
+
+def test_a_changed_default_is_a_change_and_a_first_word_on_modules_is_none() -> None:
+    before = {"n1": OLD | MODULES, "n2": OLD | MODULES}
+    last = describe_machine({node: printed(facts) for node, facts in before.items()}, {}).digest
+    moved = OLD | MODULES | {"module.gcc": "12.3, sum 5 6"}
+    found = describe_machine(dict.fromkeys(before, printed(moved)), {}, before)
+    assert found.since_last == ("n[1-2]: module.gcc: 11.2, sum 1 2 -> 12.3, sum 5 6",)
+    assert machine_changed(event_value(found), last)
+
+    silent = {"n1": OLD, "n2": OLD}  # of a version that asked for none, or without time for them
+    last = describe_machine({node: printed(facts) for node, facts in silent.items()}, {}).digest
+    first = describe_machine({"n1": printed(moved), "n2": printed(OLD)}, {}, silent)
+    assert (first.since_last, first.first_modules) == ((), ("n1",))
+    assert first.digest != last and not machine_changed(event_value(first), last)
+    assert in_words(first, before=True).endswith(
+        "as it was the last time; n1 said the default modules for the first time"
+    )
+    both = describe_machine({"n1": printed(NEW | MODULES), "n2": printed(OLD)}, {}, silent)
+    assert machine_changed(event_value(both), last)
+    gone = describe_machine(dict.fromkeys(before, printed(OLD | {"modules": "none"})), {}, before)
+    assert "n[1-2]: module.gcc is gone: it was 11.2, sum 1 2" in gone.since_last
 
 
 # ---- the probe of this machine -----------------------------------------------------------------------------------------------

@@ -1,7 +1,10 @@
 """Tables that programs print: every cell of a column as a number, tagged with what its row is. ``cells`` is the way in.
 
 A table begins after a line that ``after`` or ``header`` matches (without either at the first line), and ends before the first line
-that is no row of it, or before a line that ``until`` matches. Rows are cut at blanks (at two and more where a name holds single
+that is no row of it, or before a line that ``until`` matches. Where ``rows`` says which lines are its rows no other line ends it,
+such as a warning among them, but the beginning of the next table does.
+
+Rows are cut at blanks (at two and more where a name holds single
 blanks), or at a separator, with quotes as in CSV. A line of units below the header and a header that comes again are no rows.
 Columns that end with ``...`` let rows be longer. Of columns with one name the second is called ``name#2``.
 """
@@ -91,6 +94,7 @@ class _Reader:
         self.header = _compiled(table.header)
         self.until = _compiled(table.until)
         self.units: dict[str, str] = {}  # of the columns of the table in hand
+        self.only = _compiled(table.rows)
 
     def rows(self) -> Iterator[dict[str, str]]:
         number = 0
@@ -160,6 +164,11 @@ class _Reader:
             line = self.lines[number]
             if self.until is not None and self.until.search(line):
                 break
+            if self.only is not None and not self.only.search(line):
+                if self._begins_another(line):
+                    break
+                number += 1
+                continue
             if not rows:
                 names = next((way for way in ways if self._fields(line, way) is not None), ways[0])
             fields = self._fields(line, names)
@@ -169,6 +178,8 @@ class _Reader:
                 self.units = {name: field.strip("()[]") for name, field in zip(names, fields or (), strict=True)}
             elif fields is not None:
                 rows.append(dict(zip(names, fields, strict=True)))
+            elif self.only is not None:
+                raise TableError(self._no_row(line, names))
             elif rows and self.until is None:
                 if not _is_rule(line):
                     break
@@ -177,12 +188,18 @@ class _Reader:
             number += 1
         return rows, number
 
+    def _begins_another(self, line: str) -> bool:
+        begin = self.header if self.after is None else self.after
+        return begin is not None and begin.search(line) is not None
+
     def _may_come(self, line: str) -> bool:
         """Whether rows may still follow a line before the first of them: it is blank, a rule, a comment, or units."""
         return bool(_RULE.fullmatch(line)) or line.lstrip().startswith(("#", "[", "(")) or self.until is not None
 
     def _no_row(self, line: str, names: Names) -> str:
         fields = self._split(line)[0]
+        if self.open and len(fields) >= len(names):
+            return f"the line {show(line.strip(), 80)} has no number in its column {show(self.column)}"
         return f"the line {show(line.strip(), 80)} has {len(fields)} fields, and the table {len(names)} columns"
 
     def _is_header(self, line: str, ways: list[Names]) -> bool:

@@ -44,7 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "acts": ("acts", "What people did, and the outcome without each act."),
     "agree": ("steer.agree", "Agree to what the other party did, by name or with a key."),
     "withdraw": ("steer.withdraw", "Take back a waiver or a ruling; it stays visible."),
-    "fingerprint": ("fingerprint", "Take the machine's fingerprint: settings, firmware, libraries."),
+    "fingerprint": ("fingerprint", "Take the machine's fingerprint: settings, firmware, libraries, default modules."),
     "drill": ("steer.drill", "Say that a drill began or ended, with its evidence."),
     "attest": ("steer.attest", "Say that a procedure was met or not, with its evidence."),
     "rejudge": ("steer.rejudge", "Judge kept outputs again; the old verdicts stay visible."),

@@ -1,4 +1,4 @@
-"""The fingerprint of a node: settings, firmware and libraries that results may depend on, found by one shell script.
+"""The fingerprint of a node: settings, firmware, libraries and default modules, found by one shell script.
 
 The script needs nothing but a POSIX shell and prints ``key<TAB>value`` lines, so that it runs on any node, by whatever starts
 commands there. Reading its output, grouping nodes by equality and telling differences are pure.
@@ -20,6 +20,7 @@ Facts = Mapping[str, str]
 
 VALUE_LIMIT = 400  # characters of one fact
 FACTS_LIMIT = 2000  # facts of one node
+MODULES = "modules"  # the fact on all default modules together: it is there wherever a node was asked for them in time
 _END = "fingerprint"  # the last line's key: without it the output is cut off
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
@@ -32,13 +33,17 @@ class Group(Struct, frozen=True):
     facts: dict[str, str]
 
 
-def probe_script(commands: Mapping[str, str] | None = None) -> str:
-    """Purpose: the script that prints a node's facts. ``commands``: a site's own, name -> shell command (its output counts)."""
+def probe_script(commands: Mapping[str, str] | None = None, modules_s: float = 10.0) -> str:
+    """Purpose: the script that prints a node's facts. ``commands``: a site's own, name -> shell command (its output counts).
+
+    ``modules_s``: how long the default modules may take; they lie on file systems that may be slow.
+    """
     own = "".join(
         f'say {shlex.quote("site." + name)} "$( ( {command}\n) 2>&1 </dev/null)"\n'
         for name, command in sorted((commands or {}).items())
     )
-    return _SCRIPT + own + f"say {_END} complete\n"
+    modules = _ASK_MODULES.format(seconds=modules_s, script=shlex.quote(_MODULES_SCRIPT))
+    return _SCRIPT + modules + own + f"say {_END} complete\n"
 
 
 def read_facts(text: str) -> dict[str, str]:
@@ -60,6 +65,18 @@ def digest_of(facts: Facts) -> str:
     """Purpose: one number for equal facts, whatever their order."""
     text = json.dumps(dict(sorted(facts.items())), ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def of_modules(key: str) -> bool:
+    """Purpose: whether a fact is one of the default modules."""
+    return key == MODULES or key.startswith("module.")
+
+
+def with_modules_of(facts: Facts, before: Facts) -> dict[str, str]:
+    """Purpose: the facts of a node; where it did not say its default modules in time, with those that it had before."""
+    if MODULES in facts:
+        return dict(facts)
+    return dict(sorted((dict(facts) | {key: value for key, value in before.items() if of_modules(key)}).items()))
 
 
 def group_nodes(nodes: Mapping[str, Facts]) -> tuple[Group, ...]:
@@ -174,3 +191,51 @@ ldconfig -p 2>/dev/null | sed -nE "s/^[[:space:]]*($_names)[.]so[^ ]* .*=> //p" 
     [ -r "$_path" ] && say "library.$_path" "$(cksum <"$_path" 2>/dev/null)"
 done
 """
+
+# Which version of each module is loaded where none is said, and the sum of its file. Lmod and Environment Modules tell it in the
+# same words, but for a symbolic link called default. What the person has loaded shows other modules, so it is unloaded first.
+# Slow file systems hold the modules: what has not come in time is not said at all, and the node is taken as it was.
+_MODULES_SHOWN = 500  # a change of any other shows in the sum of all
+_ASK_MODULES = r"""_answer=$(timeout -k 1 {seconds:g} sh -c {script} </dev/null)
+case $_answer in
+*"${{_line_end}}asked") printf '%s\n' "${{_answer%?asked}}" ;;
+esac
+"""
+_MODULES_SCRIPT = (
+    r"""for _init in "${LMOD_PKG:-/usr/share/lmod/lmod}/init/sh" "${MODULESHOME:-/usr/share/modules}/init/sh" \
+    /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh /etc/profile.d/modules.sh; do
+    command -v module >/dev/null 2>&1 && [ -n "${MODULEPATH-}" ] && break
+    [ -r "$_init" ] && { . "$_init" || :; } >/dev/null 2>&1
+done
+command -v module >/dev/null 2>&1 || { [ -r /etc/profile ] && . /etc/profile; } >/dev/null 2>&1
+if ! command -v module >/dev/null 2>&1; then
+    printf 'modules\tnone\nasked\n'
+    exit
+fi
+[ -z "${LOADEDMODULES-}" ] || module purge >/dev/null 2>&1
+_list=$(module -t -d avail 2>&1 | awk '
+    /^\/.*:$/ { place = substr($0, 1, length($0) - 1); next }
+    { sub(/[ \t]*[(<@].*/, "") }
+    /^[A-Za-z0-9][A-Za-z0-9_.+\/-]*$/ && !/\/$/ && !seen[$0]++ { print $0 "\t" place }')
+_tab=$(printf '\t')
+printf 'modules\t%s defaults, sum %s\n' "$(printf '%s' "$_list" | grep -c .)" "$(printf '%s\n' "$_list" | cut -f 1 | cksum)"
+printf '%s\n' "$_list" | head -n """
+    + str(_MODULES_SHOWN)
+    + r""" | while IFS=$_tab read -r _name _place; do
+    [ -n "$_name" ] || continue
+    case $_name in
+    */default) [ -L "$_place/$_name" ] && _name=${_name%default}$(readlink "$_place/$_name") ;;
+    esac
+    _sum=
+    for _file in "$_place/$_name" "$_place/$_name.lua"; do
+        [ -f "$_file" ] && _sum=$(cksum <"$_file") && break
+    done
+    case $_name in
+    */*) _version=${_name##*/} ;;
+    *) _version="no version" ;;
+    esac
+    printf 'module.%s\t%s%s\n' "${_name%/*}" "$_version" "${_sum:+, sum $_sum}"
+done
+echo asked
+"""
+)

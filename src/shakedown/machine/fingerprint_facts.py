@@ -11,7 +11,17 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from shakedown.machine.fingerprint import Facts, Group, differences, group_nodes, machine_digest, read_facts
+from shakedown.machine.fingerprint import (
+    MODULES,
+    Facts,
+    Group,
+    differences,
+    group_nodes,
+    machine_digest,
+    of_modules,
+    read_facts,
+    with_modules_of,
+)
 
 SHOWN_LINES = 12  # differences of a kind that stand in the event; the files say the rest
 LINE_LIMIT = 160
@@ -27,7 +37,8 @@ class FactsFile(Struct, frozen=True):
 class Found(Struct, frozen=True):
     """A machine as found. ``unanswered``: lines on nodes that said nothing that can be used; ``nothing``: no node said any.
 
-    ``first_seen``: nodes that the fingerprint before knew nothing of; ``silent``: how many nodes are unanswered.
+    ``first_seen``: nodes that the fingerprint before knew nothing of; ``first_modules``: others of whose default modules it
+    knew nothing; ``silent``: how many nodes are unanswered.
     """
 
     digest: str
@@ -38,6 +49,7 @@ class Found(Struct, frozen=True):
     nothing: bool
     first_seen: tuple[str, ...] = ()
     silent: int = 0
+    first_modules: tuple[str, ...] = ()
 
     @property
     def content(self) -> bytes:
@@ -51,14 +63,20 @@ def describe_machine(
     """Purpose: nodes grouped by equality, differences between them and from ``before`` (node -> facts, the last time) in words.
 
     ``texts``: node -> the script's output; ``silent``: node -> why there is none. A node that does not answer is said, and taken
-    as it was the last time; where it was not known then it is left out. A node that answers for the first time is no change.
+    as it was the last time; where it was not known then it is left out. A node that answers for the first time is no change, and
+    neither is one that says its default modules for the first time: it had no time for them before, or was not asked.
     """
     nodes, unanswered = _read(texts, silent)
     nothing, known = not nodes, before or {}
+    nodes = {node: with_modules_of(facts, known.get(node, {})) for node, facts in nodes.items()}
     nodes |= {node: known[node] for node in unanswered if node in known}
     groups = group_nodes(nodes)
     new = () if before is None else tuple(node for node in sorted(nodes) if node not in known)
-    since = () if before is None else changes(before, {node: nodes[node] for node in nodes if node in known})
+    first = tuple(
+        node for node in sorted(nodes) if node in known and MODULES in nodes[node] and MODULES not in known[node]
+    )
+    old = {node: _without_modules(nodes[node]) if node in first else nodes[node] for node in nodes if node in known}
+    since = () if before is None else changes(before, old)
     return Found(
         machine_digest(groups),
         groups,
@@ -68,7 +86,12 @@ def describe_machine(
         nothing,
         new,
         len(unanswered),
+        first,
     )
+
+
+def _without_modules(facts: Facts) -> dict[str, str]:
+    return {key: value for key, value in facts.items() if not of_modules(key)}
 
 
 def _unanswered_lines(unanswered: Mapping[str, str], known: Mapping[str, Facts]) -> tuple[str, ...]:
@@ -184,7 +207,8 @@ def event_value(found: Found) -> dict[str, Any]:
     while len(msgspec.json.encode(short)) > VALUE_ROOM and shown > 1:
         shown -= 1
         short = {name: _first(items, shown) for name, items in lists.items()}
-    first_seen = {"first_seen": _cut(fold_nodes(found.first_seen))} if found.first_seen else {}
+    first = (*found.first_seen, *found.first_modules)
+    first_seen = {"first_seen": _cut(fold_nodes(first))} if first else {}
     return {"digest": found.digest} | first_seen | {name: items for name, items in short.items() if items}
 
 
@@ -204,6 +228,8 @@ def in_words(found: Found, before: bool) -> str:
         parts.append(what or "as it was the last time")
     if found.first_seen:
         parts.append(f"{_cut(fold_nodes(found.first_seen))} answered for the first time")
+    if found.first_modules:
+        parts.append(f"{_cut(fold_nodes(found.first_modules))} said the default modules for the first time")
     if found.silent:
         parts.append(f"{found.silent} {'node' if found.silent == 1 else 'nodes'} did not answer")
     return "; ".join(parts)

@@ -414,7 +414,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
     ),
     EventKind(
         "fingerprint",
-        "Settings, firmware and libraries as found on the nodes, grouped by equality; a change opens an epoch.",
+        "Settings, firmware, libraries and default modules as found on the nodes, grouped by equality; a change opens an epoch.",
         "What people say",
         fold="campaign.fingerprint",
         request="fingerprint",

@@ -18,7 +18,7 @@ class Table(Struct, frozen=True):
 
     ``after`` and ``header`` are regular expressions of the line before it and of the line with the names of the columns; without
     ``header``, ``columns`` has the names, with ``MORE`` at the end where rows may be longer. ``by``: the columns that say what a
-    row is. ``where``: column -> text, of the rows that count.
+    row is. ``where``: column -> text, of the rows that count. ``rows``: a regular expression of the lines that are rows.
     """
 
     after: str = ""
@@ -29,6 +29,7 @@ class Table(Struct, frozen=True):
     column: str = ""  # of the numbers
     by: tuple[str, ...] = ()
     where: Pairs = ()
+    rows: str = ""
 
 
 class FigureSpec(Struct, frozen=True):

@@ -139,6 +139,7 @@ def _table(test: Definition, name: str, entry: dict[str, Any], problems: Problem
         column=column,
         by=(by,) if isinstance(by, str) else tuple(by or ()),
         where=rows,
+        rows=entry.get("rows", ""),
     )
 
 

@@ -96,14 +96,16 @@ def _figure(figure: FigureSpec, names: Mapping[str, Value]) -> FigureSpec:
 
 def _table(table: Table, names: Mapping[str, Value]) -> Table:
     """Its lines are regular expressions; columns and rows are text."""
-    after, header, until = (_filled(one, names, True) for one in (table.after, table.header, table.until))
-    for pattern in filter(None, (after, header, until)):
+    patterns = (table.after, table.header, table.until, table.rows)
+    after, header, until, rows = (_filled(one, names, True) for one in patterns)
+    for pattern in filter(None, (after, header, until, rows)):
         compile_pattern(pattern)
     return replace(
         table,
         after=after,
         header=header,
         until=until,
+        rows=rows,
         columns=tuple(_filled(one, names) for one in table.columns),
         column=_filled(table.column, names),
         by=tuple(_filled(one, names) for one in table.by),

@@ -145,4 +145,5 @@ def _table(written: dict[str, Any], column: str) -> Table:
         separator=written.get("separator", ""),
         column=column,
         where=tuple(written.get("where", {}).items()),
+        rows=written.get("rows", ""),
     )

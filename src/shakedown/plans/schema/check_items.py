@@ -86,7 +86,10 @@ _CURVE = Record(
         "table": Key(
             Record(
                 "a map that says where the table is, and which of its rows count",
-                {name: TABLE.keys[name] for name in ("after", "header", "columns", "until", "separator", "where")},
+                {
+                    name: TABLE.keys[name]
+                    for name in ("after", "header", "columns", "until", "rows", "separator", "where")
+                },
             ),
             "the table that the program prints, as figures have it; without it the file is CSV or columns between blanks",
         ),

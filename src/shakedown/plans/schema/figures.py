@@ -84,6 +84,10 @@ TABLE = Record(
             Parsed("a regular expression", _pattern),
             "the table ends before this line, and lines that are no rows are passed over; without it at the first such line",
         ),
+        "rows": Key(
+            Parsed("a regular expression", _pattern),
+            "lines that this matches are its rows; all others are passed over, until the next table begins",
+        ),
         "separator": Key(
             Parsed("a separator", _separator),
             "what is between two fields: comma, tab, semicolon, bar; without it blanks",
