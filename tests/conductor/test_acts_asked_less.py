@@ -278,4 +278,5 @@ def test_a_machine_that_is_full_with_fewer_copies_asks_for_less() -> None:
         for cores in (8, 4)
     ]
     old, new = (replace(before, system=system) for system in systems)
-    assert asks_less(old, new) == ("copies at once in mode fill of speed",) and asks_less(new, old) == ()
+    kinds = tuple(f"where the cases of {name}:batch run: other cores" for name in ("c3", "c4"))
+    assert asks_less(old, new) == ("copies at once in mode fill of speed", *kinds) and asks_less(new, old) == kinds

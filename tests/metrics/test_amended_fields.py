@@ -10,6 +10,7 @@ from acts_story import Acted, plan
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
+from shakedown.conductor.record.differences import differences
 from shakedown.metrics.judging import fields as roles
 from shakedown.metrics.judging.asked_less import asks_less, eased, eases_runs, steers_runs
 from shakedown.metrics.judging.fields import RUNS, STEERS
@@ -194,6 +195,31 @@ def test_an_amendment_that_sends_runs_away_from_a_node_is_disputed_where_consent
                 assert any("but results that count were ordered or judged by it" in text for text in card.remarks)
             else:
                 assert act.takes
+
+
+def test_other_parties_and_clauses_under_the_same_words_are_told() -> None:
+    """They restrict nothing, and are a remark with how it was; the difference of the amendment says them too."""
+    document = plan()
+    (contract,), (speed, *rest) = document.contracts, document.components
+    before = replace(document, contracts=(replace(contract, parties=(("vendor", "V"), ("site", "S"))),))
+    row, done = replace(contract.rows[0], clause="9.9"), replace(speed.criteria[0], clause="3.3")
+    after = replace(
+        before,
+        contracts=(replace(contract, parties=(("vendor", "S"), ("site", "V")), rows=(row,)),),
+        components=(replace(speed, criteria=(done, *speed.criteria[1:])), *rest),
+    )
+    told = Acted(before)
+    told.run("speed", "stream/a")
+    lines = differences(before, after)
+    told.say("amended", {"document": told.keep(after), "by": "Bo", "difference": lines}, "tidy")
+    assert "contract c is changed: vendor V -> S" in lines and "contract c is changed: site S -> V" in lines
+    card = told.card()
+    assert {
+        "contract c names other parties since an amendment: vendor: S, before V; site: V, before S",
+        "contract row c:1 (stream: rate >= 80) stands for clause 9.9 since an amendment, before for no clause",
+        "criterion done of speed stands for clause 3.3 since an amendment, before for no clause",
+    } <= set(card.remarks)
+    assert not any(act.takes for act in card.acts)
 
 
 def _constrained(document: Document) -> Document:

@@ -289,6 +289,8 @@ def _says(told: Acted, draw: random.Random, afterwards: bool) -> None:
             {"component": "days", "cause": cause, "by": by} | ({"from": back} if draw.random() < 0.5 else {}),
             "x",
         )
+        if draw.random() < 0.3:
+            told.agree(len(told.events), draw.choice(["Ada", "Bo"]))  # while it is open
         told.now += 20.0
         told.say("continued", {"component": "days", "by": by}, "x")
     elif word == "cap":

@@ -465,6 +465,10 @@ class _Settled:
     def party(self, by: str) -> str:
         return next((party["name"] for party in self.parties if by in party["people"]), "")
 
+    def _ends_later(self, line: Json, agreed: int, side: str) -> bool:
+        """A pause that was open when it was agreed to is ended by somebody else than who agreed."""
+        return line["event"] == "continued" and line["seq"] > agreed and self.party(line["value"].get("by", "")) != side
+
     def _agreements(self) -> dict[int, set[str]]:
         """Act -> the parties that have not agreed to it."""
         if not self.parties:
@@ -476,8 +480,13 @@ class _Settled:
             if line["event"] == "agreed":
                 for number, digest in line["value"]["acts"]:
                     act = self.acts.get(number)
-                    if act is not None and number < line["seq"] and _act_digest(identity, act) == digest:
-                        missing.get(number, set()).discard(self.party(line["value"]["by"]))
+                    side = self.party(line["value"]["by"])
+                    if act is None or number >= line["seq"] or _act_digest(identity, act) != digest:
+                        continue
+                    if not any(
+                        self._ends_later(one, line["seq"], side) for one in self.events if one["seq"] in act.events
+                    ):
+                        missing.get(number, set()).discard(side)
         return missing
 
 

@@ -107,18 +107,6 @@ class Log:
                     ends.append(0)
         return [number for number in ends if number] if ends and ends[-1] else []
 
-    def end_the_same(self, one: int, two: int) -> bool:
-        """Whether something ended for both of these acts, and for neither of them alone."""
-        for place, line in enumerate(self.events):
-            word, value = line["event"], line.get("value", {})
-            began = "started" in value or "elapsed_s" in value
-            ended = word == "verdict" and value["verdict"] == "cancelled"
-            if not (ended or word == "given_up" or line["seq"] in self.early):
-                continue
-            if {one, two} <= set(self._ends(place, line, (), not (ended and began))):
-                return True
-        return False
-
     def _times_that_had_not_passed(self) -> set[int]:
         campaign, found = Campaign(), set()
         last = max(line["time"] for line in self.events)

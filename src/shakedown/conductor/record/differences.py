@@ -121,7 +121,10 @@ def _of_score(old: Score, new: Score) -> Iterator[str]:
 
 def _of_contract(old: Contract, new: Contract) -> Iterator[str]:
     """Rows are told by what they ask: their numbers change when one is written above them."""
-    points = list(_of_fields(old, new, beside=("rows",)))
+    points = list(_of_fields(old, new, beside=("rows", "parties")))
+    roles = dict(old.parties), dict(new.parties)
+    changed = [role for role in {**roles[0], **roles[1]} if roles[0].get(role) != roles[1].get(role)]
+    points += [f"{role} {roles[0].get(role, 'nobody')} -> {roles[1].get(role, 'nobody')}" for role in changed]
     before, after = _asked(old), _asked(new)
     points += [f"no longer {_subject(row)} {_said(row)}" for key, row in before.items() if key not in after]
     for key, row in after.items():

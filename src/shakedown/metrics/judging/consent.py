@@ -112,6 +112,7 @@ class _Terms:
         self.named = any(document.parties for document in documents)
         self.consent: list[tuple[int, tuple[str, ...]]] = [(0, first.consent if first is not None else ())]
         self._rows = [row for row in record.agreements if row.seq != spared]
+        self._ends = {row.seq: row.by for row in record.acts if row.event == "continued"}  # of pauses, by whom
         self._open: dict[int, Document] = {}  # amendments whose parties are not in force yet
         amendments = iter(documents[1:])
         changes = {row.seq: next(amendments, None) for row in record.acts if row.event == "amended"}
@@ -211,11 +212,25 @@ class _Terms:
     # ---- acts ----------------------------------------------------------------------------------------------------------------
 
     def of(self, act: Act) -> tuple[Agreement, ...]:
-        """The first agreement of each party."""
+        """The first agreement of each party that stands for all of the act."""
         first: dict[str, Agreement] = {}
         for agreement in self.counted.get(act.number, ()):
-            first.setdefault(agreement.party, agreement)
+            if not self._ended_after(act, agreement):
+                first.setdefault(agreement.party, agreement)
         return tuple(first.values())
+
+    def _ended_after(self, act: Act, agreement: Agreement) -> bool:
+        """Whether a pause was still open when it was agreed to, and another side ended it: how long it would be, and what its end
+        does to a clock, was not agreed to.
+        """
+        later = [number for number in act.events if number in self._ends and number > agreement.event]
+        late = any(self._named(self._ends[number]) != agreement.party for number in later)
+        if late:
+            self.told.append(
+                f"event {agreement.event}: the agreement by {agreement.by or 'somebody'} to event {act.number} was given while the"
+                f" pause was open, and does not stand for its end (event {later[-1]})"
+            )
+        return late
 
     def side(self, act: Act) -> str:
         return self._named(act.by)

@@ -17,6 +17,7 @@ from shakedown.metrics.judging.epochs import declared_epoch, epoch_numbered, lea
 from shakedown.metrics.judging.exclusions import Chosen, choose
 from shakedown.metrics.judging.measures import measure, only_unavailable
 from shakedown.metrics.judging.populations import CaseRuns, Population, as_expected, count_verdicts, populations
+from shakedown.metrics.judging.relabelled import relabelled
 from shakedown.metrics.judging.scope import MeasureContext, arounds
 from shakedown.metrics.judging.score_measure import runs_behind
 from shakedown.metrics.judging.scorecard import (
@@ -112,7 +113,9 @@ def score_people(
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),
         to_come=sum(component.to_come for component in components),
-        remarks=() if brief else (*remarks(document, record, people), *given_values(scores), *given.idle),
+        remarks=()
+        if brief
+        else (*remarks(document, record, people), *given_values(scores), *given.idle, *relabelled(document, earlier)),
         restrictions=(*restrictions(components, record, contract, given), *taken, *behind),
         epoch=record.epoch,
         contract=contract,

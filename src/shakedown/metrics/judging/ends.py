@@ -75,11 +75,6 @@ class Ends:
             self._known[numbers] = self._undone(numbers)
         return self._known[numbers]
 
-    def shared(self, number: int) -> frozenset[int]:
-        """Purpose: the acts that ended something which this one ended too."""
-        every = (self._holders(one, frozenset())[0] for one in self._ended)
-        return frozenset().union(*(holders for holders in every if number in holders))
-
     # ---- how it is found ---------------------------------------------------------------------------------------------------
 
     def _undone(self, gone: frozenset[int]) -> Undone:
