@@ -103,11 +103,14 @@ def _with(document: Document, kind: type[Struct], name: str) -> Document:
 
 
 _WHOLE = (nouns.Patience, nouns.Limits, filling.Fill, Gpus, Resources, filling.Window, filling.Yield, filling.Phase, filling.Sweep,
-          filling.Pack)  # fmt: skip
+          filling.Pack, nouns.Drill)  # fmt: skip
 _VALUES: dict[Any, Any] = {
     (Component, "sweep"): filling.Sweep(),
     (Component, "pack"): filling.Pack(),
     (Component, "ladder"): Ladder("nodes"),
+    (Component, "set_up"): ("stream/a",),
+    (Component, "clean_up"): ("stream/a",),
+    (Component, "drills"): (nouns.Drill("failover", 60.0),),
     (Case, "partition"): "c4:batch",
     (Case, "needs"): (Need("stream/b"),),
     (Partition, "type"): "fat",

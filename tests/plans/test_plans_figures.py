@@ -21,11 +21,11 @@ test: osu
 parameters: {n: [2, 4]}
 run:
   command: |
-    printf '# Size  Latency\\n1  1.5\\n8  %s.5\\n1024  3.5\\n' {n}
+    printf '# Size  Latency\\n1  1.5\\nUCX  WARN  {n}\\n8  %s.5\\n1024  3.5\\n' {n}
     printf 'name,GF\\n"a",12.5\\n"b",14.5\\n' > result-{n}.csv
 figures:
-  lat: {table: {after: '^# Size', columns: [size, lat]}, unit: us, better: lower}
-  small: {table: {after: '^# Size', columns: [size, small], where: {size: 8}}, unit: us, better: lower}
+  lat: {table: {after: '^# Size', rows: '^(?:1|8|1024|no-{n}) ', columns: [size, lat]}, unit: us, better: lower}
+  small: {table: {after: '^# Size', rows: '^\\d', columns: [size, small], where: {size: 8}}, unit: us, better: lower}
   gf: {from: 'result-*.csv', table: {separator: comma, column: GF, by: []}, pick: sum, unit: GFLOP/s, better: higher}
   per_core: {formula: gf / node.cores, unit: GFLOP/s, better: higher}
   nth: {formula: number(small) - n}

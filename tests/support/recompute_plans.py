@@ -10,7 +10,22 @@ from typing import Any
 from recompute_numbers import unfolded
 
 Json = dict[str, Any]
-STEERS = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack", "ladder")
+STEERS = (
+    "set_up",
+    "clean_up",
+    "drills",
+    "limits",
+    "fill",
+    "fillers",
+    "windows",
+    "yields",
+    "phases",
+    "mix",
+    "stop_after",
+    "sweep",
+    "pack",
+    "ladder",
+)
 SIZE = ("nodes", "tasks_per_node", "cpus_per_task", "units", "exclusive")
 PROGRAM = (
     "script",

@@ -4,8 +4,8 @@ A table begins after a line that ``after`` or ``header`` matches (without either
 that is no row of it, or before a line that ``until`` matches. Where ``rows`` says which lines are its rows no other line ends it,
 such as a warning among them, but the beginning of the next table does.
 
-Rows are cut at blanks (at two and more where a name holds single
-blanks), or at a separator, with quotes as in CSV. A line of units below the header and a header that comes again are no rows.
+Rows are cut at blanks (at two and more where a name holds single blanks), or at a separator, with quotes as in CSV. A line of
+units below the header and a header that comes again are no rows.
 Columns that end with ``...`` let rows be longer. Of columns with one name the second is called ``name#2``.
 """
 

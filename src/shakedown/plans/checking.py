@@ -22,6 +22,7 @@ from shakedown.plans.contracts.contracts import Known, read_contract
 from shakedown.plans.documents import plan_document
 from shakedown.plans.files import CATALOGUE, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
+from shakedown.plans.launch_advice import tell_unlaunched
 from shakedown.plans.rehearsals.scenarios import check_rehearsals, rehearsal_files
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.yaml_nodes import read_nodes
@@ -135,12 +136,16 @@ def _cases(reading: Site, context: Context) -> list[Case]:
 
 
 def _tell_unfilled(reading: Site) -> None:
-    """Names in braces that stay as they are, in tests and systems; what is wrong with a file is told by those who read it."""
+    """Names in braces that stay as they are, in tests and systems, and ranks that nothing starts.
+
+    What is wrong with a file is told by those who read it.
+    """
     for test in reading.tests.values():
         if test.good:
             tell_unfilled(test, reading.advice)
             if not test.abstract:
                 tell_unused(test, reading.advice)
+            tell_unlaunched(test, reading.advice)
     for machine in reading.machines.values():
         if not machine.file.startswith(CATALOGUE):
             file = look_up(os.path.join(reading.path, machine.file), machine.file)  # noqa: PTH118

@@ -22,6 +22,7 @@ _WRITES_NEXT = ("-o", "--output", "--out", "--log", "--logfile")
 _WRITTEN = re.compile(
     r"(?i)(?:^|[-_])(?:of?|out\w*|log\w*|result\w*|dump\w*|save\w*|write\w*|checkpoint\w*|filename|scratch|te?mp\w*)$"
 )
+_ASSIGNS = frozenset({"export", "local", "readonly", "declare", "env"})  # words of a shell before an assignment
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _HOME = re.compile(r"(?<![\w/~.$}-])~(?=/)")
@@ -115,7 +116,7 @@ def _assigned(script: str) -> Iterator[tuple[str, str]]:
             found = _ASSIGNMENT.match(word)
             if found:
                 yield found[1], word[found.end() :].strip("\"'")
-            elif word not in ("export", "local", "readonly", "declare", "env"):
+            elif word not in _ASSIGNS:
                 break
 
 
