@@ -46,6 +46,9 @@ SHARED: dict[str, int] = {
     "": 1,
     "gpu": 1,
 }
+NEWER = (
+    "newer-"  # before a kind: tests that run on a newer Slurm beside the others; few, so one worker has all of a kind
+)
 
 
 def groups(kinds: Sequence[str]) -> list[str]:
@@ -53,37 +56,38 @@ def groups(kinds: Sequence[str]) -> list[str]:
     seen: Counter[str] = Counter()
     found = []
     for kind in kinds:
-        found.append(f"{kind or 'none'}-{seen[kind] % SHARED[kind] + 1}")
+        found.append(f"{kind or 'none'}-{seen[kind] % SHARED.get(kind, 1) + 1}")
         seen[kind] += 1
     return found
 
 
 class Pool:
-    """Clusters by kind in one directory. ``current`` is the one that the running test uses."""
+    """Clusters by kind and release of Slurm, a directory for each release. ``current``: the one that the running test uses."""
 
     def __init__(self) -> None:
-        self.directory: Path | None = None
-        self.up: dict[str, Cluster] = {}
+        self.directories: dict[str, Path] = {}
+        self.up: dict[tuple[str, str], Cluster] = {}
         self.notes: list[str] = []
         self.current: Cluster | None = None
 
-    def lend(self, kind: str) -> Cluster:
-        """A sound and empty cluster of the kind."""
-        if kind not in self.up:
+    def lend(self, kind: str, release: str = "") -> Cluster:
+        """A sound and empty cluster of the kind. ``release``: of Slurm, "" = the machine's own."""
+        key = (kind, release)
+        if key not in self.up:
             while len(self.up) >= AT_ONCE:
                 self.take_down(next(iter(self.up)))
-            self.up[kind] = self._cluster(kind).up()
-        self.up[kind] = self.current = self.up.pop(kind)
+            self.up[key] = self._cluster(kind, release).up()
+        self.up[key] = self.current = self.up.pop(key)
         self.current.mend()
         return self.current
 
-    def _cluster(self, kind: str) -> Cluster:
-        if self.directory is None:
+    def _cluster(self, kind: str, release: str) -> Cluster:
+        if release not in self.directories:
             sweep()
-            self.directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir="/tmp"))
-            self.directory.chmod(0o755)
+            made = self.directories[release] = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir="/tmp"))
+            made.chmod(0o755)
         nodes, configuration, options = KINDS[kind]
-        return Cluster(self.directory, kind, nodes, configuration, options, self.notes)
+        return Cluster(self.directories[release], kind, nodes, configuration, options, self.notes, release)
 
     def give_back(self) -> None:
         """After a test: what it left is put right, so that its own report is no longer concerned."""
@@ -103,8 +107,8 @@ class Pool:
         self.close()
         self.current = None
 
-    def take_down(self, kind: str) -> None:
-        cluster = self.up.pop(kind)
+    def take_down(self, key: tuple[str, str]) -> None:
+        cluster = self.up.pop(key)
         self.end_left(cluster)
         cluster.down()
 
@@ -112,9 +116,9 @@ class Pool:
         for cluster in self.up.values():
             self.end_left(cluster)
         self.up.clear()
-        if self.directory:
-            remove(self.directory)
-        self.directory = None
+        for directory in self.directories.values():
+            remove(directory)
+        self.directories.clear()
 
 
 def left_on(directory: Path, session: str) -> dict[int, str]:
