@@ -129,11 +129,15 @@ Licenses=scratch:4,mds:8
 
 
 def timeouts(settings: Settings) -> str:
-    """Short waits everywhere but for the nodes: a busy machine loses nodes that are given 10 s to answer."""
+    """Short waits everywhere but for the nodes: a busy machine loses nodes that are given 10 s to answer.
+
+    24.11 asks no node anew before it has given up those that are silent, which takes it up to three times MessageTimeout.
+    """
+    message = 10 if settings.slurmd_timeout >= 30 else 3 if settings.slurm else 5
     return f"""\
 SlurmdTimeout={settings.slurmd_timeout}
 SlurmctldTimeout=10
-MessageTimeout={5 if settings.slurmd_timeout < 30 else 10}
+MessageTimeout={message}
 TCPTimeout=2
 BatchStartTimeout={5 if settings.slurmd_timeout < 30 else 10}
 InactiveLimit=0
