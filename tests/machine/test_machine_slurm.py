@@ -100,6 +100,28 @@ def test_the_captured_cluster() -> None:
     assert "accounting knows other clusters too: h3b (init --clusters NAME,NAME)" in draft.look_at
 
 
+def test_a_captured_cluster_of_24_11() -> None:
+    config, nodes, partitions, licences = (
+        captured(f"newer.{name}") for name in ("config", "nodes", "partitions", "licences")
+    )
+    draft = drafted([Said(config, nodes, partitions, licences)], Around())
+    (found,) = draft.system.clusters
+    assert (found.name, found.licences) == ("emu", (("mds", 8.0), ("scratch", 4.0)))
+    assert [(p.name, p.nodes, p.count, p.time_limit_s) for p in found.partitions] == [
+        ("batch", "n[001-004]", 4, 0.0),
+        ("low", "n[001-004]", 4, 0.0),
+        ("urgent", "n[001-004]", 4, 0.0),
+        ("debug", "n[001-002]", 2, 1800.0),
+    ]
+    (kind,) = draft.system.node_types
+    assert (kind.sockets, kind.cores, kind.gpus.count, kind.gpus.model) == (2, 16, 4, "a100")
+    assert dict(draft.system.found)["slurm"] == "24.11.5"
+    assert draft.remarks.head[1:] == (
+        "  n002: idle+drain (bad DIMM)",
+        "  n003: down+not_responding (Not responding)",
+    )
+
+
 def test_what_is_written_is_read_back_as_it_was(tmp_path: Path) -> None:
     draft = describe(FakeSlurm("limited"), user="root")
     text = system_yaml(draft.system, draft.remarks)

@@ -15,7 +15,9 @@ from shakedown.schedulers.slurm.parsing import (
     finished,
     key_values,
     last_words,
+    node_histories,
     node_states,
+    out_of_work,
     queue_rows,
     records,
     settings,
@@ -49,6 +51,26 @@ def test_captured_queue() -> None:
     lost = rows["485"]
     assert (lost.state, lost.nodes, lost.start, lost.end) == ("NODE_FAIL", "n003", 1795337739.0, 1795337763.0)
     assert rows["488"].state == "RUNNING"
+
+
+def test_a_captured_queue_of_24_11() -> None:
+    """Its exit statuses are pairs."""
+    rows = {int(row.name[-2:]): row for row in queue_rows(sample("24.11/squeue.txt"))}
+    told = {number: (row.state, row.exit, row.reason) for number, row in rows.items()}
+    assert told == {
+        1: ("COMPLETED", 0, ""),
+        2: ("FAILED", 7, "NonZeroExitCode"),
+        3: ("NODE_FAIL", -1, "NodeDown"),
+        4: ("PENDING", 0, "BeginTime"),
+        5: ("CANCELLED", -15, ""),
+        6: ("RUNNING", 0, ""),
+        7: ("PENDING", 0, "JobHeldUser"),
+        8: ("FAILED", -9, "RaisedSignal:9(Killed)"),
+        9: ("FAILED", 139, "NonZeroExitCode"),
+        10: ("PENDING", 0, "job requeued in held state"),
+    }
+    assert (rows[6].nodes, rows[6].start, rows[6].used_s) == ("n001", 1795900116.0, 26.0)
+    assert (rows[10].restart, rows[10].nodes, rows[10].start) == (1, "", None)
 
 
 def row_text(**cells: str) -> str:
@@ -98,6 +120,18 @@ def test_captured_records() -> None:
     assert (first.id, first.name, first.state, first.exit, first.nodes) == ("283", "x-1", "CANCELLED", -15, "n001")
 
 
+def test_captured_records_of_24_11() -> None:
+    found = [(record.id, record.state, record.exit, record.by) for record in records(sample("24.11/sacct.txt"))]
+    assert [row for row in found if row[0] in ("4", "5", "8", "10")] == [
+        ("4", "NODE_FAIL", 1, ""),
+        ("5", "CANCELLED", 0, "0"),
+        ("8", "FAILED", -9, ""),
+        ("10", "REQUEUED", 0, ""),
+        ("10", "PENDING", 0, ""),
+        ("4", "PENDING", 0, ""),
+    ]
+
+
 def test_steps_are_left_out_and_the_canceller_is_kept() -> None:
     text = account_text(State="CANCELLED by 1000", Start="Unknown") + account_text(JobID="226.batch")
     (record,) = records(text)
@@ -110,6 +144,12 @@ def test_captured_list_of_finished_jobs() -> None:
     by_name = {record.name: record for record in lines}
     assert (by_name["fail0"].state, by_name["fail0"].exit, by_name["fail0"].nodes) == ("FAILED", 3, "n001")
     assert by_name["held"].nodes == ""
+
+
+def test_a_captured_list_of_finished_jobs_of_24_11() -> None:
+    lines = [record for line in sample("24.11/jobcomp.log").splitlines() if (record := finished(line))]
+    by_name = {record.name[-2:]: (record.state, record.exit, record.nodes) for record in lines}
+    assert (by_name["02"], by_name["03"]) == (("FAILED", 7, "n001"), ("NODE_FAIL", -1, "n003"))
 
 
 def test_values_may_hold_spaces() -> None:
@@ -128,15 +168,39 @@ def test_a_node_of_several_partitions_is_one_node() -> None:
     assert nodes[3].state == "mixed"
 
 
+def test_captured_nodes_of_24_11() -> None:
+    told = {node.name: (node.state, node.reason, node.reason_at) for node in node_states(sample("24.11/sinfo.txt"))}
+    assert told == {
+        "n001": ("mixed", "", None),
+        "n002": ("drained", "bad DIMM", 1795900117.0),
+        "n003": ("down*", "Not responding", 1795900138.0),
+        "n004": ("idle", "", None),
+    }
+    out = out_of_work(sample("24.11/sinfo_out.txt"))
+    assert out == [("down*", 1795900138.0, "Not responding", "n003"), ("drained", 1795900117.0, "bad DIMM", "n002")]
+    nodes = [(node.name, node.booted, node.reason, node.silent) for node in node_histories(sample("24.11/nodes.txt"))]
+    assert nodes == [
+        ("n001", 1795900112.0, "", False),
+        ("n002", 1795900112.0, "bad DIMM", False),
+        ("n003", 1795900112.0, "Not responding", True),
+    ]
+
+
+def test_a_captured_job_of_24_11() -> None:
+    known = key_values(sample("24.11/job.txt"))
+    assert (known["JobId"], known["JobState"], known["WorkDir"]) == ("6", "RUNNING", "/tmp")
+    assert (known["NodeList"], known["TresPerNode"]) == ("n001", "gres/gpu:2")
+
+
 @given(st.integers(0, 255))
 def test_exit_statuses(status: int) -> None:
-    assert wait_status(str(status << 8)) == status
+    assert wait_status(str(status << 8)) == wait_status(f"{status}:0") == status
     assert exit_pair(f"{status}:0") == status
 
 
 @given(st.integers(1, 64))
 def test_signals(signal: int) -> None:
-    assert wait_status(str(signal)) == -signal
+    assert wait_status(str(signal)) == wait_status(f"0:{signal}") == -signal
     assert exit_pair(f"0:{signal}") == -signal
 
 
@@ -197,6 +261,13 @@ def test_accepted(output: str, job: str) -> None:
         "Batch job submission failed: Invalid license specification",
         "Memory specification can not be satisfied",
         "Batch job submission failed: Access/permission denied",
+        # as 24.11 says it
+        "Batch job submission failed: Invalid node name specified",
+        "Batch job submission failed: Invalid feature specification",
+        "Batch job submission failed: Requested reservation is invalid",
+        "Invalid generic resource (gres) specification",
+        "CPU count per node can not be satisfied\n"
+        "sbatch: error: Batch job submission failed: Requested node configuration is not available",
         "QOSMaxWallDurationPerJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy"
         " (job submit limit, user's size and/or time limits)",
         "No cluster 'zz' known by database.\nsbatch: error: 'zz' can't be reached now, or it is an invalid entry for --cluster.",

@@ -11,13 +11,38 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 from slurm_cluster import Cluster, why_not
-from slurm_pool import KINDS, PREFIX, SHARED, Pool, groups
+from slurm_pool import KINDS, NEWER, PREFIX, SHARED, Pool, groups
+from slurm_releases import NEWER as NEWER_RELEASES
+from slurm_releases import asked_for, search_path
 from slurm_warden import remove, start_warden
 
 HERE = Path(__file__).resolve().parent
 POOL = Pool()
 FIRST_ATTEMPT = "first attempt"
 CONFIGURATIONS = ("accounting", "plain", "forgetful")
+
+
+def pytest_configure() -> None:
+    try:
+        asked_for()
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that is marked runs on each release, unless one was asked for."""
+    if metafunc.definition.get_closest_marker("newer_slurm") and not asked_for():
+        releases = ("", *NEWER_RELEASES)
+        metafunc.parametrize("slurm_release", releases, ids=[one or "own" for one in releases], indirect=True)
+
+
+@pytest.fixture
+def slurm_release(request: pytest.FixtureRequest) -> str:
+    """The release of Slurm that the test runs on; "" is the machine's own. Skips, with the reason, where it cannot run."""
+    release = str(getattr(request, "param", asked_for()))
+    if reason := why_not(release):
+        pytest.skip(reason)
+    return release
 
 
 @pytest.fixture(scope="session")
@@ -38,68 +63,75 @@ def short_directory() -> Iterator[Path]:
     warden.wait()
 
 
-def _lend(kind: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    cluster = POOL.lend(kind)
-    monkeypatch.setenv("SLURM_CONF", str(cluster.slurm_conf))
+def _lend(kind: str, release: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    cluster = POOL.lend(kind, release)
+    point_at(cluster, monkeypatch)
     yield cluster
     POOL.give_back()
 
 
+def point_at(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", search_path(cluster.release, os.environ["PATH"]))
+    monkeypatch.setenv("SLURM_CONF", str(cluster.slurm_conf))
+
+
 @pytest.fixture
-def accounting_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def accounting_cluster(slurm_release: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """16 nodes with slurmdbd."""
-    yield from _lend("accounting", monkeypatch)
+    yield from _lend("accounting", slurm_release, monkeypatch)
 
 
 @pytest.fixture
-def plain_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def plain_cluster(slurm_release: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """8 nodes without accounting."""
-    yield from _lend("plain", monkeypatch)
+    yield from _lend("plain", slurm_release, monkeypatch)
 
 
 @pytest.fixture
-def forgetful_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def forgetful_cluster(slurm_release: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """8 nodes; finished jobs leave memory after 2 s, accounting stores no comments."""
-    yield from _lend("forgetful", monkeypatch)
+    yield from _lend("forgetful", slurm_release, monkeypatch)
 
 
 @pytest.fixture
-def limited_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def limited_cluster(slurm_release: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """4 nodes; 20 jobs of a user at most are accepted (MaxSubmitJobs of the association, enforced)."""
-    yield from _lend("limited", monkeypatch)
+    yield from _lend("limited", slurm_release, monkeypatch)
 
 
 @pytest.fixture
-def gpu_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def gpu_cluster(slurm_release: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """2 nodes with four GPUs each, without accounting. There are no devices: Slurm counts them, and says which ones a job has."""
-    yield from _lend("gpu", monkeypatch)
+    yield from _lend("gpu", slurm_release, monkeypatch)
 
 
 @pytest.fixture
-def fault_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def fault_cluster(slurm_release: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """8 nodes with slurmdbd; a silent node is down after 10 s."""
-    yield from _lend("fault_accounting", monkeypatch)
+    yield from _lend("fault_accounting", slurm_release, monkeypatch)
 
 
 @pytest.fixture(params=CONFIGURATIONS)
-def any_cluster(request: pytest.FixtureRequest, slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def any_cluster(
+    request: pytest.FixtureRequest, slurm_release: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Cluster]:
     """The test runs three times: on each configuration."""
-    yield from _lend(request.param, monkeypatch)
+    yield from _lend(request.param, slurm_release, monkeypatch)
 
 
 @pytest.fixture(params=CONFIGURATIONS)
 def any_fault_cluster(
-    request: pytest.FixtureRequest, slurm_here: None, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, slurm_release: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Cluster]:
     """The test runs three times: on each configuration, where a silent node is down after 10 s."""
-    yield from _lend(f"fault_{request.param}", monkeypatch)
+    yield from _lend(f"fault_{request.param}", slurm_release, monkeypatch)
 
 
 @pytest.fixture
-def two_clusters(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cluster, Cluster]]:
+def two_clusters(slurm_release: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cluster, Cluster]]:
     """16 and 8 nodes that share slurmdbd and name each other (``-M``)."""
-    clusters = (POOL.lend("accounting"), POOL.lend("fault_accounting"))
-    monkeypatch.setenv("SLURM_CONF", str(clusters[0].slurm_conf))
+    clusters = (POOL.lend("accounting", slurm_release), POOL.lend("fault_accounting", slurm_release))
+    point_at(clusters[0], monkeypatch)
     yield clusters
     for POOL.current in clusters:
         POOL.give_back()
@@ -118,12 +150,19 @@ def kind_of(item: pytest.Item) -> str:
     return next((kind for kind in KINDS if f"{kind}_cluster" in names), "")
 
 
+def group_kind(item: pytest.Item) -> str:
+    """The kind of cluster, with a word before it for a release that is not that of most tests."""
+    parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    newer = parameters.get("slurm_release", "") and kind_of(item)
+    return f"{NEWER}{kind_of(item)}" if newer else kind_of(item)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test here is marked, and tests of one group run one after another on one cluster: few daemons live at a time."""
     order = list(SHARED)
     mine = [number for number, item in enumerate(items) if item.path.is_relative_to(HERE)]
     here = [items[number] for number in mine]
-    grouped = zip(groups([kind_of(item) for item in here]), here, strict=True)
+    grouped = zip(groups([group_kind(item) for item in here]), here, strict=True)
     in_order = sorted(grouped, key=lambda pair: (order.index(kind_of(pair[1])), pair[0]))
     for number, (group, item) in zip(mine, in_order, strict=True):
         item.add_marker(pytest.mark.slurm)

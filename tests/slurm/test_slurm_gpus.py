@@ -25,7 +25,7 @@ run:
 check:
   - output contains "rank 0 has 0,1"
   - output contains "rank 1 has 2,3"
-  - output contains "TresPerNode=gres:gpu:4"
+  - output matches "TresPerNode=gres[:/]gpu:4"
   - output contains "Features={mode} "
   - output contains "Comment=tried "
   - output contains "MinMemoryNode=1G "

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from slurm_releases import is_there, programs, root, search_path
+
 SCRIPT = Path(__file__).resolve().parents[1] / "slurm" / "cluster"
 PATIENCE_S = 90.0
 FINISHED = (
@@ -30,8 +32,12 @@ FINISHED = (
 SETTLING = ("is unknown", "is completing", "is planned", "is idle*", "left COMPLETING")  # passes by itself
 
 
-def why_not() -> str:
-    """Why no emulated Slurm can run here; empty when one can."""
+def why_not(release: str = "") -> str:
+    """Why no emulated Slurm of this release can run here; empty when one can. "": the machine's own."""
+    if not is_there(release):
+        return (
+            f"Slurm {release} is not in {root(release)} (root on Debian unpacks it there with scripts/slurm-packages)"
+        )
     absent = [
         name for name in ("slurmctld", "slurmd", "slurmdbd", "sbatch", "munged", "mariadbd") if not _installed(name)
     ]
@@ -59,11 +65,12 @@ class Cluster:
     configuration: str = "accounting"
     options: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)  # what had to be put right between tests
+    release: str = ""  # of Slurm; "": the machine's own
 
     # life
 
     def up(self) -> Cluster:
-        self.fault("up", str(self.nodes), "--config", self.configuration, *self.options)
+        self.fault("up", str(self.nodes), "--config", self.configuration, "--slurm", self.release, *self.options)
         return self
 
     def down(self) -> None:
@@ -101,8 +108,11 @@ class Cluster:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The test's environment, pointed at this cluster."""
-        return {**os.environ, "SLURM_CONF": str(self.slurm_conf)}
+        """The test's environment, pointed at this cluster. Programs that a test put before Slurm's own stay before them."""
+        path = os.environ["PATH"]
+        if self.release and str(programs(self.release)) not in path.split(os.pathsep):
+            path = search_path(self.release, path)
+        return {**os.environ, "PATH": path, "SLURM_CONF": str(self.slurm_conf)}
 
     # Slurm's commands
 

@@ -20,6 +20,10 @@ PREFIX = "shakedown-slurm-"
 AT_ONCE = 2
 PATIENCE_S = 30.0  # that killed processes may take to be gone
 QUICK = ("--slurmd-timeout", "10")
+QUICK_NEWER = (
+    "--slurmd-timeout",
+    "15",
+)  # with less, a newer Slurm takes nodes for dead that answer, where another one is dead
 
 # Fixture by fixture: nodes, configuration, options.
 KINDS: dict[str, tuple[int, str, tuple[str, ...]]] = {
@@ -46,6 +50,9 @@ SHARED: dict[str, int] = {
     "": 1,
     "gpu": 1,
 }
+NEWER = (
+    "newer-"  # before a kind: tests that run on a newer Slurm beside the others; few, so one worker has all of a kind
+)
 
 
 def groups(kinds: Sequence[str]) -> list[str]:
@@ -53,39 +60,42 @@ def groups(kinds: Sequence[str]) -> list[str]:
     seen: Counter[str] = Counter()
     found = []
     for kind in kinds:
-        found.append(f"{kind or 'none'}-{seen[kind] % SHARED[kind] + 1}")
+        found.append(f"{kind or 'none'}-{seen[kind] % SHARED.get(kind, 1) + 1}")
         seen[kind] += 1
     return found
 
 
 class Pool:
-    """Clusters by kind in one directory. ``current`` is the one that the running test uses."""
+    """Clusters by kind and release of Slurm, a directory for each release. ``current``: the one that the running test uses."""
 
     def __init__(self) -> None:
-        self.directory: Path | None = None
-        self.up: dict[str, Cluster] = {}
+        self.directories: dict[str, Path] = {}
+        self.up: dict[tuple[str, str], Cluster] = {}
         self.notes: list[str] = []
         self.current: Cluster | None = None
-        self.warden: subprocess.Popen[bytes] | None = None
+        self.wardens: dict[str, subprocess.Popen[bytes]] = {}  # by release, as ``directories``
 
-    def lend(self, kind: str) -> Cluster:
-        """A sound and empty cluster of the kind."""
-        if kind not in self.up:
+    def lend(self, kind: str, release: str = "") -> Cluster:
+        """A sound and empty cluster of the kind. ``release``: of Slurm, "" = the machine's own."""
+        key = (kind, release)
+        if key not in self.up:
             while len(self.up) >= AT_ONCE:
                 self.take_down(next(iter(self.up)))
-            self.up[kind] = self._cluster(kind).up()
-        self.up[kind] = self.current = self.up.pop(kind)
+            self.up[key] = self._cluster(kind, release).up()
+        self.up[key] = self.current = self.up.pop(key)
         self.current.mend()
         return self.current
 
-    def _cluster(self, kind: str) -> Cluster:
-        if self.directory is None:
+    def _cluster(self, kind: str, release: str) -> Cluster:
+        if release not in self.directories:
             sweep()
-            self.directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir="/tmp"))
-            self.directory.chmod(0o755)
-            self.warden = start_warden(self.directory)
+            made = self.directories[release] = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir="/tmp"))
+            made.chmod(0o755)
+            self.wardens[release] = start_warden(made)
         nodes, configuration, options = KINDS[kind]
-        return Cluster(self.directory, kind, nodes, configuration, options, self.notes)
+        if release and options == QUICK:
+            options = QUICK_NEWER
+        return Cluster(self.directories[release], kind, nodes, configuration, options, self.notes, release)
 
     def give_back(self) -> None:
         """After a test: what it left is put right, so that its own report is no longer concerned."""
@@ -105,25 +115,24 @@ class Pool:
         self.close()
         self.current = None
 
-    def take_down(self, kind: str) -> None:
-        cluster = self.up.pop(kind)
+    def take_down(self, key: tuple[str, str]) -> None:
+        cluster = self.up.pop(key)
         self.end_left(cluster)
         cluster.down()
 
     def close(self) -> None:
         """Nothing is left, whatever does not end in time."""
-        directory, clusters, warden = self.directory, list(self.up.values()), self.warden
-        self.directory = self.warden = None
+        directories, clusters, wardens = self.directories, list(self.up.values()), self.wardens
+        self.directories, self.wardens = {}, {}
         self.up.clear()
         try:
             for cluster in clusters:
                 self.end_left(cluster)
         finally:
-            if directory:
-                remove(directory, warden.pid if warden else 0)
-            if warden:
-                warden.kill()
-                warden.wait()
+            for release, directory in directories.items():
+                remove(directory, wardens[release].pid)
+                wardens[release].kill()
+                wardens[release].wait()
 
 
 def left_on(directory: Path, session: str) -> dict[int, str]:

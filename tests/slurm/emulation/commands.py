@@ -9,10 +9,12 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import slurm_releases as releases
+
 from . import clock, groups, nodes, services, status
 from .processes import say
 from .site import CONFIGURATIONS, Cluster, Site, Trouble, check_name
-from .updown import down, up
+from .updown import down, exports, up
 
 DESCRIPTION = """\
 A real Slurm whose compute nodes are process trees on this machine: each has its
@@ -128,6 +130,12 @@ def add_life(verb: Adder) -> None:
         help="root may have this many jobs queued (needs accounting; default: no limit)",
     )
     sub.add_argument("--gpus", type=int, default=0, help="GPUs of each node, which Slurm only counts (default: none)")
+    sub.add_argument(
+        "--slurm",
+        choices=("", *releases.NEWER),
+        default="",
+        help="a release that scripts/slurm-newer unpacked (default: the machine's own)",
+    )
     sub = verb("down", "stop the cluster; with --all every cluster of the directory and what they share", down)
     sub.add_argument("--all", action="store_true", help="all clusters of the directory, munge and the database too")
     sub.add_argument("--remove", action="store_true", help="and remove the directory")
@@ -169,7 +177,7 @@ def on_cluster(serve: Callable[[Cluster], None]) -> Callable[[Cluster, argparse.
 
 def environment(cluster: Cluster, words: argparse.Namespace) -> None:
     cluster.settings()
-    print(f"export SLURM_CONF={cluster.slurm_conf}")
+    print(exports(cluster))
 
 
 def drain(cluster: Cluster, words: argparse.Namespace) -> None:

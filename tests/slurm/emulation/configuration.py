@@ -7,12 +7,15 @@ import socket
 import stat
 from pathlib import Path
 
+import slurm_releases as releases
+
 from .site import Cluster, Settings
 
 CORES = 16  # of each node, whatever the machine has
 MEMORY_MB = 32000
 LEAF = 8  # nodes on each leaf switch
 REQUEUE_DELAY_S = 15  # the credentials' lifetime: Slurm starts a requeued job no earlier than that
+UNKILLABLE_S = 50  # a newer Slurm wants five times MessageTimeout
 DATABASE_PASSWORD = "slurm"
 
 
@@ -24,6 +27,8 @@ def write_all(cluster: Cluster, settings: Settings) -> None:
     cluster.slurm_conf.write_text(slurm_conf(cluster, settings))
     (directory / "topology.conf").write_text(topology(settings.nodes))
     (directory / "hosts").write_text(hosts(settings))
+    if settings.slurm:  # nodes freeze and slow down by groups of ours; those of the machine are not Slurm's to make
+        (directory / "cgroup.conf").write_text("CgroupPlugin=disabled\n")
     if settings.gpus:
         write_gpus(directory, settings.gpus)
     (directory / "openmpi.conf").write_text("btl_tcp_if_include = lo\noob_tcp_if_include = lo\n")
@@ -44,7 +49,12 @@ def write_gpus(directory: Path, count: int) -> None:
 
 
 def slurm_conf(cluster: Cluster, settings: Settings) -> str:
-    parts = (daemons(cluster, settings), accounting(cluster, settings), SCHEDULING, timeouts(settings))
+    parts = (
+        daemons(cluster, settings) + releases.plugins(settings.slurm),
+        accounting(cluster, settings),
+        SCHEDULING,
+        timeouts(settings),
+    )
     return "\n".join((*parts, nodes(settings), partitions(settings), ""))
 
 
@@ -119,11 +129,15 @@ Licenses=scratch:4,mds:8
 
 
 def timeouts(settings: Settings) -> str:
-    """Short waits everywhere but for the nodes: a busy machine loses nodes that are given 10 s to answer."""
+    """Short waits everywhere but for the nodes: a busy machine loses nodes that are given 10 s to answer.
+
+    24.11 asks no node anew before it has given up those that are silent, which takes it up to three times MessageTimeout.
+    """
+    message = 10 if settings.slurmd_timeout >= 30 else 3 if settings.slurm else 5
     return f"""\
 SlurmdTimeout={settings.slurmd_timeout}
 SlurmctldTimeout=10
-MessageTimeout={5 if settings.slurmd_timeout < 30 else 10}
+MessageTimeout={message}
 TCPTimeout=2
 BatchStartTimeout={5 if settings.slurmd_timeout < 30 else 10}
 InactiveLimit=0
@@ -132,7 +146,7 @@ OverTimeLimit=0
 MinJobAge={2 if settings.configuration == "forgetful" else 600}
 CompleteWait=0
 WaitTime=10
-UnkillableStepTimeout=20
+UnkillableStepTimeout={UNKILLABLE_S}
 ReturnToService=2
 ResumeTimeout=30
 """
@@ -216,7 +230,7 @@ LogFile={directory}/slurmdbd.log
 PidFile={directory}/slurmdbd.pid
 DebugLevel=info
 CommitDelay=1
-""")
+{releases.plugins(settings.slurm)}""")
     conf = directory / "slurm.conf"
     conf.write_text(cluster.slurm_conf.read_text())
     return conf

@@ -10,8 +10,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import slurm_releases as releases
+
 CONFIGURATIONS = ("accounting", "plain", "forgetful")
 NAME_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789_")
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 RESERVED = ("munge", "database", "slurmdbd")
 
 
@@ -34,6 +37,7 @@ class Settings:
     slurmd_timeout: int = 60
     max_submit: int = 0  # 0: no limit
     gpus: int = 0  # of each node; Slurm counts them, and there is no device
+    slurm: str = ""  # a release beside the machine's own one
 
     @property
     def accounting(self) -> bool:
@@ -128,7 +132,7 @@ class Cluster:
         """For the daemons and commands of this cluster: nothing of the caller's but the locale-free minimum."""
         site, cluster = self.site.mark().split("="), self.mark().split("=")
         return {
-            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "PATH": releases.search_path(self.settings().slurm if self.known else "", PATH),
             "HOME": os.environ.get("HOME", "/root"),
             "LANG": "C",
             "SLURM_CONF": str(self.slurm_conf),

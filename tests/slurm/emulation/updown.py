@@ -11,6 +11,8 @@ import time
 import zlib
 from pathlib import Path
 
+import slurm_releases as releases
+
 from . import nodes, services
 from .configuration import write_all
 from .processes import kill_all, marked
@@ -25,7 +27,7 @@ PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "sbatch", "munged", "mariadbd", "
 def up(cluster: Cluster, words: argparse.Namespace) -> None:
     """Start what does not run yet and wait until all nodes answer."""
     start = time.monotonic()
-    demand_programs()
+    demand_programs(words.slurm)
     with cluster.site.alone():
         settings = settle(cluster, words)
         if not running(cluster):
@@ -36,10 +38,19 @@ def up(cluster: Cluster, words: argparse.Namespace) -> None:
             nodes.power_on(cluster, node)
         nodes.await_idle(cluster, 120.0)
     print(f"{cluster.name}: {settings.nodes} nodes up in {time.monotonic() - start:.1f} s ({settings.configuration})")
-    print(f"export SLURM_CONF={cluster.slurm_conf}")
+    print(exports(cluster))
 
 
-def demand_programs() -> None:
+def exports(cluster: Cluster) -> str:
+    """What a shell needs to talk to the cluster."""
+    release = cluster.settings().slurm
+    path = [f"export PATH={releases.search_path(release, '$PATH')}"] if release else []
+    return "\n".join([*path, f"export SLURM_CONF={cluster.slurm_conf}"])
+
+
+def demand_programs(release: str) -> None:
+    if not releases.is_there(release):
+        raise Trouble(f"Slurm {release} is not in {releases.root(release)}", "unpack it with: scripts/slurm-newer")
     path = "/usr/sbin:/usr/bin:/sbin:/bin"
     if absent := [name for name in PROGRAMS if not shutil.which(name, path=path)]:
         raise Trouble(f"not installed: {', '.join(absent)}", "install what is needed with: scripts/slurm-packages")
@@ -57,7 +68,9 @@ def settle(cluster: Cluster, words: argparse.Namespace) -> Settings:
         raise Trouble("--max-submit needs accounting", "take --config accounting or forgetful")
     old = cluster.settings() if cluster.known else None
     ports = words.ports or (old.ports if old else 0)
-    asked = Settings(cluster.name, words.nodes, words.config, ports, words.slurmd_timeout, words.max_submit, words.gpus)
+    asked = Settings(
+        cluster.name, words.nodes, words.config, ports, words.slurmd_timeout, words.max_submit, words.gpus, words.slurm
+    )
     if old and running(cluster):
         if asked != old:
             raise Trouble(

@@ -211,7 +211,9 @@ def cancelled_by(state: str) -> tuple[str, str]:
 
 
 def wait_status(word: str) -> int | None:
-    """Purpose: an exit status from a raw wait status: 51200 is 200, 9 is -9 (signal 9)."""
+    """Purpose: an exit status from a raw wait status (51200 is 200, 9 is -9 for signal 9), or from a pair as 24.11 gives it."""
+    if ":" in word:
+        return exit_pair(word)
     if not _is_number(word):
         return None
     raw = int(word)

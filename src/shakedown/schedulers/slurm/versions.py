@@ -1,4 +1,4 @@
-"""Where releases of Slurm differ, in one place. Everything here was seen with 22.05; what newer ones do otherwise is said.
+"""Where releases of Slurm differ, in one place. Everything here was seen with 22.05 and 24.11; where they differ, it is said.
 
 Fields are always asked for by name, with a separator that cannot come in a name. A field that a release does not know comes
 empty from squeue (with a complaint on standard error) and makes sacct fail as a whole: so sacct is asked only for fields
@@ -17,7 +17,7 @@ QUEUE_FIELDS = (
     ("reason", "Reason"),
     ("nodes", "NodeList"),
     ("restart", "RestartCnt"),
-    ("exit", "exit_code"),  # the raw wait status: 51200 is exit status 200
+    ("exit", "exit_code"),  # the raw wait status, 51200 for exit status 200; 24.11 says "200:0", and "0:9" for signal 9
     ("start", "StartTime"),
     ("end", "EndTime"),
     ("used", "TimeUsed"),  # without the time for which it was suspended
