@@ -49,9 +49,9 @@ def test_a_process_that_does_not_end_keeps_no_directory(tmp_path: Path, monkeypa
         raise AssertionError("these do not end")
 
     pool = Pool()
-    pool.directory = tmp_path / "pool"
-    pool.directory.mkdir()
-    pool.up["plain"] = Broken()  # type: ignore[assignment]
+    pool.directories[""] = tmp_path / "pool"
+    pool.directories[""].mkdir()
+    pool.up["plain", ""] = Broken()  # type: ignore[assignment]
     monkeypatch.setattr(Pool, "end_left", complain)
     with pytest.raises(AssertionError, match="these do not end"):
         pool.close()

@@ -130,9 +130,11 @@ class Pool:
                 self.end_left(cluster)
         finally:
             for release, directory in directories.items():
-                remove(directory, wardens[release].pid)
-                wardens[release].kill()
-                wardens[release].wait()
+                warden = wardens.get(release)
+                remove(directory, warden.pid if warden else 0)
+                if warden:
+                    warden.kill()
+                    warden.wait()
 
 
 def left_on(directory: Path, session: str) -> dict[int, str]:
