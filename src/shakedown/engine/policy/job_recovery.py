@@ -58,10 +58,11 @@ def _attend_phase(state: State, decision: Decision, job: Job, now: float) -> Non
         case JobPhase.ORPHANED:
             _orphaned(state, decision, job, now)
         case JobPhase.REFUSED:
-            if not give_back(decision, job, now):
+            if not give_back(state, decision, job, now):
                 _judge(state, decision, job, "submit_failed", f"the scheduler refused it: {job.report.message}")
         case JobPhase.ENDED:
-            _ended(state, decision, job)
+            if not give_back(state, decision, job, now):
+                _ended(state, decision, job)
         case JobPhase.ORDERED | JobPhase.AMBIGUOUS | JobPhase.QUEUED | JobPhase.RUNNING:
             _in_doubt(state, decision, job, now)
         case _:
