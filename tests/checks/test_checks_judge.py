@@ -58,6 +58,13 @@ def test_a_run_whose_checks_hold_and_whose_figures_are_there_passes() -> None:
         (-15, "", "ended by signal 15 (SIGTERM)"),
         (-9, "", "ended by signal 9 (SIGKILL); perhaps it ran out of memory"),
         (-99, "", "ended by signal 99"),
+        (-15, "num = 42", 'ended by signal 15 (SIGTERM): the last line of its output is "num = 42"'),
+        (-15, "Terminated", "ended by signal 15 (SIGTERM): Terminated"),
+        (
+            137,
+            "num = 42",
+            'exit status 137 (a command was ended by signal 9 (SIGKILL)): the last line of its output is "num = 42"',
+        ),
         (None, "", "it failed, and its exit status is not known"),
     ],
 )

@@ -140,7 +140,7 @@ def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, st
     fault = _exit_fault(test, report)
     full = _lost_for_lack_of_room(test, report)
     if fault:
-        words = (report.message.strip(), telling_line(evidence.excerpt))
+        words = (report.message.strip(), _last_words(report, evidence.excerpt))
         fault = _with_words(fault, "; ".join(word for word in words if word))
         return _nobody_knows(full, fault) if full else ("failed", fault)
     wrong = _what_is_wrong(test, evidence)
@@ -236,6 +236,14 @@ def _meaning(status: int) -> str:
     if 128 < status <= 128 + 64:
         return f" (a command was ended by {signal_name(status - 128)})"
     return ""
+
+
+def _last_words(report: JobReport, excerpt: str) -> str:
+    """The most telling line of the output. What was killed may have said nothing of it: then its last line is no reason."""
+    line, status = telling_line(excerpt), _status(report) or 0
+    if line and (status < 0 or status > 128) and not _TELLING.search(line):
+        return f'the last line of its output is "{cut(printable(line), 100)}"'
+    return line
 
 
 def telling_line(excerpt: str) -> str:
