@@ -58,6 +58,13 @@ def test_a_run_whose_checks_hold_and_whose_figures_are_there_passes() -> None:
         (-15, "", "ended by signal 15 (SIGTERM)"),
         (-9, "", "ended by signal 9 (SIGKILL); perhaps it ran out of memory"),
         (-99, "", "ended by signal 99"),
+        (-15, "num = 42", 'ended by signal 15 (SIGTERM): the last line of its output is "num = 42"'),
+        (-15, "Terminated", "ended by signal 15 (SIGTERM): Terminated"),
+        (
+            137,
+            "num = 42",
+            'exit status 137 (a command was ended by signal 9 (SIGKILL)): the last line of its output is "num = 42"',
+        ),
         (None, "", "it failed, and its exit status is not known"),
     ],
 )
@@ -235,3 +242,37 @@ def test_a_verdict_with_a_long_list_of_nodes_fits_as_well() -> None:
     judgement = judge(CASE, Test("t"), job, evidence)
     value = judgement.value() | {"nodes": job.nodes, "output": job.output}
     assert len(msgspec.json.encode(value)) <= VALUE_LIMIT - 500
+
+
+# ---- a disk that was full ----------------------------------------------------------------------------------------------
+
+FULL = "the disk was full while it ran (from 21:15:06 to 21:15:10)"
+
+
+def _with_full_disk(
+    state: str, status: int, held: bool | None, piped: bool = False, subject: str = "output"
+) -> Judgement:
+    test = Test("t", checks=(Check("contains", subject, "num", f'{subject} contains "num"'),))
+    output = {"no_room": FULL} | ({"pack": "0", "crc": "0"} if piped else {"file": "o", "bytes": 0, "directory": "d"})
+    report = JobReport("j000001", state, "marks", exit_status=status, elapsed_s=4.0, output=output)
+    check = CheckResult(f'{subject} contains "num"', held, "" if held else "the output is empty")
+    return judge(Case("c", "t", "here:cores"), test, report, Evidence("r000001", (check,)))
+
+
+def test_what_a_full_disk_may_have_taken_is_not_judged_against_the_test() -> None:
+    wrong, failed = _with_full_disk("completed", 0, held=False), _with_full_disk("failed", 1, held=False)
+    assert (wrong.verdict, wrong.gone, failed.verdict, failed.gone) == ("undetermined", True, "undetermined", True)
+    assert wrong.reason.startswith(f'could not be judged: {FULL}, and output contains "num": the output is empty')
+    assert wrong.reason.endswith("so the result is attempted again")
+    assert "exit status 1" in failed.reason
+
+
+def test_a_run_that_has_its_whole_answer_passes_on_a_full_disk() -> None:
+    well = _with_full_disk("completed", 0, held=True)
+    assert (well.verdict, well.gone) == ("passed", False)
+
+
+def test_an_output_that_came_by_a_pipe_is_whole_though_a_disk_was_full() -> None:
+    """Where it could not be kept, that is known. What the run itself wrote into files may be lost."""
+    assert _with_full_disk("completed", 0, held=False, piped=True).verdict == "incorrect"
+    assert _with_full_disk("completed", 0, held=False, piped=True, subject="result.txt").verdict == "undetermined"

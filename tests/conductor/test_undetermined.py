@@ -215,3 +215,83 @@ def test_campaigns_with_outputs_that_cannot_be_read_for_a_while_come_out_as_with
     assert crashed.state.phase == "ended"
     assert fold(crashed.log.events(), crashed.documents.__getitem__, crashed.policy) == crashed.state
     assert not any(row.verdict == "undetermined" for row in fold_runs(crashed.log.events()).current())
+
+
+# ---- a disk that was full while it ran -----------------------------------------------------------------------------------
+
+
+def _on_a_full_disk(
+    began: float, elapsed: float, spell: tuple[float, float | None], evidence: Evidence = WRONG
+) -> Stage:
+    """One run whose output its job wrote; times in seconds after its order."""
+    stage = Stage.__new__(Stage)
+    stage.campaign = Campaign(one_case())
+    conductor = stage.conductor = stage.campaign._conductor(100)
+    conductor.watch, conductor.commands = None, commands_for(stage.campaign.documents.__getitem__)
+    conductor.log("campaign_start", value={"campaign": "toy", "document": next(iter(stage.campaign.documents))})
+    conductor.log("driver_start")
+    stage.decide()
+    conductor.log("submit_accepted", job="j000001", value={"id": "7"})
+    ordered, times = (
+        conductor.state.time,
+        sorted([(spell[0], "disk_full"), (spell[1], "disk_has_room")], key=lambda at: at[0] or 1e9),
+    )
+    value = {"state": "completed", "source": "marks", "exit": 0, "elapsed_s": elapsed, "began": ordered + began}
+    value["output"] = {"file": "outputs/o", "bytes": 0, "directory": "work/d"}
+    ends = False
+    for at, kind in times:
+        if not ends and (at is None or at > began + elapsed):
+            stage.later(max(0.0, ordered + began + elapsed - conductor.state.time))
+            conductor.log("job_report", job="j000001", run="r000001", value=value)
+            ends = True
+        if at is not None:
+            stage.later(max(0.0, ordered + at - conductor.state.time))
+            conductor.log("finding", value={"kind": kind}, reason="the file system is full")
+    if not ends:
+        stage.later(max(0.0, ordered + began + elapsed - conductor.state.time))
+        conductor.log("job_report", job="j000001", run="r000001", value=value)
+    stage.decide()
+    stage.arrives(evidence)
+    return stage
+
+
+@pytest.mark.parametrize(
+    ("began", "elapsed", "spell", "verdict"),
+    [
+        (10.0, 10.0, (15.0, 18.0), "undetermined"),
+        (10.0, 10.0, (5.0, 12.0), "undetermined"),
+        (10.0, 10.0, (18.0, None), "undetermined"),
+        (10.0, 10.0, (5.0, 7.0), "incorrect"),
+        (10.0, 10.0, (30.0, 40.0), "incorrect"),
+    ],
+    ids=["within", "as it began", "until now", "before", "after"],
+)
+def test_a_disk_that_was_full_in_its_time_speaks_for_a_run(
+    began: float, elapsed: float, spell: tuple[float, float | None], verdict: str
+) -> None:
+    stage = _on_a_full_disk(began, elapsed, spell)
+    (event,) = stage.verdicts()
+    assert event.value["verdict"] == verdict
+    assert ("the disk was full while it ran" in event.reason) == (verdict == "undetermined")
+    if verdict == "undetermined":
+        assert "retry" in stage.decide()
+        stage.conductor.commit()
+        (again,) = stage.campaign.events("retry")
+        assert again.value["attempt"] == 2
+
+
+def test_what_cannot_be_read_on_a_full_disk_is_judged_again_and_then_attempted_again() -> None:
+    """First it cannot be read at all; when it can be, it is not all there."""
+    stage = _on_a_full_disk(10.0, 10.0, (15.0, 18.0), TROUBLED)
+    stage.later(2.0)
+    stage.decide()
+    stage.arrives(WRONG)
+    first, second = stage.verdicts()
+    assert (first.value.get("gone"), second.value.get("gone")) == (None, True)
+    assert second.value["supersedes"] == first.seq
+    assert "retry" in stage.decide()
+
+
+def test_a_run_that_has_its_answer_passes_though_the_disk_was_full() -> None:
+    (event,) = _on_a_full_disk(10.0, 10.0, (15.0, 18.0), WELL).verdicts()
+    assert event.value["verdict"] == "passed"

@@ -24,6 +24,7 @@ import shakedown.engine.constraints.queue_guard as guard_module
 import shakedown.engine.policy.job_recovery as attend_module
 import shakedown.engine.policy.overlooked_jobs as doubt_module
 import shakedown.engine.policy.part_recovery as parts_module
+import shakedown.engine.policy.submissions as submissions_module
 import shakedown.engine.policy.sweeps as sweeping_module
 from shakedown.engine import State
 from shakedown.engine.fold.bookkeeping import charge
@@ -312,6 +313,12 @@ BROKEN: dict[str, Broken] = {
     "marks_lost": Broken({"marks_lost": 0.4}, STUCK, ports=ends_by_marks_alone),
     "unstartable": Broken({"unstartable": 0.4}, STUCK, ports=deaf_to("refused")),
     "launch_failure": Broken({"launch_failure": 0.4}, "was not launched, and nobody says so", knows_no_launches),
+    "launches_nothing": Broken(
+        {"launches_nothing": (("n2", 0.0, 1e9),)},
+        "excluded before it was ordered",
+        patched(submissions_module, "barred", lambda state, due=(): tuple(state.overrides.excluded)),
+        plan=partial(small_document, tests=2, repeats=9, budgets={}),
+    ),
     "outage": Broken({"outage": 0.3}, "is lost after 0 s", lost_at_once, plan=many),
     "release_s": Broken(
         {"release_s": 40.0}, "may start, which makes it 2 of 1", late_and_given_up, plan=held_behind_a_budget

@@ -521,6 +521,12 @@ def test_an_end_mark_waits_for_a_directory_that_is_away(site: Site) -> None:
     back = 'mv "$SHAKEDOWN_CAMPAIGN/away" "$SHAKEDOWN_CAMPAIGN/jobs"'
     status, marks, _ = site.run(f"{away}; (sleep 0.3; {back}) >/dev/null 2>&1 & exit 3")
     assert (status, marks.exit_status, marks.told) == (3, 3, "")
+    assert marks.full, "what it wrote meanwhile may be lost"
+
+
+def test_an_end_mark_that_did_not_wait_says_nothing_of_the_disk(site: Site) -> None:
+    status, marks, _ = site.run("exit 3")
+    assert (status, marks.exit_status, marks.full) == (3, 3, False)
 
 
 def test_an_end_mark_that_nobody_can_write_is_not_waited_for_up_to_the_time_limit(site: Site) -> None:

@@ -318,9 +318,17 @@ def test_end_marks_wait_for_a_directory_that_is_away(node: Node) -> None:
     """A file system that is full or away just when a part ends: the part is judged by its own end all the same."""
     away = 'mv "$SHAKEDOWN_CAMPAIGN/jobs" "$SHAKEDOWN_CAMPAIGN/away"'
     back = 'mv "$SHAKEDOWN_CAMPAIGN/away" "$SHAKEDOWN_CAMPAIGN/jobs"'
-    runs = node.prepare([f"{away}; (sleep 0.3; {back}) >/dev/null 2>&1 & exit 3"])
+    waits = 'until [ -s "$SHAKEDOWN_CAMPAIGN/room" ]; do sleep 0.05; done'
+    runs = node.prepare(
+        [
+            f'{away}; (sleep 0.3; {back}; sleep 2; echo >"$SHAKEDOWN_CAMPAIGN/room") >/dev/null 2>&1 & exit 3',
+            f"{waits}; exit 0",
+        ],
+        at_once=2,
+    )
     node.run()
     assert (node.mark(runs[0]).state, node.mark(runs[0]).exit_status) == ("failed", 3)
+    assert [node.mark(run).full for run in runs] == [True, False], "the other one ended when there was room again"
 
 
 def test_what_was_waited_for_in_vain_is_waited_for_no_more(

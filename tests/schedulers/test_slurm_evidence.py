@@ -223,7 +223,29 @@ def test_killed_without_an_end_mark(looker: Looker) -> None:
     looker.slurm.queue[""] = [row(state="FAILED", reason="JobLaunchFailure", exit="9")]
     assert looker.one(JOB, settled=False) is None, "its end mark may be on its way"
     report = looker.one(JOB)
-    assert report is not None and (report.state, report.exit_status, report.message) == ("failed", -9, "")
+    assert report is not None and (report.state, report.exit_status, report.cause) == ("interrupted", None, "killed")
+    assert report.message == "its job script was ended by signal 9 (SIGKILL), and how its payload ended is not known"
+
+
+def test_a_kill_for_want_of_memory_is_no_kill_from_outside(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="OUT_OF_MEMORY", exit="9")]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.message) == ("failed", "it ran out of memory")
+
+
+@pytest.mark.parametrize("source", ["queue", "memory"])
+def test_told_to_end_and_slurm_forgot_why(looker: Looker, source: str) -> None:
+    """A requeue that a killed controller forgot: it calls the job failed, and the end mark says that it was told to end."""
+    looker.begin()
+    looker.end(143, told="TERM")
+    if source == "queue":
+        looker.slurm.queue[""] = [row(state="FAILED", reason="NonZeroExitCode", exit="143")]
+    else:
+        looker.slurm.memory[""] = [record(state="FAILED", ExitCode="143:0")]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.cause) == ("interrupted", "killed")
+    assert report.message == "it was told to end (TERM), and no source says by whom"
 
 
 def test_a_job_that_never_began_was_refused(looker: Looker) -> None:

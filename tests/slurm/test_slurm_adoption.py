@@ -6,13 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from slurm_campaigns import LIMIT_S, Payload
+from slurm_campaigns import LIMIT_S, SCRIPT_KILLED, Payload
 from slurm_cluster import Cluster
 from slurm_disturbed import GATE, Disturbed, wait_until
 
 pytestmark = pytest.mark.slurm
 PASSED = ("passed", "exit status 0")
-KILLED = ("failed", "ended by signal 9 (SIGKILL); perhaps it ran out of memory")
 CANCELLED = "someone else cancelled it at the scheduler"
 BARE = (
     "the scheduler refused it: Slurm says that it ended well on n007, but its claim and marks are gone: "
@@ -36,7 +35,7 @@ def test_all_kinds_of_ends_while_nobody_looked(any_cluster: Cluster, tmp_path: P
         Payload("robbed", "n008", GATE, limit=SHORT),
         Payload("bare", "n007", GATE, limit=SHORT),
     ]
-    with Disturbed(any_cluster, tmp_path / "site", payloads) as campaign:
+    with Disturbed(any_cluster, tmp_path / "site", payloads, retry="interrupted: 0") as campaign:
         campaign.start()
         campaign.wait_running()
         campaign.wait_until(lambda: len(campaign.labels()) == 6, "their ids are known")
@@ -55,7 +54,7 @@ def test_all_kinds_of_ends_while_nobody_looked(any_cluster: Cluster, tmp_path: P
         assert campaign.verdicts() == {
             "nap": [PASSED],
             "bad": [("failed", "exit status 139 (a command was ended by signal 11 (SIGSEGV))")],
-            "dies": [KILLED],
+            "dies": [SCRIPT_KILLED],
             "gone": [("cancelled", f"{CANCELLED}{by}")],
             "robbed": [PASSED],
             "bare": [("submit_failed", BARE)],

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from slurm_campaigns import Campaign, Payload
+from slurm_campaigns import SCRIPT_KILLED, Campaign, Payload
 from slurm_cluster import Cluster
 
 pytestmark = pytest.mark.slurm
@@ -68,7 +68,7 @@ def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> N
         "preempted": [("interrupted", f"{BACK}: {PREEMPTED}"), PASSED],
         "preempted-for-good": [("interrupted", f"it was ended from outside: {PREEMPTED}"), PASSED],
         "suspended": [PASSED],
-        "killed": [("failed", "ended by signal 9 (SIGKILL); perhaps it ran out of memory"), PASSED],
+        "killed": [SCRIPT_KILLED, PASSED],
     }, campaign.tale()
     twice = ("requeued", "held", "preempted", "preempted-for-good", "killed")
     assert campaign.executions() == {**dict.fromkeys(campaign.payloads, 1), **dict.fromkeys(twice, 2)}
@@ -107,7 +107,7 @@ def test_payloads_and_nodes_at_their_worst(fault_cluster: Cluster, tmp_path: Pat
     cluster.wait_for_job(stranger, "RUNNING")
     cluster.fault("step-clock", "n005", "0")
     cluster.fault("drain", "n006", "not yet")
-    retry = "node_fail: 0, submit_failed: 0"
+    retry = "node_fail: 0, submit_failed: 0, interrupted: 0"
     with Campaign(cluster, tmp_path / "site", payloads, retry=retry, licences="scratch: 4") as campaign:
         campaign.start()
         campaign.wait_running("clock")
@@ -133,7 +133,7 @@ def test_payloads_and_nodes_at_their_worst(fault_cluster: Cluster, tmp_path: Pat
     assert told == {
         **{key: [limit] for key in ("limit", "limit-ignored", "limit-trapped", "limit-all-is-well")},
         "kills-its-shell": [("failed", f"exit status 137 {killed} 9 (SIGKILL)): Killed")],
-        "kills-its-script": [("failed", "ended by signal 9 (SIGKILL); perhaps it ran out of memory")],
+        "kills-its-script": [SCRIPT_KILLED],
         "segfaults": [("failed", f"exit status 139 {killed} 11 (SIGSEGV)): Segmentation fault")],
         "segfaults-under-srun": [
             ("failed", f"exit status 139 {killed} 11 (SIGSEGV)): srun: error: n005: task 0: Segmentation fault")

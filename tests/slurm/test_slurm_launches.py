@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -169,3 +171,36 @@ def test_a_prolog_that_fails_while_nobody_drives(any_fault_cluster: Cluster, tmp
         assert failed[name]["launch_failure"] and failed[name]["failed_nodes"] == [node], tale
     assert campaign.executions() == dict.fromkeys(campaign.payloads, 1), tale
     assert "launch-failure" in campaign.command("failures", "p-1").stdout, tale
+
+
+@contextmanager
+def read_only(cluster: Cluster, node: str, place: Path) -> Iterator[None]:
+    """One node sees a directory read-only, as a client does that a file server evicted."""
+    pid = (cluster.slurm_conf.parent / f"nodes/{node}.pid").read_text().strip()
+    inside = ["nsenter", "-t", pid, "-m"]
+    subprocess.run([*inside, "mount", "--bind", str(place), str(place)], check=True)
+    try:
+        subprocess.run([*inside, "mount", "-o", "remount,bind,ro", str(place)], check=True)
+        yield
+    finally:
+        subprocess.run([*inside, "umount", "-l", str(place)], check=False)
+
+
+def test_one_node_that_launches_nothing_is_left_out_and_costs_no_attempt(
+    any_fault_cluster: Cluster, tmp_path: Path
+) -> None:
+    """Every job that Slurm puts on n004 ends before its claim, at once. Five good nodes stand beside."""
+    cluster = any_fault_cluster
+    payloads = [Payload("many", "batch", "sleep 2")]
+    with Campaign(cluster, tmp_path / "site", payloads, repeats=30) as campaign, read_only(cluster, "n004", tmp_path):
+        campaign.start()
+        campaign.end()
+        verdicts = Counter(verdict for verdict, _ in campaign.verdicts()["many"])
+        kinds = Counter(event.value["kind"] for event in campaign.events("finding"))
+        (left_out,) = [event for event in campaign.events("finding") if event.value["kind"] == "node_left_out"]
+        assert verdicts["passed"] == 30
+        assert verdicts["node_fail"] <= 2, "one or two before it was known"
+        assert kinds["queue_held"] == 0
+        assert left_out.value["nodes"] == ["n004"]
+        assert "n004 is left out" in left_out.reason
+        assert "is held" not in campaign.command("status", "p-1").stdout

@@ -104,6 +104,11 @@ class CountedWorld(World):
         self.seen["launch_failure"] += state == "node_fail" and job.launch_failure
         super().becomes(job, state)
 
+    def _launch_nothing(self, job: SimulatedJob) -> tuple[str, ...]:
+        bad = super()._launch_nothing(job)
+        self.seen["launches_nothing"] += bool(bad)
+        return bad
+
     def _marks_lost(self, job: SimulatedJob) -> bool:
         lost = super()._marks_lost(job)
         self.seen["marks_lost"] += lost

@@ -23,7 +23,10 @@ def unfolded(nodes: str) -> list[str]:
 
 
 class NodeRules:
-    """No job is ordered onto a node after its exclusion; a sweep sees each node once a round and keeps few waiting."""
+    """No job is ordered onto a node after its exclusion, and none but a sweep's onto one that is left out, unless to probe it.
+
+    A sweep sees each node once a round and keeps few waiting.
+    """
 
     def __init__(self, document: Document) -> None:
         self.names = {place_of(one): [str(n) for n in nodes_of(one)] for one in document.system.partitions()}
@@ -33,6 +36,7 @@ class NodeRules:
             c.name: c for c in document.components if c.sweep and not {self._place(c).partition(":")[0]} & local
         }
         self.excluded: set[str] = set()
+        self.left_out: set[str] = set()
         self.shunned: dict[str, frozenset[str]] = {}  # job -> what was excluded when it was ordered
         self.waiting: dict[str, dict[str, None]] = defaultdict(
             dict
@@ -60,12 +64,20 @@ class NodeRules:
 
     def _included(self, event: Event) -> None:
         self.excluded -= set(event.value["nodes"])
+        self.left_out -= set(event.value["nodes"])
+
+    def _finding(self, event: Event) -> None:
+        if event.value["kind"] == "node_left_out":
+            self.left_out |= set(event.value["nodes"])
+        elif event.value["kind"] in ("node_let_in", "queue_held"):
+            self.left_out -= set(event.value.get("nodes", ()))
 
     def _submit_order(self, event: Event) -> None:
         value, pool = event.value, self.cases[event.case].partition
         first = event.job not in self.shunned
-        self.shunned.setdefault(event.job, frozenset(self.excluded))
         number = value.get("node", 0)
+        out = set() if number else self.left_out - set(value.get("may_have", ()))
+        self.shunned.setdefault(event.job, frozenset(self.excluded | out))
         if number:
             name = self.names[pool][number - 1]
             need(name not in self.excluded, f"{event.job} is ordered onto {name} after its exclusion")

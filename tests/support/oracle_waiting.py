@@ -105,7 +105,7 @@ class WaitingRules:
         if case.partition in oracle.runs.live.values():
             return False
         names = oracle.nodes.names[case.partition]
-        if len(set(names) - oracle.nodes.excluded) < case.shape.units:
+        if len(set(names) - oracle.nodes.excluded - oracle.nodes.left_out) < case.shape.units:
             return False
         last, gap = oracle.loads.last_start.get(case.test), oracle.loads.allowed.stagger_s(component)
         if last is not None and now < last + gap:
@@ -165,6 +165,8 @@ class WaitingRules:
             return Event("continued", case=what, value={"component": waiting.component}, **place)
         if kind == "excluded":
             return Event("included", value={"nodes": list(copy.overrides.excluded)}, **place)
+        if kind == "left_out":
+            return Event("included", value={"nodes": list(copy.pools.left_out)}, **place)
         if kind == "held":
             return Event("finding", value={"kind": "queue_released", "pool": what, "held_s": 0.0}, **place)
         if kind == "clock":

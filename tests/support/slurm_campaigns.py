@@ -55,6 +55,12 @@ components:
 """
 
 
+SCRIPT_KILLED = (
+    "interrupted",
+    "it was ended from outside: its job script was ended by signal 9 (SIGKILL), and how its payload ended is not known",
+)
+
+
 @dataclass(frozen=True)
 class Payload:
     """A test. ``place``: a node, such as n003, or one of Slurm's partitions. ``command``: shell lines; ``$attempt`` is 1, 2..."""

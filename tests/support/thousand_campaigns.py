@@ -24,7 +24,7 @@ from shakedown.twin.machine.crashes import Crash
 
 SOON = Policy(grace_s=60.0, lost_after_s=300.0, no_answer_s=900.0, dead_after_s=60.0)
 MOST_WAITS = 6000
-SWITCHES = (*ABOUT, "away", "bad_as", "killed from outside")
+SWITCHES = (*ABOUT, "away", "launches_nothing", "bad_as", "killed from outside")
 
 
 @dataclass

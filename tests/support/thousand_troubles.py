@@ -33,6 +33,7 @@ LIES: dict[str, tuple[Any, ...]] = {
     "marks_lost": (0.1, 0.4),
     "unstartable": (0.05, 0.2),
     "launch_failure": (0.05, 0.2),
+    "launches_nothing": ((0.0, 400.0), (60.0, 1e9)),
     "outage": (0.1, 0.3),
     "release_s": (3.0, 20.0),
     "release_unheard": (0.2, 0.5),
@@ -41,7 +42,8 @@ LIES: dict[str, tuple[Any, ...]] = {
     "away": (((20.0, 60.0),), ((90.0, 25.0),), ((45.0, 300.0),)),
 }
 AWAY_EACH = 29  # one campaign of so many is about a directory that is away
-SELDOM_TOLD = ("away",)  # only where a campaign is about it
+BAD_NODE_EACH = 31  # and one of so many about a node that launches nothing
+SELDOM_TOLD = ("away", "launches_nothing")  # only where a campaign is about it
 # What makes a lie matter: it is told of nothing otherwise.
 WITH: dict[str, dict[str, float]] = {
     "late_s": {"late_submit": 0.2},
@@ -75,6 +77,8 @@ class Troubles:
 def about_of(seed: int, kind: str) -> str:
     """Purpose: the switch that a campaign is about: each in its turn; where jobs are our own children no scheduler lies."""
     known = ("failed", "incorrect", "timeout", "build_failed") if kind == "local" else ABOUT
+    if kind != "local" and seed % BAD_NODE_EACH == BAD_NODE_EACH - 1:
+        return "launches_nothing"
     return "away" if kind != "local" and seed % AWAY_EACH == AWAY_EACH - 1 else known[seed // 6 % len(known)]
 
 
@@ -83,6 +87,9 @@ def troubles_of(seed: int, document: Document, about: str, local: bool) -> Troub
     draw = random.Random(f"troubles:{seed}")
     fates = _fates(draw, document, about, local)
     lies = Lies() if local else _lies(draw, about)
+    if about == "launches_nothing":
+        nodes = [str(name) for place in document.system.partitions() for name in nodes_of(place)]
+        lies = replace(lies, launches_nothing=((draw.choice(nodes), *draw.choice(LIES[about])),))
     if lies.alive_after_node_fail and not fates.node_fail:
         fates = replace(fates, node_fail=0.15)
     others = Others() if local else _others(draw, document, about)
@@ -96,7 +103,8 @@ def _lies(draw: Draw, about: str) -> Lies:
     said: dict[str, Any] = {name: draw.choice(LIES[name]) for name in drawn if name == about or draw.random() < share}
     if about in LIES:
         said |= WITH.get(about, {})
-        said[about] = draw.choice(LIES[about])
+        if about != "launches_nothing":  # which node that is, is drawn from those of the machine
+            said[about] = draw.choice(LIES[about])
     return Lies(**said)
 
 

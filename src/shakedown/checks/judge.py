@@ -2,7 +2,8 @@
 
 failed: the exit status is not the one the test asks for. incorrect: a check does not hold, cannot be decided, or a
 required figure is missing. undetermined: no check is known not to hold, and something could not be read or judged for a
-reason that is neither the run's nor its test's. performance: all of that is well, but a figure lies outside a frozen
+reason that is neither the run's nor its test's; or it would be failed or incorrect, and a disk was full while it ran.
+performance: all of that is well, but a figure lies outside a frozen
 contract row that judges runs. passed: all is well. A report of another end (timeout, node_fail...) names the verdict itself.
 """
 
@@ -62,6 +63,7 @@ class Judgement:
     excerpt: str = ""
     failure: Failure | None = None  # None where it passed
     recorded: tuple[tuple[str, Recorded], ...] = ()  # pattern -> sums of files that the test has recorded
+    gone: bool = False  # undetermined, and what it would be judged by is gone for good: it is attempted again
 
     def value(self) -> dict[str, Any]:
         """The fields of a verdict event's value that come from judging; empty ones are left out."""
@@ -115,6 +117,7 @@ def judge(
         "" if verdict == "passed" else evidence.excerpt,
         weigh(verdict, report.message or (why if verdict in COMPLETED else ""), _status(report), evidence.failure),
         tuple(sorted(evidence.recorded.items())),
+        verdict == UNDETERMINED and why.endswith(_GONE),
     )
     return fit(judgement, room_for(report) - (size(evidence.left) if evidence.left else 0))
 
@@ -135,17 +138,35 @@ def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, st
     if report.state not in ("completed", "failed"):
         return report.state, _other_end(report)
     fault = _exit_fault(test, report)
+    full = _lost_for_lack_of_room(test, report)
     if fault:
-        words = (report.message.strip(), telling_line(evidence.excerpt))
-        return "failed", _with_words(fault, "; ".join(word for word in words if word))
+        words = (report.message.strip(), _last_words(report, evidence.excerpt))
+        fault = _with_words(fault, "; ".join(word for word in words if word))
+        return _nobody_knows(full, fault) if full else ("failed", fault)
     wrong = _what_is_wrong(test, evidence)
     if _is_undetermined(test, evidence):
         way_out = _GONE if "lost" in report.output else _AGAIN
         return UNDETERMINED, f"could not be judged: {cut(printable(evidence.trouble), 160)}; {way_out}"
+    if wrong and full:
+        return _nobody_knows(full, wrong[0])
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         return "incorrect", cut(printable(wrong[0]), REASON_LIMIT - len(more)) + more
     return "passed", _what_is_right(report, evidence)
+
+
+def _lost_for_lack_of_room(test: Test, report: JobReport) -> str:
+    """Why what the run wrote may not be all there, or "". An output that came by a pipe is whole, or is said to be lost."""
+    full = str(report.output.get("no_room", ""))
+    wrote = "directory" in report.output or report.state == "failed"
+    reads = [check.subject for check in test.checks if not is_of_exit_status(check)]
+    reads += [spec.source for spec in test.figures if not spec.formula]
+    return full if wrote or any(subject != "output" for subject in reads) else ""
+
+
+def _nobody_knows(full: str, wrong: str) -> tuple[str, str]:
+    """It may be the test's fault, or the disk's, which had no room for what it wrote."""
+    return UNDETERMINED, f"could not be judged: {cut(printable(full), 100)}, and {cut(printable(wrong), 110)}; {_GONE}"
 
 
 def _other_end(report: JobReport) -> str:
@@ -215,6 +236,14 @@ def _meaning(status: int) -> str:
     if 128 < status <= 128 + 64:
         return f" (a command was ended by {signal_name(status - 128)})"
     return ""
+
+
+def _last_words(report: JobReport, excerpt: str) -> str:
+    """The most telling line of the output. What was killed may have said nothing of it: then its last line is no reason."""
+    line, status = telling_line(excerpt), _status(report) or 0
+    if line and (status < 0 or status > 128) and not _TELLING.search(line):
+        return f'the last line of its output is "{cut(printable(line), 100)}"'
+    return line
 
 
 def telling_line(excerpt: str) -> str:

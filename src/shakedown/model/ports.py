@@ -36,6 +36,7 @@ JOB_STATES = (
 RENAMED = "somebody renamed it"  # how the message of a job begins that the scheduler has under another name by now
 ENDED = frozenset({"completed", "failed", "timeout", "node_fail", "cancelled", "interrupted"})
 UNHEARD = "it ended while no conductor was there"  # so begins the message of an "interrupted" that nobody brought about
+KILLED_FROM_OUTSIDE = "killed"  # as the cause of an end: somebody ended the job, and no source says who
 AT_LIMIT = "it was ended at its time limit"  # so begins the message of a "timeout" that somebody brought about
 OVERRAN = "it ran past its time limit"  # so begins the message of a "timeout" that nobody brought about
 

@@ -124,7 +124,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "waiting": _waiting(state, alone),
         "shut": _shut(state),
         "held": [queue_in_words(state, pool, state.pools.guards[pool]) for pool in held_queues(state)],
-        "unused": in_words_of_unused(state, state.time),
+        "unused": in_words_of_unused(state, state.time) if state.phase != CampaignPhase.ENDED else [],
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "drills": list(drills_now(state)),
@@ -296,7 +296,7 @@ def _shut(state: State) -> list[dict[str, Any]]:
     return [
         {"partition": pool, "reason": shut.why, "refused": shut.strikes, "until": shut.until}
         for pool, shut in state.pools.backoffs.items()
-        if shut.strikes
+        if shut.strikes and state.phase != CampaignPhase.ENDED
     ]
 
 

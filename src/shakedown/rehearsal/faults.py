@@ -163,6 +163,13 @@ def _away(found: Troubles, value: str, system: System) -> Troubles:
     return replace(found, lies=replace(found.lies, away=(*found.lies.away, _when(value, DIRECTORY_S))))
 
 
+def _launches_nothing(found: Troubles, value: str, system: System) -> Troubles:
+    name, after, lasts = _node(value, system)
+    return replace(
+        found, lies=replace(found.lies, launches_nothing=(*found.lies.launches_nothing, (name, after, after + lasts)))
+    )
+
+
 _SHARE, _TIME = "SHARE", "TIME"
 FAULTS: dict[str, Fault] = {
     # what becomes of runs, builds and nodes
@@ -217,6 +224,12 @@ FAULTS: dict[str, Fault] = {
         _SHARE,
         "3%",
         _lie("launch_failure"),
+    ),
+    "launches_nothing": Fault(
+        "a node launches no job from TIME on, for good or so long; without a name the first",
+        "NODE[@TIME[/TIME]]",
+        "@1h",
+        _launches_nothing,
     ),
     "outage": Fault("in this share of the minutes no source answers", _SHARE, "5%", _lie("outage")),
     "release_slow": Fault("a held job is let go so much later", _TIME, "30 s", _lie("release_s")),

@@ -219,9 +219,10 @@ def _exclude(state: State, now: float, value: Value) -> Event:
 def _include(state: State, now: float, value: Value) -> Event:
     """Excluded nodes are given work again, and count anew."""
     nodes = _nodes_in(value)
-    strange = [node for node in nodes if node not in state.overrides.excluded]
+    out = {**state.overrides.excluded, **state.pools.left_out}
+    strange = [node for node in nodes if node not in out]
     if strange:
-        excluded = list(state.overrides.excluded)
+        excluded = list(out)
         near = near_node(strange[0], excluded, "excluded are:") if excluded else "no node is"
         raise UsageError(f"{strange[0][:100]} is not excluded", hint=near)
     return Event("included", value={"nodes": nodes})

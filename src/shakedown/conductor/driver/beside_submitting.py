@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shakedown.conductor.driver.handing import Stranger, with_handed
 from shakedown.engine import Order, State
+from shakedown.engine.constraints.left_out import barred
 from shakedown.engine.constraints.overrides import clusters_watched
 from shakedown.engine.policy.idle_while_pending import look_number, pending_beside, pools_watched
 from shakedown.engine.policy.sweeps import wanted, wants_node
@@ -91,10 +92,9 @@ def _unused(state: State, survey: Survey, now: float) -> dict[str, Any]:
 
 def _without_excluded(state: State, pool: str, numbers: Sequence[int]) -> list[int]:
     place = state.index.places.get(pool)
-    names = names_in(place.nodes) if place is not None and state.overrides.excluded else ()
-    return [
-        number for number in numbers if not (number <= len(names) and names[number - 1] in state.overrides.excluded)
-    ]
+    away = barred(state)
+    names = names_in(place.nodes) if place is not None and away else ()
+    return [number for number in numbers if not (number <= len(names) and names[number - 1] in away)]
 
 
 def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:

@@ -7,7 +7,7 @@ twin drives this very loop through other ports.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shakedown.checks.judge import judge
@@ -21,6 +21,8 @@ from shakedown.engine import Decision, Order, State, decide
 from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.fold.queue_guard import CLAIM_AGAIN_S
 from shakedown.engine.policy.verdict_facts import verdict_value
+from shakedown.engine.state.full_disk import full_in_its_time
+from shakedown.engine.state.jobs import Run
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH
 from shakedown.engine.state.phases import CampaignPhase, RunPhase
@@ -249,17 +251,17 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         elapsed_s=facts.get("elapsed_s"),
         nodes=facts.get("nodes", ""),
         message=facts.get("words", ""),
-        output=facts.get("output", {}) | evidence.sums,
+        output=_output_of(state, run, facts) | evidence.sums,
     )
     unwanted = state.index.components[run.component].name == NO_LONGER_WANTED  # its rows' names are other rows' by now
     rows = () if unwanted else rows_of(state.index.document, case)
     judgement = judge(case, state.index.test_of(case), report, evidence, rows, mode_facts(run.mode).get("mode", ""))
     value = verdict_value(state, run, judgement.verdict)
     if run.phase == RunPhase.UNDETERMINED:
-        if judgement.verdict == UNDETERMINED:
+        if judgement.verdict == UNDETERMINED and not judgement.gone:
             return  # as before: no news
         value |= {"supersedes": state.agenda.undetermined[run.id].seq, "was": UNDETERMINED}
-    if judgement.verdict == UNDETERMINED and "lost" in facts.get("output", {}):
+    if judgement.gone:
         value["gone"] = True
     value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "halted_s") if k in facts}
     value |= _present(output=report.output, message=report.message)
@@ -273,6 +275,13 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         left=evidence.left,
     )
     conductor.log("verdict", case=run.case, run=run.id, job=run.job, value=value, reason=judgement.reason)
+
+
+def _output_of(state: State, run: Run, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Where its output is, and whether a disk was full meanwhile."""
+    output: dict[str, Any] = facts.get("output", {})
+    full = output.get("no_room") or full_in_its_time(state, run, facts.get("elapsed_s"))
+    return output | ({"no_room": full} if full else {})
 
 
 # ---- acting: orders are durable before they are carried out ------------------------------------------------------------

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from shakedown.engine.constraints.budgets import ReservedLoads, budget_reason, waiting_for_licences
 from shakedown.engine.constraints.component_clock import drill_moment
+from shakedown.engine.constraints.left_out import barred, left_out_in_words, to_probe
 from shakedown.engine.constraints.overrides import component_reason, standing_reason
 from shakedown.engine.constraints.queue_guard import guard_reason
 from shakedown.engine.constraints.reason import Reason
@@ -44,6 +45,7 @@ class Outlook:
     ``loads``: of budgets; ``jobs`` and ``units`` by pool; ``staged``: jobs by stage; ``turns``: pool -> the stage that has
     it to itself next; ``building``: builds are ordered in this decision; ``allowed``: tests of which a run may start;
     ``reserved``: pool -> the wide job that its nodes are kept for. ``starting``: pool -> the jobs that may start.
+    ``probed``: nodes that are left out, and that a job of this decision may go to.
     """
 
     loads: ReservedLoads = field(default_factory=ReservedLoads)
@@ -55,6 +57,7 @@ class Outlook:
     allowed: set[str] = field(default_factory=set)
     reserved: dict[str, str] = field(default_factory=dict)
     starting: dict[str, list[Starting]] = field(default_factory=dict)
+    probed: set[str] = field(default_factory=set)
     known: dict[QueueKey, Reason | None] = field(default_factory=dict)  # what binds a class, until more is promised
     whole: dict[int, tuple[Reason | None, Reason | None]] = field(default_factory=dict)  # what binds all of a component
 
@@ -115,7 +118,7 @@ def _binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> 
         or (_all_else(state, key) if key.mode == CLEAN_UP else None)
         or (_moment(state, key, now) if is_drill(key.mode) else None)
         or _waits_for_build(state, key)
-        or (_too_few(state, key) if state.overrides.excluded else None)
+        or (_too_few(state, key, now, ahead.probed) if state.overrides.excluded or state.pools.left_out else None)
         or _disturbed(state, key, ahead.building)
         or (_turn(state, key, ahead) if state.index.staged or state.usage.stages.get(key.pool) else None)
         or (_next_door(state, key, ahead) if state.index.company else None)
@@ -127,15 +130,21 @@ def _binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> 
     )
 
 
-def _too_few(state: State, key: QueueKey) -> Reason | None:
-    """So many nodes of a pool are excluded that no job of this width could ever start."""
+def _too_few(state: State, key: QueueKey, now: float, probed: set[str]) -> Reason | None:
+    """So many nodes of a pool are excluded, or left out, that no job of this width could start."""
     place = state.index.places.get(key.pool)
     if place is None:
         return None
-    out = sum(name in names_of(place.nodes) for name in state.overrides.excluded)
+    bundle = state.index.bundles.get((key.component, key.pool))
+    sweeps = bundle is not None and bundle.kind == "sweep"  # it goes to the nodes that are left out, too
+    gone = state.overrides.excluded if sweeps else set(barred(state, to_probe(state, key.pool, key.units, now, probed)))
+    out = sum(name in names_of(place.nodes) for name in gone)
     if key.units <= place.count - out:
         return None
     left = f"{place.count - out} of {place.count} nodes of {key.pool} are left and it takes {key.units}"
+    if key.units <= place.count - sum(name in names_of(place.nodes) for name in state.overrides.excluded):
+        left_out = "; ".join(left_out_in_words(state))
+        return Reason(f"left_out:{key.pool}", f"{left}; {left_out}")
     return Reason(f"excluded:{key.pool}", f"{left}; the others are excluded (shakedown include NODES)")
 
 

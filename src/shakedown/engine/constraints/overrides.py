@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shakedown.engine.constraints.component_clock import has_started
+from shakedown.engine.constraints.left_out import left_out_in_words
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.keys import LimitKey, YieldKey
 from shakedown.engine.state.modes import CLEAN_UP, is_step
@@ -224,7 +225,7 @@ def in_force(state: State, now: float) -> list[str]:
         most = state.index.document.system.amount(name, amount)
         said.append(f"budget {name} holds at most {most} {words}; shakedown budget {name} none lifts it")
     said += state.overrides.stopped.values()
-    return said + _excluded_in_words(state)
+    return said + _excluded_in_words(state) + left_out_in_words(state)
 
 
 def _excluded_in_words(state: State) -> list[str]:

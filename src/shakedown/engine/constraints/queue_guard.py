@@ -12,19 +12,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from shakedown.engine.constraints.left_out import FEW, points_to_nodes
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.orders import BATCH, Decision, Order
-from shakedown.engine.state.phases import Claim, JobPhase, Step
+from shakedown.engine.state.phases import CampaignPhase, Claim, JobPhase, Step
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.records import Guard
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ReleaseOrder
 
-FEW = 3  # jobs in a row
 PROVEN_S = 20.0  # that a probe runs: its script takes its claim, or ends, at once
 
 
@@ -36,8 +36,8 @@ def keep_queues(state: State, decision: Decision, now: float) -> bool:
     before = len(decision.orders)
     for pool, guard in state.pools.guards.items():
         if not guard.since:
-            if _is_due(guard):
-                decision.record(_held(pool, guard))
+            if _is_due(guard) and not points_to_nodes(state, pool, guard, now):
+                decision.record(_held(state, pool, guard))
         elif _is_proven(state, decision, guard, now):
             decision.record(_let_go(state, pool, guard, now))
         elif not state.driver.stopping:
@@ -63,7 +63,7 @@ def _may_probe(state: State, pool: str, guard: Guard, now: float) -> bool:
     """Whether it is time for a job to probe a held queue: not before the claims of those that ended are ours."""
     if now < guard.until or guard.probe in state.jobs:
         return False
-    ended = (job for job in state.jobs.values() if job.phase == JobPhase.REFUSED and job.spared)
+    ended = (job for job in state.jobs.values() if job.phase in (JobPhase.REFUSED, JobPhase.ENDED) and job.spared)
     return not any(pool_of(state, job) == pool for job in ended)
 
 
@@ -73,8 +73,12 @@ def is_held(state: State, pool: str) -> bool:
 
 
 def held_queues(state: State) -> list[str]:
-    """Purpose: the pools whose queues are held."""
-    return [pool for pool, guard in state.pools.guards.items() if guard.since]
+    """Purpose: the pools whose queues are held. Of a campaign that is over none is: nothing waits there any more."""
+    return (
+        []
+        if state.phase == CampaignPhase.ENDED
+        else [pool for pool, guard in state.pools.guards.items() if guard.since]
+    )
 
 
 def was_tried(state: State, pool: str, case: str) -> bool:
@@ -103,16 +107,20 @@ def _is_due(guard: Guard) -> bool:
     """A submission may be refused for what its case asks for: only the same words about several cases concern the queue."""
     if len(guard.row) < FEW:
         return False
-    return not guard.what or len({case for _, case in guard.row.values()}) > 1
+    return not guard.what or len({one.case for one in guard.row.values()}) > 1
 
 
-def _held(pool: str, guard: Guard) -> Event:
+def _held(state: State, pool: str, guard: Guard) -> Event:
     jobs = list(guard.row)
+    back = [node for node in dict.fromkeys(one.node for one in guard.row.values()) if node in state.pools.left_out]
     value: dict[str, Any] = {"kind": "queue_held", "pool": pool, "jobs": jobs[:20], "count": len(jobs)}
     why = f"the queue of {pool} is held: {len(jobs)} jobs in a row did not come to run ({', '.join(jobs[:5])}): {_what(guard)}"
     then = (
         "one job probes now and then, and the rest follows when it has taken its claim; until then no attempt is spent"
     )
+    if back:
+        value["nodes"] = back
+        then += f"; it is more than {', '.join(back)}, so left out no longer"
     return Event("finding", value=value, reason=f"{why}; {then}")
 
 
@@ -201,15 +209,21 @@ def _to_release(state: State, pool: str, guard: Guard) -> Job | None:
 # ---- what ended before its claim ---------------------------------------------------------------------------------------
 
 
-def give_back(decision: Decision, job: Job, now: float) -> bool:
+def give_back(state: State, decision: Decision, job: Job, now: float) -> bool:
     """Purpose: the runs of a job that ended before its claim wait again, once it is known that nothing of them ran or ever will.
 
     Whether that is so, or is being found out.
     """
-    if not job.spared:
-        return False
-    why = f"it ended before it took its claim, while its queue is held: {job.report.message}"
-    if job.not_taken or (job.requests.claim == Claim.FOUND and job.report.state == "refused"):
+    if not job.spared or job.report.facts.get("elapsed_s") is not None:
+        return False  # of what ran something was seen: one of its other nodes did not start its part
+    where = (
+        "while its queue is held"
+        if is_held(state, pool_of(state, job))
+        else "and so did others there, through no fault of its own"
+    )
+    why = f"it ended before it took its claim, {where}: {job.report.message}"
+    launch = bool(job.report.facts.get("launch_failure"))  # who says so took the claim first
+    if job.not_taken or launch or (job.requests.claim == Claim.FOUND and job.report.state == "refused"):
         decision.record(Event("returned", case=job.case, run=job.run, job=job.id, reason=why))
     elif job.requests.claim == Claim.NONE:
         if now >= job.requests.claim_after:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shakedown.engine.fold.bookkeeping import enqueue
+from shakedown.engine.state.full_disk import note_room
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.phases import OVER, BuildPhase, CampaignPhase, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.plan import class_label
@@ -38,6 +39,7 @@ def _want_all(state: State) -> None:
 def driver_start(state: State, event: Event) -> None:
     """What the last driver left open is in doubt: jobs are asked after again, collecting and building start again."""
     state.driver.driven, state.driver.stopping, state.driver.no_room = True, "", ""
+    note_room(state, event.time, full=False)  # if it is full all the same, that is found at once
     state.driver.environment = event.value.get("environment", "")
     state.driver.inputs = event.value.get("inputs", "")
     for name, count in state.driver.asked.items():

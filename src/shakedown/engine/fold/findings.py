@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from shakedown.engine.fold import drills as fold_drills
+from shakedown.engine.fold import left_out as fold_left_out
 from shakedown.engine.fold import overrides as fold_overrides
 from shakedown.engine.fold import queue_guard as fold_guard
 from shakedown.engine.fold.bookkeeping import forget_job
 from shakedown.engine.fold.campaign import opens_epoch
+from shakedown.engine.state.full_disk import note_room
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.modes import CLEAN_UP
 from shakedown.engine.state.phases import JobPhase, Step
@@ -33,8 +35,11 @@ def finding(state: State, event: Event) -> None:
         state.driver.inputs = event.value.get("inputs", state.driver.inputs)
     elif kind in ("queue_held", "queue_released"):
         fold_guard.finding(state, event)
+    elif kind in ("node_left_out", "node_let_in"):
+        fold_left_out.finding(state, event)
     elif kind in ("disk_full", "disk_has_room"):
         state.driver.no_room = event.reason if kind == "disk_full" else ""
+        note_room(state, event.time, full=kind == "disk_full")
     elif kind == "drill_due":
         fold_drills.due(state, event)
     elif kind == "cannot_start":
@@ -50,13 +55,18 @@ def finding(state: State, event: Event) -> None:
         state.results.said_short.append(event.value["stage"])
     elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":
         fold_overrides.count_nodes(state, event)
+    _of_a_job(state, event)
+
+
+def _of_a_job(state: State, event: Event) -> None:
+    """What was found of one job: a sign that it is dead, or that it lives on."""
     job = state.jobs.get(event.job)
     if job is not None and (job.phase == JobPhase.ORPHANED or (job.bundle and event.value.get("dead"))):
         if event.value.get("dead"):
             forget_job(state, job)
         else:
             job.report.facts = {"noted": event.value.get("seen", "")}
-    elif job is not None and kind == "unwanted_restart":
+    elif job is not None and event.value.get("kind") == "unwanted_restart":
         job.phase, job.since, job.restart = JobPhase.ORPHANED, event.time, event.value["restart"]
         job.requests.cancel, job.report.facts, job.report.state = Step.WANTED, {}, ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from typing import Any, Final
 
+from shakedown.engine.fold import left_out as fold_left_out
 from shakedown.engine.fold import parts as fold_parts
 from shakedown.engine.fold import queue_guard as fold_guard
 from shakedown.engine.fold.bookkeeping import (
@@ -85,6 +86,7 @@ def submit_order(state: State, event: Event) -> None:
         _new_job(state, event, run)
         if state.jobs[event.job].charged:
             fold_guard.probes(state, state.jobs[event.job], event.time)
+        fold_left_out.probes(state, state.jobs[event.job], value.get("may_have", []))
     _roll_on(state, entry, event.time)
 
 
@@ -266,6 +268,8 @@ def job_report(state: State, event: Event) -> None:
     _note_halt(job, value, event.time)
     _note_stuck(state, job, value, event.time)
     fold_guard.count_report(state, job, event)
+    if state.pools.left_out and said == "running":
+        fold_left_out.elsewhere(state, job, value.get("nodes", ""))
     if job.report.state in _DOUBTFUL and said not in _DOUBTFUL:
         job.requests.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
     job.report.state, job.report.source = said, value.get("source", "")

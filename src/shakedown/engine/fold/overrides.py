@@ -128,6 +128,8 @@ def included(state: State, event: Event) -> None:
     for node in event.value["nodes"]:
         state.overrides.excluded.pop(node, None)
         state.failures.nodes.pop(node, None)
+        state.pools.left_out.pop(node, None)
+        state.pools.in_vain.pop(node, None)
 
 
 def surveyed(state: State, event: Event) -> None:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 
+from shakedown.engine.fold import left_out as fold_left_out
 from shakedown.engine.fold import parts as fold_parts
 from shakedown.engine.fold.bookkeeping import forget_job
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.phases import Claim, JobPhase, Step
-from shakedown.engine.state.records import Guard
+from shakedown.engine.state.records import Guard, InVain
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED, SEEN_HERE
 
-ROW_S = 600.0  # what ended longer ago is no part of a row any more
 PROBE_S, LONGEST_PROBE_S = 5.0, 300.0  # before a job probes a held queue; doubled each time
 SUSPECT_S = 600.0  # for which a case that failed as a probe, while another one began, is judged by itself
 KEEP_AGAIN_S = 5.0  # before a job that could not be kept from starting is kept again
@@ -32,9 +32,9 @@ def count_report(state: State, job: Job, event: Event) -> None:
         _look_again(state, job, event.time)
     broken = said == "no_answer" and source == "marks"  # nobody can read its files: nor may jobs write theirs
     if said == "refused" or broken or (said == "node_fail" and event.reason.startswith(LAUNCH_FAILURE)):
-        _count(state, job, event, "")
+        _count(state, job, event, "", "" if broken else fold_left_out.node_of(event.value))
     elif (said in ENDED and event.value.get("elapsed_s") is not None) or (said == "running" and source == SEEN_HERE):
-        _prove(state, job)
+        _prove(state, job, event)
 
 
 def _look_again(state: State, job: Job, now: float) -> None:
@@ -63,14 +63,16 @@ def pool_of(state: State, job: Job) -> str:
     return (job.key or state.index.class_of(job.component, job.case, job.mode)).pool
 
 
-def _count(state: State, job: Job, event: Event, what: str) -> None:
-    """One more of a row. ``what``: of refused submissions, why, without ids and places; of other jobs nothing."""
+def _count(state: State, job: Job, event: Event, what: str, node: str = "") -> None:
+    """One more of a row. ``what``: of refused submissions, why, without ids and places; of other jobs nothing. ``node``: where."""
     if job.spared:
         return  # counted before
     guard = state.pools.guards.setdefault(pool_of(state, job), Guard())
+    if node and fold_left_out.count(state, job, pool_of(state, job), node, event) and guard.probe != job.id:
+        return
     if guard.since:
         job.spared = True
-        guard.row[job.id] = (event.time, job.case)
+        guard.row[job.id] = InVain(event.time, job.case, node)
         if guard.probe == job.id:
             _probe_again(guard, event)
         return
@@ -81,8 +83,8 @@ def _count(state: State, job: Job, event: Event, what: str) -> None:
     if what != guard.what:
         guard.row.clear()
     guard.what, guard.why = what, event.reason
-    guard.row[job.id] = (event.time, job.case)
-    guard.row = {name: at for name, at in guard.row.items() if event.time - at[0] <= ROW_S}
+    guard.row[job.id] = InVain(event.time, job.case, node)
+    guard.row = {name: one for name, one in guard.row.items() if event.time - one.when <= fold_left_out.ROW_S}
 
 
 def _probe_again(guard: Guard, event: Event) -> None:
@@ -91,16 +93,23 @@ def _probe_again(guard: Guard, event: Event) -> None:
     guard.until = event.time + min(PROBE_S * 2.0 ** min(guard.strikes, 10), LONGEST_PROBE_S)
 
 
-def _prove(state: State, job: Job) -> None:
+def _prove(state: State, job: Job, event: Event) -> None:
     """A job took its claim: it ends a row, unless it did so before the row began."""
+    fold_left_out.prove(state, job, event.value, _began(job, event))
     guard = state.pools.guards.get(pool_of(state, job))
     if guard is None:
         return
     guard.suspects.pop(job.case, None)
     if guard.since:
         guard.proved = job.case if guard.probe == job.id else guard.proved
-    elif guard.row and job.ordered >= min(when for when, _ in guard.row.values()):
+    elif guard.row and max(job.ordered, _began(job, event)) >= min(one.when for one in guard.row.values()):
         guard.row.clear()
+
+
+def _began(job: Job, event: Event) -> float:
+    """When it took its claim, by a clock that is believed: not before it was ordered, nor after it was heard of."""
+    began: float | None = event.value.get("began")
+    return began if began is not None and job.ordered <= began <= event.time else job.ordered
 
 
 # ---- held, probed, let go ----------------------------------------------------------------------------------------------
@@ -113,12 +122,19 @@ def finding(state: State, event: Event) -> None:
     if event.value["kind"] == "queue_held":
         guard.since, guard.until = event.time, event.time + PROBE_S
         guard.strikes, guard.probe, guard.tried, guard.proved = 0, "", {}, ""
+        guard.before = {one.node: None for one in guard.row.values() if one.node}
+        for node in guard.before:
+            fold_left_out.let_in(state, node)  # not they alone, it turns out
         for name in guard.row:
             if name in state.jobs:
                 state.jobs[name].spared = True
         return
     guard.suspects |= {case: event.time for case in guard.tried if case != event.case}
+    guard.before |= {one.node: None for one in guard.row.values() if one.node}
     guard.since, guard.probe, guard.proved, guard.row, guard.tried = 0.0, "", "", {}, {}
+    guard.released = event.time
+    for node in guard.before:
+        state.pools.in_vain.pop(node, None)  # they count anew
     for job in state.jobs.values():
         if job.requests.hold and pool_of(state, job) == pool:
             _let_go(state, job, event.time)

@@ -109,12 +109,13 @@ def _keep(state: State, run: Run, event: Event, ended: str) -> None:
 def _judged_after_all(state: State, event: Event) -> None:
     """What could not be judged has its verdict now. It counts as the first, for nothing was counted so far but the work."""
     run, value = state.runs[event.run], event.value
-    if value["verdict"] == UNDETERMINED:
+    if value["verdict"] == UNDETERMINED and not value.get("gone"):
         state.agenda.undetermined[run.id].seq = event.seq
         return
     _count_verdict(state.tallies[run.component], UNDETERMINED, -1)
     _count_verdict(state.tallies[run.component], value["verdict"], 1)
-    count_failure(state, event)
+    if value["verdict"] != UNDETERMINED:
+        count_failure(state, event)
     del state.agenda.undetermined[run.id]
     count_live(state, run, 1)
     run.verdict, run.facts = value["verdict"], {}

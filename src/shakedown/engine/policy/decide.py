@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from shakedown.engine.constraints.blocking import build_reason
 from shakedown.engine.constraints.component_clock import tell_time
+from shakedown.engine.constraints.left_out import keep_nodes
 from shakedown.engine.constraints.queue_guard import keep_queues
 from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.policy.circuit_breakers import stand
@@ -45,7 +46,7 @@ def decide(state: State, now: float) -> Decision:
     _announce(state, decision)
     if tell_time(state, decision, now) or stand(state, decision, now) or end_sweeps(state, decision, now):
         return decision  # they take waiting entries away; the rest is decided without them
-    if keep_queues(state, decision, now):
+    if keep_nodes(state, decision, now) or keep_queues(state, decision, now):
         return decision
     _settle(state, decision, now)
     attend(state, decision, now)

@@ -23,12 +23,13 @@ from shakedown.engine.state.phases import LIVE, JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.ports import AT_LIMIT, OVERRAN, SEEN_HERE, UNHEARD
+from shakedown.model.ports import AT_LIMIT, KILLED_FROM_OUTSIDE, OVERRAN, SEEN_HERE, UNHEARD
 from shakedown.model.units import show_duration
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead", "over")  # facts that no verdict on its run repeats
 _LIMIT_SAID = re.compile(rf"{AT_LIMIT} of [^,;]*")
+MOST_KILLED = 3  # attempts that somebody ended, nobody says who: after that it is taken for the payload's own doing
 _LATE_S = 120.0  # Slurm counts in minutes, and ends a job up to two of them later
 HANDED_OVER_S = 120.0  # after its follower began, within which the end of a job is told
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
@@ -58,10 +59,11 @@ def _attend_phase(state: State, decision: Decision, job: Job, now: float) -> Non
         case JobPhase.ORPHANED:
             _orphaned(state, decision, job, now)
         case JobPhase.REFUSED:
-            if not give_back(decision, job, now):
+            if not give_back(state, decision, job, now):
                 _judge(state, decision, job, "submit_failed", f"the scheduler refused it: {job.report.message}")
         case JobPhase.ENDED:
-            _ended(state, decision, job)
+            if not give_back(state, decision, job, now):
+                _ended(state, decision, job)
         case JobPhase.ORDERED | JobPhase.AMBIGUOUS | JobPhase.QUEUED | JobPhase.RUNNING:
             _in_doubt(state, decision, job, now)
         case _:
@@ -187,6 +189,8 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         why = reasons[verdict] + said[known.end() :]  # whoever ended it says first what stands there already
     else:
         why = reasons[verdict] + (f": {said}" if said else "")
+    if verdict == "interrupted" and job.report.facts.get("cause") == KILLED_FROM_OUTSIDE and run.attempt >= MOST_KILLED:
+        verdict, why = "failed", f"{said}; it is attempt {run.attempt}, so that is taken for its own doing"
     if verdict == "timeout" and _is_cut_short(state, job, run):
         verdict = "interrupted"
     if (launch and verdict == "node_fail") or job.report.message.startswith((OVERRAN, UNHEARD)):

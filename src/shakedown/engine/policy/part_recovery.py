@@ -29,7 +29,7 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
     runs = [state.runs[name] for name in islice(job.parts, BATCH)]
     if "restart" in job.report.facts:
         _restarted(state, decision, job, runs)
-    elif job.phase == JobPhase.REFUSED and runs and give_back(decision, job, now):
+    elif job.phase in (JobPhase.REFUSED, JobPhase.ENDED) and runs and give_back(state, decision, job, now):
         return
     elif job.phase == JobPhase.REFUSED:
         for run in runs:

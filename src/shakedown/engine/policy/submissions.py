@@ -8,6 +8,7 @@ from typing import Any
 
 from shakedown.engine.constraints.blocking import Outlook, Starting
 from shakedown.engine.constraints.budgets import at_once, choose_targets, in_turn
+from shakedown.engine.constraints.left_out import barred, to_probe
 from shakedown.engine.fold.bookkeeping import resolved
 from shakedown.engine.state.bundles import Bundle
 from shakedown.engine.state.jobs import Job, PendingResult
@@ -89,13 +90,14 @@ def _order(
     before: Job | None = None,
 ) -> None:
     job, run = _new_job(state, plan), entry.void_run or decision.new_run(state)
-    value = _facts(state, key, entry, now) | more
+    due = [] if more.get("held") or before is not None else _may_have(state, plan, key, now)
+    value = _facts(state, key, entry, now) | more | ({"may_have": due} if due else {})
     order = JobOrder(
         job,
         run,
         state.index.cases[entry.case],
         held=bool(more.get("held")),
-        exclude=tuple(state.overrides.excluded),
+        exclude=barred(state, due),
         targets=tuple(more.get("targets", {}).items()),
         after=(before.id, before.scheduler_id) if before is not None else ("", ""),
     )
@@ -126,6 +128,8 @@ def order_bundle(
     shared: dict[str, Any] = {"bundle": bundle.kind, "parts": len(found), "at_once": lanes}
     shared |= {"limit_s": whole.shape.time_limit_s} | ({"node": node} if node else {})
     shared |= {"targets": targets} if targets else {}
+    due = [] if node else _may_have(state, plan, key, now)
+    shared |= {"may_have": due} if due else {}
     parts, events = [], []
     for number, (case, (own, entry)) in enumerate(zip(cases, found, strict=True)):
         run = entry.void_run or decision.new_run(state)
@@ -139,12 +143,19 @@ def order_bundle(
         parts=tuple(parts),
         at_once=lanes,
         node=node,
-        exclude=tuple(state.overrides.excluded),
+        exclude=tuple(state.overrides.excluded) if node else barred(state, due),
         targets=tuple(targets.items()),
     )
     decision.orders.append(Order("submit", events[0], order))
     for event in events[1:]:
         decision.record(event)
+
+
+def _may_have(state: State, plan: Reservations, key: QueueKey, now: float) -> list[str]:
+    """Nodes that are left out and that this job may go to all the same, to see whether they launch jobs again."""
+    due = to_probe(state, key.pool, key.units, now, plan.ahead.probed) if state.pools.left_out else []
+    plan.ahead.probed.update(due)
+    return due
 
 
 def _new_job(state: State, plan: Reservations) -> str:

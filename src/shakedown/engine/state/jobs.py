@@ -213,7 +213,9 @@ class Job:
     lost_start: int = -1  # the last of its starts whose node was lost, and which may live on there; -1 = none
     lost: bool = False  # nothing is left of it but that start, whose number ``restart`` then is
     stale: str = ""  # why it is to be ordered again if it has not begun: a node was excluded
-    spared: bool = False  # it ended before its claim while its queue was held: no attempt is spent
+    spared: bool = (
+        False  # it ended before its claim, in a held queue or on a node that launches nothing: no attempt is spent
+    )
     not_taken: bool = False  # its submission was refused
     allowed: float = 0.0  # since when it may start
     halts: list[list[float]] = field(default_factory=list)  # [from, to] when it stood still; [from] while it does

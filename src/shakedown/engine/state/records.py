@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.keys import (
@@ -53,7 +54,8 @@ class Driver:
     """Who drives the campaign now, and what it found. Changed by ``driver_start``, ``driver_stop``, ``stop_request``, ``asked``
     and the findings ``stood_still``, ``conditions_changed``, ``disk_full`` and ``disk_has_room``.
 
-    ``stopping``: why nothing new is submitted. ``no_room``: why nothing new is submitted until a disk has room again.
+    ``stopping``: why nothing new is submitted. ``no_room``: why nothing new is submitted until a disk has room again; ``full``: the
+    times in which one had none, (from, to), to infinity while that lasts, of this and other drivers.
     ``environment``, ``inputs``: digests of its environment, and of input files and programs. ``since``: when it began;
     ``awake_since``: since when it has not stood still (what sources said before that was heard late). ``asked``: command of the
     scheduler -> how often this driver gave it, within ``asked_for_s`` seconds; ``asked_before``: by all drivers before it.
@@ -62,6 +64,7 @@ class Driver:
     driven: bool = False
     stopping: str = ""
     no_room: str = ""
+    full: list[tuple[float, float]] = field(default_factory=list)
     environment: str = ""
     inputs: str = ""
     since: float = 0.0
@@ -199,18 +202,53 @@ class SubmitBackoff:
     most: int = 1
 
 
+class InVain(NamedTuple):
+    """A job that did not come to run: when that was heard, its case, and the one node that it ended on, "" = no one node."""
+
+    when: float
+    case: str
+    node: str = ""
+
+
+@dataclass(slots=True)
+class VainRow:
+    """Jobs that ended on one node of a pool before their claims, one after the other -> when. ``why``: as was said of the last."""
+
+    pool: str
+    jobs: dict[str, float] = field(default_factory=dict)
+    why: str = ""
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """A node that launches nothing while others do. It is given no new job before ``until``; then one job at a time may go there.
+
+    ``why``: what was said of the last job that ended there before its claim. ``probe``: the job that may go there now.
+    ``strikes``: how many of these failed there. ``proved``: a job that took its claim there.
+    """
+
+    pool: str
+    since: float
+    until: float
+    why: str = ""
+    probe: str = ""
+    strikes: int = 0
+    proved: str = ""
+
+
 @dataclass(slots=True)
 class Guard:
     """What keeps the queue of a pool from being burnt by jobs that all fail: see ``constraints/queue_guard.py``.
 
-    ``row``: jobs that ended before their claim, or were refused, one after the other: job -> (when, its case). ``what``: why
+    ``row``: jobs that ended before their claim, or were refused, one after the other. ``what``: why
     submissions were refused, without ids and places, so that equal reasons compare equal; ``why``: the last of these reasons in
     full. ``since``: since when the queue is held, 0 = it is not. ``until``: when the next job probes the queue. ``probe``: the
     job that does so now. ``strikes``: how many probes failed. ``tried``: their cases. ``proved``: the case of a probe that
-    worked. ``suspects``: cases that failed where another case began -> when that was seen.
+    worked. ``suspects``: cases that failed where another case began -> when that was seen. ``before``: the nodes of the row for
+    which the queue was held last, until a job takes its claim there; ``released``: when it was let go.
     """
 
-    row: dict[str, tuple[float, str]] = field(default_factory=dict)
+    row: dict[str, InVain] = field(default_factory=dict)
     what: str = ""
     why: str = ""
     since: float = 0.0
@@ -220,6 +258,8 @@ class Guard:
     proved: str = ""
     tried: dict[str, None] = field(default_factory=dict)
     suspects: dict[str, float] = field(default_factory=dict)
+    before: dict[str, None] = field(default_factory=dict)
+    released: float = 0.0
 
 
 @dataclass(slots=True)
@@ -243,7 +283,8 @@ class Pools:
     there. ``yielding``: rules that yield now. ``unused``: pool -> nodes that are idle while jobs wait for them. ``out``: pool ->
     nodes that a sweep still wants and that are down or drained, by number, under what is said of them. The last five change by
     ``surveyed``. ``unseen``: sweep -> since when it has nothing left to see but nodes that are out (the finding ``sweep_waits``);
-    a node that is back, or a job of the sweep, ends that.
+    a node that is back, or a job of the sweep, ends that. ``in_vain``: node -> jobs that ended there before their claims, one after
+    the other. ``left_out``: nodes that launch nothing (the findings ``node_left_out`` and ``node_let_in``).
     """
 
     backoffs: dict[str, SubmitBackoff] = field(default_factory=dict)
@@ -254,6 +295,8 @@ class Pools:
     unused: dict[str, UnusedNodes] = field(default_factory=dict)
     out: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     unseen: dict[SweepKey, float] = field(default_factory=dict)
+    in_vain: dict[str, VainRow] = field(default_factory=dict)
+    left_out: dict[str, LeftOut] = field(default_factory=dict)
 
 
 # ---- what people and the plan's circuit breakers say ----------------------------------------------------------------------

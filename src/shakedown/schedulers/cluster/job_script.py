@@ -47,6 +47,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #
 # A file system that is full or away when a payload ends is waited for, for half a minute and never up to the time limit: the end
 # mark is what the run is judged by. What was waited for in vain is waited for no more: of the many parts of a job each would.
+# A mark that had to wait says so (full=1), and so does that of each payload that ended before there was room again: what these
+# wrote meanwhile may be lost, though nobody told them.
 _HEAD = r"""#!/bin/sh
 {directives}# job {job}
 _sd_restart=${{SLURM_RESTART_COUNT:-0}}
@@ -59,14 +61,18 @@ if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ "$SLURM_JOB_NAME" !=
     exit {taken}
 fi
 _sd_words="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLURM_JOB_NODELIST node=$SLURMD_NODENAME ."
-_sd_tries=0
+_sd_tries=0 _sd_room=
 _sd_write() {{
-    until {{ echo "$2" >>"$1"; }} 2>/dev/null; do
+    _sd_full=
+    [ -z "$_sd_room" ] || [ "${{_sd_ended%.*}}" -gt "$_sd_room" ] || _sd_full=" full=1"
+    until {{ echo "$2$_sd_full ." >>"$1"; }} 2>/dev/null; do
+        _sd_full=" full=1"
         _sd_tries=$((_sd_tries + 1))
         [ "$_sd_tries" -le 30 ] && [ -z "$_sd_told" ] || return
         read -r _sd_now _ </proc/uptime && [ $((${{_sd_now%.*}} - ${{_sd_began%.*}})) -lt $(({limit} - 5)) ] || return
         sleep 1 2>/dev/null
     done
+    [ "$_sd_tries" = 0 ] || {{ read -r _sd_room _ </proc/uptime && _sd_room=${{_sd_room%.*}}; }}
     _sd_tries=0
 }}
 _sd_take() {{
@@ -141,7 +147,7 @@ _sd_output={output}.$_sd_restart.out
     [ "$_sd_status" = 0 ] || _sd_pause=0.2
     [ -z "$_sd_ended" ] || [ $((${{_sd_ended%.*}} - ${{_sd_began%.*}})) -lt {limit} ] || _sd_pause=1
     sleep $_sd_pause 2>/dev/null
-    _sd_write "$_sd_control/marks.$_sd_restart" "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told ."
+    _sd_write "$_sd_control/marks.$_sd_restart" "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told"
     [ "$_sd_status" != {taken} ] || _sd_status={own}
     exit "$_sd_status"
 fi
@@ -172,7 +178,7 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
 
 def head(layout: Layout, job: str, limit_s: int = 0, directives: Sequence[str] = ()) -> str:
     """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set, and
-    ``_sd_write FILE WORDS`` writes a mark.
+    ``_sd_write FILE WORDS`` writes a mark, of what ended at the uptime ``_sd_ended``.
 
     ``limit_s``: the job's time limit in seconds, 0 = none. ``directives``: lines for plugins of the scheduler, which read them up
     to the first line that is no comment.

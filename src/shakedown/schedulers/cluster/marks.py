@@ -15,6 +15,7 @@ from shakedown.model.void_starts import VOID
 from shakedown.schedulers.claims import CONDUCTOR
 from shakedown.schedulers.cluster.job_places import JobPlaces, holder_of, read_small
 
+NO_ROOM = "the campaign's file system was full or away when it ended"
 _MOST_ENTRIES = 10_000  # of a job's directory that are looked at
 _MARK = re.compile(r"(?:claim|marks)\.(0|[1-9][0-9]{0,5})")
 _WORD = re.compile(r"([a-z]+)=(\S*)")
@@ -31,7 +32,8 @@ class Marks(Struct, frozen=True):
     ``told``: the signal by which the job was told to end: it ended then, ``elapsed_s`` is known, but the scheduler knows why.
     ``trouble``: why the payload never ran although the job did. ``void``: why it did nothing: "over", an earlier start of its
     job had come to its own end; "before", the job that it was to follow may still run. ``output_bytes``: what it wrote up to
-    now. ``left``: of a job of several runs that came to its own end, how many of them nobody had claimed then.
+    now. ``left``: of a job of several runs that came to its own end, how many of them nobody had claimed then. ``full``: there
+    was no room when the payload ended: its end mark could not be written at first.
     """
 
     restart: int
@@ -50,6 +52,7 @@ class Marks(Struct, frozen=True):
     void: str = ""
     node: str = ""
     left: int | None = None
+    full: bool = False
 
 
 def read_marks(places: JobPlaces, job: str) -> Marks | None:
@@ -85,6 +88,7 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         void=void,
         node=begin.get("node", ""),
         left=_count(end.get("left")),
+        full="full" in end,
     )
 
 

@@ -21,7 +21,8 @@ class PartMark(Struct, frozen=True):
     """What is known of a part that somebody claimed.
 
     ``taken``: by the conductor, it never begins. ``restart``: of the job, in which it began. ``began_uptime_s``: seconds since its
-    host was booted. ``state``: "running" until there is an end: completed, failed, timeout, refused (it never ran).
+    host was booted. ``state``: "running" until there is an end: completed, failed, timeout, refused (it never ran). ``full``: as of
+    ``Marks``.
     """
 
     run: str
@@ -32,6 +33,7 @@ class PartMark(Struct, frozen=True):
     exit_status: int | None = None
     elapsed_s: float | None = None
     message: str = ""
+    full: bool = False
 
 
 class Start(Struct, frozen=True):
@@ -100,4 +102,6 @@ def _ended(mark: PartMark, end: dict[str, str]) -> PartMark:
     state, message = "completed" if status == 0 else "failed", ""
     if limit_s is not None:  # what it still did when it was told to end is no end of its own
         state, message, status = "timeout", f"{AT_LIMIT} of {limit_s:g} s; the job went on", None
-    return msgspec.structs.replace(mark, state=state, exit_status=status, elapsed_s=elapsed_s, message=message)
+    return msgspec.structs.replace(
+        mark, state=state, exit_status=status, elapsed_s=elapsed_s, message=message, full="full" in end
+    )

@@ -96,7 +96,7 @@ _sd_scribe() {{
         read -r _sd_now _ </proc/uptime
         _sd_age=$((${{_sd_now%.*}}${{_sd_now#*.}} - ${{_sd_ended%.*}}${{_sd_ended#*.}}))
         [ "$_sd_age" -ge "$_sd_pause" ] || sleep "0.$_sd_pause" 2>/dev/null
-        _sd_write "$_sd_control/parts/$_sd_run" "$_sd_words ."
+        _sd_write "$_sd_control/parts/$_sd_run" "$_sd_words"
     done
 }}
 
@@ -195,7 +195,7 @@ for _sd_part in $_sd_parts; do
     [ -e "$_sd_control/parts/${{_sd_part%%/*}}" ] || _sd_left=$((_sd_left + 1))
 done
 sleep 0.05 2>/dev/null
-_sd_write "$_sd_control/marks.$_sd_restart" "began=$_sd_began ended=$_sd_ended status=0 told=$_sd_told left=$_sd_left ."
+_sd_write "$_sd_control/marks.$_sd_restart" "began=$_sd_began ended=$_sd_ended status=0 told=$_sd_told left=$_sd_left"
 exit 0
 """
 

@@ -7,10 +7,12 @@ of all that they do not know the job makes "absent".
 
 from __future__ import annotations
 
+import signal
+
 import msgspec
 from msgspec import Struct
 
-from shakedown.model.ports import RENAMED, JobReport
+from shakedown.model.ports import KILLED_FROM_OUTSIDE, RENAMED, JobReport
 from shakedown.model.shared_nodes import names_in
 from shakedown.model.void_starts import VOID
 from shakedown.schedulers.claims import CONDUCTOR
@@ -294,6 +296,9 @@ def _over(
             return Later()
         if status == CLAIM_TAKEN and (found.marks is None or not found.marks.holder):
             return _report(found, "refused", source, nodes=nodes, message=_EMPTY_CLAIM)
+        if said.state == "failed" and not said.note and (killed := _killed(found, status)):
+            said_of_it = _report(found, "interrupted", source, nodes=nodes or _nodes(found), message=killed)
+            return msgspec.structs.replace(said_of_it, cause=KILLED_FROM_OUTSIDE)
         if found.marks is not None and (again := second_start(found, status)):
             where = found.marks.nodes
             if not first_is_over(found, nodes):
@@ -312,6 +317,26 @@ def _over(
     if said.state == "failed" and status == RAN_AND_ENDED_SO:
         note = _joined(note, f"Slurm does not tell exit status {status} from {CLAIM_TAKEN}")
     return _report(found, said.state, source, exit_status=shown, nodes=where, message=note)
+
+
+def _killed(found: Found, status: int | None) -> str:
+    """Why a job that began was ended by somebody, though Slurm calls it failed; "" where it came to its own end.
+
+    Whatever ends a payload, its script goes on and writes the end mark. A script that left none was ended itself, and one that was
+    told to end says so; Slurm would say if that was its own doing (a time limit, a lost node, no memory), unless it forgot.
+    """
+    marks = _own_marks(found)
+    if marks is None or marks.restart != found.job.restart or marks.exit_status is not None:
+        return ""
+    if marks.told:
+        return f"it was told to end ({marks.told}), and no source says by whom"
+    if status is None or status >= 0:
+        return ""
+    try:
+        name = f"signal {-status} ({signal.Signals(-status).name})"
+    except ValueError:
+        name = f"signal {-status}"
+    return f"its job script was ended by {name}, and how its payload ended is not known"
 
 
 def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: str, reason: str) -> JobReport:

@@ -16,7 +16,7 @@ from msgspec import structs
 from shakedown.model.ports import ENDED, JobReport
 from shakedown.model.steps import broken_step
 from shakedown.schedulers.cluster.job_places import JobPlaces
-from shakedown.schedulers.cluster.marks import Marks
+from shakedown.schedulers.cluster.marks import NO_ROOM, Marks
 from shakedown.schedulers.cluster.part_marks import PartMark, Start, claimed_parts, read_part, read_start
 from shakedown.schedulers.slurm.boots import Boots
 from shakedown.schedulers.slurm.broken_steps import (
@@ -191,14 +191,14 @@ class Parts:
             elapsed_s=mark.elapsed_s,
             nodes=start.nodes,
             message=mark.message,
-            output=self._output(job.id, mark.run) if over else {},
+            output=self._output(job.id, mark) if over else {},
             began=start.time_of(mark.began_uptime_s),
             run=mark.run,
         )
 
-    def _output(self, job: str, run: str) -> dict[str, Any]:
+    def _output(self, job: str, mark: PartMark) -> dict[str, Any]:
         """Where its output is: paths inside the campaign."""
-        layout = self.places.layout
+        layout, run = self.places.layout, mark.run
         file, place = layout.part_output(job, run), layout.part_work(job, run)
         try:
             size = file.lstat().st_size
@@ -208,7 +208,7 @@ class Parts:
             "file": str(file.relative_to(layout.root)),
             "bytes": size,
             "directory": str(place.relative_to(layout.root)),
-        }
+        } | ({"no_room": NO_ROOM} if mark.full else {})
 
 
 def _ended_long_before(end: float | None, lost: JobReport) -> bool:

@@ -20,7 +20,7 @@ from shakedown.model.nouns import Cluster
 from shakedown.model.ports import ENDED, JobReport, Survey, Wanted
 from shakedown.schedulers.claims import CONDUCTOR, CannotStart
 from shakedown.schedulers.cluster.job_places import JobPlaces, job_label, job_of_label, read_small
-from shakedown.schedulers.cluster.marks import Marks, read_marks, read_restart, read_robbed
+from shakedown.schedulers.cluster.marks import NO_ROOM, Marks, read_marks, read_restart, read_robbed
 from shakedown.schedulers.output_sums import UNSURE, kept_unread
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
@@ -314,7 +314,7 @@ class Asker:
             "file": str(file.relative_to(root)),
             "bytes": marks.output_bytes,
             "directory": str(place.relative_to(root)),
-        }
+        } | ({"no_room": NO_ROOM} if marks.full else {})
 
     def _will_never_run(self, report: JobReport) -> bool:
         """Before a launch is said to have failed the claim of that start is taken: nothing of it can come later."""

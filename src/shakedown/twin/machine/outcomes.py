@@ -49,7 +49,8 @@ class Lies:
     ``purge_s``: how long the queue remembers an ended job. ``alive_after_node_fail``: the processes go on after NODE_FAIL.
     ``marks_late_s``: marks become visible so much later. ``marks_lost``: no end mark is ever written.
     ``unstartable``: it takes the job and then cannot start it. ``launch_failure``: it gives the job its nodes, and one of them
-    cannot launch it (a prolog that fails). ``outage``: share of the minutes in which no source answers.
+    cannot launch it (a prolog that fails). ``launches_nothing``: nodes that launch no job (a file system that is read-only there),
+    each with (from, to) in seconds after the start. ``outage``: share of the minutes in which no source answers.
     ``release_s``: a held job is let go so much later. ``release_unheard``: a release times out although it is carried out.
     ``release_lost``: it times out and is not. ``idle_untrue``: share of the nodes in use that are called idle, minute by minute.
     ``away``: (from, for how long) the campaign's directory is away: jobs that start then end before their claim, and no file of
@@ -71,6 +72,7 @@ class Lies:
     marks_lost: float = 0.0
     unstartable: float = 0.0
     launch_failure: float = 0.0
+    launches_nothing: tuple[tuple[str, float, float], ...] = ()
     outage: float = 0.0
     release_s: float = 0.0
     release_unheard: float = 0.0

@@ -231,6 +231,9 @@ class World(SimulatedMachine):
         if self.chance(self.lies.launch_failure, "launch", job.name, job.restart):
             self._fail_to_launch(job)
             return
+        if self.lies.launches_nothing and (bad := self._launch_nothing(job)):
+            self._fail_to_launch(job, bad)
+            return
         job.started = self.clock.now()
         self.becomes(job, "running")
         claim = (job.name, job.restart)
@@ -264,10 +267,18 @@ class World(SimulatedMachine):
         claim = (job.name, job.restart)
         return claim in self.claims and claim not in self.conductors
 
-    def _fail_to_launch(self, job: SimulatedJob) -> None:
-        """Its first node cannot start the script. Who finds that out takes the claim, so that nothing of it can come later."""
+    def _launch_nothing(self, job: SimulatedJob) -> tuple[str, ...]:
+        """Those of its nodes that launch nothing now."""
+        since = self.clock.now() - self.began
+        names = self.rooms[job.pool].named(job.nodes)
+        return tuple(name for name, start, end in self.lies.launches_nothing if name in names and start <= since < end)
+
+    def _fail_to_launch(self, job: SimulatedJob, bad: tuple[str, ...] = ()) -> None:
+        """Its first node, or a bad one, cannot start the script. Who finds that out takes the claim, so that nothing of it can come
+        later.
+        """
         room, claim = self.rooms[job.pool], (job.name, job.restart)
-        job.failed_nodes, job.launch_failure = room.named(job.nodes)[:1], True
+        job.failed_nodes, job.launch_failure = bad[:1] or room.named(job.nodes)[:1], True
         if claim not in self.claims:
             self.claims.add(claim)
             self.conductors.add(claim)

@@ -1,0 +1,121 @@
+"""A node that launches nothing while others do costs the plan neither its attempts nor its queue.
+
+After a few jobs in a row that end on one node before their claims, the node is given no new job for a while; then one job at a
+time may go there, and the first that takes its claim lets the node in. Jobs of sweeps go there all the same: they are there to
+say how each node does.
+
+``keep_nodes`` is the table of contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from shakedown.engine.fold.left_out import OUT_S, ROW_S
+from shakedown.engine.state.moments import moment
+from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.phases import CampaignPhase
+from shakedown.engine.state.records import Guard, LeftOut, VainRow
+from shakedown.engine.state.state import State
+from shakedown.model.events import Event
+from shakedown.model.shared_nodes import names_of
+from shakedown.model.units import show_duration
+
+FEW = 3  # jobs in a row
+_MOST_TOLD = 20  # jobs in one event
+_LONGEST = 500  # characters of what was said
+
+
+def keep_nodes(state: State, decision: Decision, now: float) -> bool:
+    """Purpose: leave out nodes that launch nothing, and let in those that do again. Whether anything was ordered."""
+    pools = state.pools
+    if not (pools.in_vain or pools.left_out):
+        return False
+    before = len(decision.orders)
+    for node, out in pools.left_out.items():
+        if out.proved:
+            decision.record(_let_in(node, out, now))
+        elif now < out.until:
+            decision.wake(out.until)
+    for node, row in pools.in_vain.items():
+        if len(row.jobs) < FEW or node in pools.left_out or node in state.overrides.excluded:
+            continue
+        guard = pools.guards.get(row.pool)
+        if guard is not None and not guard.since and points_to_nodes(state, row.pool, guard, now, node):
+            decision.record(_leave_out(node, row))
+            return True  # how many may be left out depends on how many are
+    return len(decision.orders) > before
+
+
+def points_to_nodes(state: State, pool: str, guard: Guard, now: float, node: str = "") -> bool:
+    """Purpose: whether what failed in a pool was on one node, or again on those for which its queue was held in vain before, and
+    nodes enough are left: then it is no affair of the whole queue. ``node``: one of them, whose row others did not end.
+    """
+    nodes = {job.node for job in guard.row.values()} | ({node} if node else set())
+    again = bool(nodes) and nodes <= guard.before.keys() and now <= guard.released + ROW_S
+    if guard.what or "" in nodes or (len(nodes) > 1 and not again):
+        return False
+    place = state.index.places.get(pool)
+    if place is None:
+        return False
+    out = {name for name in (*state.overrides.excluded, *state.pools.left_out, *nodes) if name in names_of(place.nodes)}
+    return len(out) <= place.count // 2
+
+
+def barred(state: State, due: Collection[str] = ()) -> tuple[str, ...]:
+    """Purpose: the nodes that a new job must not have: excluded, or left out. ``due``: those of them that it may probe."""
+    return (*state.overrides.excluded, *(node for node in state.pools.left_out if node not in due))
+
+
+def to_probe(state: State, pool: str, units: int, now: float, probed: Collection[str]) -> list[str]:
+    """Purpose: the nodes of a pool that are left out and that the next job of so many units may go to: one, or all that are due
+    where it could not start with one. ``probed``: those that a job of this decision may go to already.
+    """
+    guard, place = state.pools.guards.get(pool), state.index.places.get(pool)
+    if place is None or (guard is not None and guard.since):
+        return []
+    due = [
+        node
+        for node, out in state.pools.left_out.items()
+        if out.pool == pool and now >= out.until and out.probe not in state.jobs
+    ]
+    due = [node for node in due if node not in state.overrides.excluded and node not in probed]
+    barred_with_one = sum(node in names_of(place.nodes) for node in set(barred(state, due[:1])))
+    return due[:1] if units <= place.count - barred_with_one else due
+
+
+def left_out_in_words(state: State) -> list[str]:
+    """Purpose: each node that is left out: since when, why, and when it is tried again. None once the campaign is over."""
+    return (
+        []
+        if state.phase == CampaignPhase.ENDED
+        else [_in_words(state, node, out) for node, out in state.pools.left_out.items()]
+    )
+
+
+def _in_words(state: State, node: str, out: LeftOut) -> str:
+    said = f"{node} is left out since {moment(out.since)}: jobs end there before they take their claims: {out.why}"
+    if out.probe in state.jobs:
+        return f"{said}; {out.probe} may go there, to see whether it does again ({_SOONER.format(node)})"
+    return f"{said}; one job may go there from {moment(out.until)} on ({_SOONER.format(node)})"
+
+
+_SOONER = "shakedown include {} gives it work at once"
+
+
+def _leave_out(node: str, row: VainRow) -> Event:
+    jobs, said = list(row.jobs), row.why or "nobody says why"
+    value: dict[str, Any] = {"kind": "node_left_out", "nodes": [node], "pool": row.pool, "jobs": jobs[:_MOST_TOLD]}
+    value |= {"count": len(jobs), "for_s": OUT_S, "why": said[:_LONGEST]}
+    why = f"{node} is left out: {len(jobs)} jobs in a row ended there before they took their claims ({', '.join(jobs[:5])})"
+    then = (
+        f"it is given no new job for {show_duration(OUT_S)}, then one to see whether it starts; {_SOONER.format(node)}"
+    )
+    return Event("finding", value=value, reason=f"{why}: {said}; {then}; no attempt is spent but by sweeps")
+
+
+def _let_in(node: str, out: LeftOut, now: float) -> Event:
+    value = {"kind": "node_let_in", "nodes": [node], "pool": out.pool, "held_s": round(now - out.since, 3)}
+    why = f"{node} is given jobs again after {show_duration(now - out.since)}: {out.proved} has taken its claim there"
+    return Event("finding", value=value, reason=why)

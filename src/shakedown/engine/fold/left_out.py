@@ -1,0 +1,115 @@
+"""Folding what concerns nodes that launch nothing: jobs that end there before their claims, jobs that take theirs, the probe.
+
+``count`` and ``prove`` count; whether a node is left out is decided in ``constraints/left_out.py`` and folded by ``finding``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from shakedown.engine.fold.bookkeeping import doubt
+from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.phases import NOT_BEGUN
+from shakedown.engine.state.records import LeftOut, VainRow
+from shakedown.engine.state.state import State
+from shakedown.model.events import Event
+from shakedown.model.shared_nodes import names_in
+
+ROW_S = 600.0  # what ended longer ago is no part of a row any more
+OUT_S, LONGEST_OUT_S = 600.0, 7200.0  # for which a node is left out before a job probes it; doubled each time
+_ONE_NODE = re.compile(r"[^\s,\[\]]+")
+
+
+def node_of(value: dict[str, Any]) -> str:
+    """Purpose: the one node that a job ended on before its claim, by its report; "" where it is not one, or nobody knows."""
+    failed = value.get("failed_nodes") or []
+    if failed:
+        return str(failed[0]) if len(failed) == 1 else ""
+    nodes = str(value.get("nodes", ""))
+    return nodes if _ONE_NODE.fullmatch(nodes) else ""
+
+
+def sees_its_node(job: Job) -> bool:
+    """Purpose: whether a job is of a sweep: it is there to say how its node does, so what fails there is the node's result."""
+    return job.bundle is not None and job.bundle.kind == "sweep"
+
+
+def count(state: State, job: Job, pool: str, node: str, event: Event) -> bool:
+    """One more that ended on a node before its claim. Whether the node is left out already: then it says nothing of the queue."""
+    row = state.pools.in_vain.setdefault(node, VainRow(pool))
+    row.jobs = {name: at for name, at in row.jobs.items() if event.time - at <= ROW_S} | {job.id: event.time}
+    row.why = event.reason
+    out = state.pools.left_out.get(node)
+    if out is None:
+        return False
+    guard = state.pools.guards.get(pool)
+    job.spared = not sees_its_node(job) or (guard is not None and bool(guard.since))
+    out.why = event.reason
+    if out.probe == job.id:
+        out.strikes, out.probe = out.strikes + 1, ""
+        out.until = event.time + min(OUT_S * 2.0 ** min(out.strikes, 10), LONGEST_OUT_S)
+    return True
+
+
+def prove(state: State, job: Job, value: dict[str, Any], began: float) -> None:
+    """A job took its claim: its first node launches jobs, and each of its nodes does where all went well."""
+    pools = state.pools
+    watched = pools.in_vain.keys() | pools.left_out.keys()
+    for guard in pools.guards.values():
+        watched |= guard.before.keys()
+    if not watched:
+        return
+    names = names_in(str(value.get("nodes", "")))
+    for node in names if value["state"] == "completed" else names[:1]:
+        row = pools.in_vain.get(node)
+        if node not in watched or (row is not None and began < max(row.jobs.values())):
+            continue
+        pools.in_vain.pop(node, None)
+        for guard in pools.guards.values():
+            guard.before.pop(node, None)
+        if node in pools.left_out:
+            pools.left_out[node].proved = job.id
+
+
+def probes(state: State, job: Job, nodes: list[str]) -> None:
+    """A job was ordered that may go to nodes that are left out."""
+    for node in nodes:
+        if node in state.pools.left_out:
+            state.pools.left_out[node].probe = job.id
+
+
+def elsewhere(state: State, job: Job, nodes: str) -> None:
+    """A job began: where it might have probed a node and is on another one, the next job may."""
+    for node, out in state.pools.left_out.items():
+        if out.probe == job.id and nodes and node not in names_in(nodes):
+            out.probe = ""
+
+
+def finding(state: State, event: Event) -> None:
+    """The engine leaves a node out, or lets it in again."""
+    for node in event.value["nodes"]:
+        if event.value["kind"] == "node_let_in":
+            let_in(state, node)
+        else:
+            _leave_out(state, node, event)
+
+
+def let_in(state: State, node: str) -> None:
+    """It is given jobs again, and counts anew."""
+    state.pools.left_out.pop(node, None)
+    state.pools.in_vain.pop(node, None)
+
+
+def _leave_out(state: State, node: str, event: Event) -> None:
+    """What waits at the scheduler was ordered without a word of the node: it is taken back and ordered again."""
+    pool = event.value["pool"]
+    state.pools.left_out[node] = LeftOut(pool, event.time, event.time + OUT_S, event.value.get("why", ""))
+    row = state.pools.in_vain.get(node)
+    for name in row.jobs if row is not None else ():
+        job = state.jobs.get(name)
+        if job is not None and not sees_its_node(job):
+            job.spared = True
+    for job in state.jobs.values():
+        if job.phase in NOT_BEGUN and job.key is not None and job.key.pool == pool and not sees_its_node(job):
+            doubt(state, job, f"{node} launches nothing and is given no job for now")
