@@ -169,5 +169,17 @@ def test_a_mended_file_is_a_command_again(layout: Layout) -> None:
 def test_request_ids_are_plain_words(layout: Layout) -> None:
     assert re.fullmatch(r"\d{19}-[0-9a-f]{6}", post(layout, "stop"))
     standing = ("pause", "continue", "cap", "budget", "exclude", "include", "drain", "clock", "again")
-    others = ("cancel", "stop", "amend", "attest", "rule", "change", "waive", "agree", "withdraw", "fingerprint")
+    others = (
+        "cancel",
+        "stop",
+        "amend",
+        "attest",
+        "rule",
+        "change",
+        "waive",
+        "agree",
+        "withdraw",
+        "fingerprint",
+        "drill",
+    )
     assert sorted(others + standing) == list(inboxes.KNOWN)

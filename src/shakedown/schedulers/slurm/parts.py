@@ -191,14 +191,14 @@ class Parts:
             elapsed_s=mark.elapsed_s,
             nodes=start.nodes,
             message=mark.message,
-            output=self._output(job.id, mark) if over else {},
+            output=self._output(job.id, mark.run, mark.full) if over else {},
             began=start.time_of(mark.began_uptime_s),
             run=mark.run,
         )
 
-    def _output(self, job: str, mark: PartMark) -> dict[str, Any]:
-        """Where its output is: paths inside the campaign."""
-        layout, run = self.places.layout, mark.run
+    def _output(self, job: str, run: str, full: bool = False) -> dict[str, Any]:
+        """Where its output is: paths inside the campaign. ``full``: its script says that there was no room."""
+        layout = self.places.layout
         file, place = layout.part_output(job, run), layout.part_work(job, run)
         try:
             size = file.lstat().st_size
@@ -208,7 +208,7 @@ class Parts:
             "file": str(file.relative_to(layout.root)),
             "bytes": size,
             "directory": str(place.relative_to(layout.root)),
-        } | ({"no_room": NO_ROOM} if mark.full else {})
+        } | ({"no_room": NO_ROOM} if full else {})
 
 
 def _ended_long_before(end: float | None, lost: JobReport) -> bool:
