@@ -5,11 +5,12 @@ from __future__ import annotations
 from statistics import mean
 from typing import Any
 
+import msgspec
 import pytest
 from engine_by_hand import ByHand, begun
 from stability_plan import Filled, case, document, machine, play
 
-from shakedown.engine import explain
+from shakedown.engine import explain, index_plan
 from shakedown.model.filling import Fill
 from shakedown.model.nouns import Case, Component, Document, Limits
 
@@ -133,3 +134,16 @@ def test_a_job_of_another_component_may_have_its_nodes_until_its_time_limit(othe
     hand = begun(plan(limit_s=5000.0, other_limit_s=other_limit_s))
     assert [job.case for job in hand.state.jobs.values()][:3] == ["other", "narrow", "wide"]
     assert ordered(hand, "filler") == fills
+
+
+def test_an_amendment_keeps_the_fillers() -> None:
+    """What fills the machine goes on filling it, with the results that were ordered and those that come next."""
+    before = plan()
+    hand = begun(before)
+    waiting = {(entry.mode, entry.case) for entry in hand.state.waiting.every()}
+    assert ("filler", "filler") in waiting
+    hand.state.plan = index_plan(msgspec.structs.replace(before, about="amended"), before=hand.state.index)
+    names = [component.name for component in hand.state.index.components]
+    hand.play("amended", value={"document": "d" * 64, "components": names}, reason="more of it")
+    hand.settle()
+    assert {(entry.mode, entry.case) for entry in hand.state.waiting.every()} == waiting

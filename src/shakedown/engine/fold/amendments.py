@@ -11,7 +11,7 @@ from shakedown.engine.fold.overrides import standing_orders_after, stood_still
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import PendingResult, Run
 from shakedown.engine.state.keys import ResultsKey
-from shakedown.engine.state.modes import CLEAN_UP, SET_UP, drill
+from shakedown.engine.state.modes import CLEAN_UP, FILLER, SET_UP, drill
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.engine.state.records import MixProgress, Tally
@@ -96,12 +96,12 @@ class _Before:
         every = [*self.closed, *self.flying, *self.waiting]
         return len({repeat for name, one, _, repeat in every if (name, one) == (component, mode)})
 
-    def repeats_of(self, component: str) -> dict[str, list[int]]:
-        """Every repeat of a component without modes that was ever begun, by case."""
+    def repeats_of(self, component: str, mode: str) -> dict[str, list[int]]:
+        """Every repeat of a mix, or of its fillers, that was ever begun, by case."""
         found: dict[str, list[int]] = {}
         begun = [want for want, entry in self.waiting.items() if not entry.fresh or id(entry) in self.cancelled]
-        for name, mode, case, repeat in sorted([*self.closed, *self.flying, *begun]):
-            if name == component and not mode:
+        for name, its, case, repeat in sorted([*self.closed, *self.flying, *begun]):
+            if name == component and its == mode:
                 found.setdefault(case, []).append(repeat)
         return found
 
@@ -112,7 +112,7 @@ def _closed(state: State, old: list[str]) -> Iterator[Want]:
 
 
 def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, str, int]]:
-    """What the new plan wants. Of a mix: all that was begun, and the next result of each case."""
+    """What the new plan wants. Of a mix and its fillers: all that was begun, and the next result of each case."""
     component = state.index.components[number]
     if not component.duration_s:
         yield from all_rounds(state, number)
@@ -124,12 +124,13 @@ def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, s
     for word in component.drills:
         mode = drill(word.name)
         yield from ((mode, word.case, n + 1) for n in range(max(1, before.drilled(component.name, mode))) if word.case)
-    begun = before.repeats_of(component.name)
-    for case in component.cases:
-        repeats = begun.get(case, [])
-        yield from (("", case, repeat) for repeat in repeats)
-        if not repeats or not state.index.cases[case].unavailable:
-            yield "", case, max(repeats, default=0) + 1
+    for mode, cases in (("", component.cases), (FILLER, component.fillers)):
+        begun = before.repeats_of(component.name, mode)
+        for case in cases:
+            repeats = begun.get(case, [])
+            yield from ((mode, case, repeat) for repeat in repeats)
+            if not repeats or not state.index.cases[case].unavailable:
+                yield mode, case, max(repeats, default=0) + 1
 
 
 def _want_again(state: State, before: _Before, number: int, mode: str, case: str, repeat: int) -> bool:
