@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from slurm_pool import KINDS, SHARED, groups
+from slurm_pool import KINDS, NEWER, SHARED, groups
 
 
 def test_every_kind_has_its_place_in_the_order() -> None:
@@ -19,3 +19,15 @@ def test_a_group_has_one_kind_and_a_shared_kind_is_dealt_out_evenly() -> None:
     for kind, count in Counter(kinds).items():
         mine = [size for group, size in sizes.items() if group.rpartition("-")[0] == (kind or "none")]
         assert sum(mine) == count and len(mine) == min(SHARED[kind], count) and max(mine) - min(mine) <= 1, kind
+
+
+def test_tests_of_a_newer_slurm_are_apart_and_all_of_a_kind_in_one_worker() -> None:
+    kinds = ["plain", f"{NEWER}plain", f"{NEWER}plain", f"{NEWER}accounting", "plain", f"{NEWER}plain"]
+    assert groups(kinds) == [
+        "plain-1",
+        "newer-plain-1",
+        "newer-plain-1",
+        "newer-accounting-1",
+        "plain-2",
+        "newer-plain-1",
+    ]

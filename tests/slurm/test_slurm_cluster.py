@@ -29,6 +29,7 @@ class TestJobs:
         names = accounting_cluster.run("srun", "-N16", "hostname").split()
         assert sorted(names) == [f"n{number:03d}" for number in range(1, 17)]
 
+    @pytest.mark.newer_slurm
     def test_a_job_runs_and_its_end_is_known(self, any_cluster: Cluster, tmp_path: Path) -> None:
         output = tmp_path / "output"
         good = any_cluster.sbatch("hostname; echo $SLURM_JOB_PARTITION", "-o", str(output), "-w", "n002")

@@ -41,6 +41,7 @@ class EmulatedBench(Bench):
         super().close()
 
 
+@pytest.mark.newer_slurm
 @pytest.mark.parametrize(
     "name",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from slurm_cluster import Cluster
 
 TEST = """\
@@ -34,6 +35,7 @@ TOO_MANY = 'test: too-many\nwhere: {partitions: [batch]}\nrun: {gpus_per_node: 5
 PLAN = "plan: gpus\nsystem: SYSTEM\ncomponents:\n  - functionality: {tests: [own-gpus]}\n"
 
 
+@pytest.mark.newer_slurm
 def test_each_rank_is_given_gpus_of_its_own(gpu_cluster: Cluster, tmp_path: Path) -> None:
     site = tmp_path / "site"
     gpu_cluster.said("init", "site", "--name", "lab", cwd=tmp_path)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from slurm_cluster import Cluster
 
 
+@pytest.mark.newer_slurm
 def test_what_init_writes_of_any_cluster_passes_check(any_cluster: Cluster, tmp_path: Path) -> None:
     from shakedown.plans import read_system
 

@@ -22,10 +22,11 @@ def lost(node: str) -> tuple[str, str]:
 def test_nodes_that_fail(any_fault_cluster: Cluster, tmp_path: Path) -> None:
     """One fault for each node at the same time. A lost node costs an attempt, and nothing that only looks like one does."""
     cluster = any_fault_cluster
+    beyond = 3 * cluster.silent_s  # its node is down by then
     payloads = [
         Payload("power", "n001", LONG_AT_FIRST, more="loads: {one: 1}"),
         Payload("power-requeue", "n002", LONG_AT_FIRST, requeue=True),
-        Payload("daemon-long", "n003", "[ $attempt -gt 1 ] || sleep 30", limit="200s", more="loads: {two: 1}"),
+        Payload("daemon-long", "n003", f"[ $attempt -gt 1 ] || sleep {beyond}", limit="200s", more="loads: {two: 1}"),
         Payload("hung", "n004", LONG_AT_FIRST),
         Payload("daemon-short", "n005", SHORT),
         Payload("drained", "n006", SHORT),

@@ -114,6 +114,12 @@ class Cluster:
             path = search_path(self.release, path)
         return {**os.environ, "PATH": path, "SLURM_CONF": str(self.slurm_conf)}
 
+    @property
+    def silent_s(self) -> int:
+        """Seconds after which a silent node is down, as the cluster was started."""
+        words = dict(zip(self.options, self.options[1:], strict=False))
+        return int(words.get("--slurmd-timeout", "60"))
+
     # Slurm's commands
 
     def run(self, *command: str, limit_s: float = PATIENCE_S, cwd: Path | None = None) -> str:
