@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from shakedown.audit.sealing import seal_campaign
 from shakedown.audit.verifying import Verified, verify_campaign
+from shakedown.events.chain import damage_of
 from shakedown.events.inbox import post
 from shakedown.events.signatures import Signature
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
@@ -212,6 +213,75 @@ def test_open_results_are_sealed_only_where_it_is_said(site: Path, people: Run) 
     assert verify_campaign(layout).whole
 
 
+def _without(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def _without_sums_of_lines(folder: Path) -> None:
+    next(folder.glob("*.lines")).unlink()
+
+
+def _with_other_sums_of_lines(folder: Path) -> None:
+    path = next(folder.glob("*.lines"))
+    path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:])
+
+
+def _with_a_link_as_seal(folder: Path) -> None:
+    path = next(folder.glob("*.json"))
+    path.rename(folder.parent / "elsewhere")
+    path.symlink_to(folder.parent / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [_without, _without_sums_of_lines, _with_other_sums_of_lines, _with_a_link_as_seal],
+    ids=lambda it: it.__name__,
+)
+def test_every_reader_says_that_a_seal_is_gone_or_changed(
+    site: Path, people: Run, spoil: Callable[[Path], None]
+) -> None:
+    """The log names the seals that there must be."""
+    root = site / "campaigns/p-1"
+    seal_campaign(Layout(root), "Anna")
+    log = {path.name: path.read_bytes() for path in root.glob("log/*.jsonl")}
+    spoil(root / "seals")
+    assert_damaged_everywhere(site, people, "the record of p-1 is damaged: seals/")
+    assert {path.name: path.read_bytes() for path in root.glob("log/*.jsonl")} == log
+
+
+@pytest.mark.parametrize("place", ["log/000001.jsonl", "log", "documents", "a document", "lease/log-end"])
+def test_every_reader_says_that_a_link_lies_in_the_place_of_the_log_or_of_a_plan(
+    site: Path, people: Run, place: str
+) -> None:
+    root = site / "campaigns/p-1"
+    kept = root / place if place != "a document" else next((root / "documents").glob("*.json"))
+    kept.rename(site / "elsewhere")
+    kept.symlink_to(site / "elsewhere")
+    shown = kept.relative_to(root)
+    assert_damaged_everywhere(
+        site, people, f"the record of p-1 is damaged: {shown}: a symbolic link to {site}/elsewhere "
+    )
+    assert people(site, "verify").stdout.startswith(f"p-1 is DAMAGED: {shown}")
+
+
+def assert_damaged_everywhere(site: Path, people: Run, words: str) -> None:
+    """Readers say it first and end with 3; what would add to the record stops."""
+    for reader in (("status",), ("runs",), ("why", "r000001"), ("report",), ("log",)):
+        done = people(site, *reader)
+        first = (done.stdout + done.stderr).partition("\n")[0] if done.stdout else done.stderr
+        assert done.returncode == 3, (reader, done.stdout, done.stderr)
+        assert words in " ".join((done.stdout + done.stderr).split()), (reader, done.stdout, done.stderr)
+        assert "damaged" in first.lower(), (reader, first)
+    for adder in (
+        ("resume",),
+        ("seal", "--by", "Bo"),
+        ("rule", "r000002", "--as", "site", "--by", "Bo", "--because", "x"),
+    ):
+        done = people(site, *adder)
+        assert done.returncode == 3, (adder, done.stdout, done.stderr)
+        assert words in " ".join(done.stderr.split()), (adder, done.stderr)
+
+
 def test_a_damaged_record_is_not_sealed_again(site: Path) -> None:
     layout = Layout(site / "campaigns/p-1")
     sealed = seal_campaign(layout, "Anna")
@@ -245,6 +315,7 @@ def test_a_seal_that_was_interrupted_after_its_event_gets_its_name(site: Path, m
         patched.setattr(sealing, "publish", lambda layout, digest: None)
         sealed = seal_campaign(layout, "Anna")
     assert not verify_campaign(layout).whole
+    assert damage_of(layout) is None  # whoever reads meanwhile, and whoever seals again
     assert (seal_campaign(layout, "Anna").digest, verify_campaign(layout).whole) == (sealed.digest, True)
 
 

@@ -14,12 +14,12 @@ from typing import Any
 from msgspec import Struct
 
 from shakedown.checks.text import cut, printable
+from shakedown.events.plain_files import LINK_CHARACTERS, link_of
 from shakedown.events.seal_check import Damage
 from shakedown.events.seals import FOLDERS
 from shakedown.metrics.words import plural
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
-from shakedown.schedulers.output_sums import LINK_CHARACTERS, link_of
 
 _FOLDERS = ("log", "seals", *FOLDERS)
 _MOST_NAMED = 3  # of what lies there and nothing names

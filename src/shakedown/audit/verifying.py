@@ -29,7 +29,7 @@ from shakedown.events.campaigns import read_document
 from shakedown.events.chain import bytes_lost, damage_of
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
-from shakedown.events.seal_check import Damage, SealCheck, check_seals
+from shakedown.events.seal_check import SEAL_GONE, Damage, SealCheck, check_seals
 from shakedown.events.seals import seals_of
 from shakedown.events.segments import spans
 from shakedown.events.signatures import Signature, need_program, signatures_of
@@ -266,7 +266,9 @@ def _beside_the_log(layout: Layout, record: Record, seals: SealCheck) -> Damage 
     """The first file that the log names by digest and that is gone or not that; seals without an event."""
     for row in record.seals:
         if row.digest not in seals.digests:
-            return Damage(str((seals_of(layout) / f"{row.digest}.json").relative_to(layout.root)), _GONE, event=row.seq)
+            return Damage(
+                str((seals_of(layout) / f"{row.digest}.json").relative_to(layout.root)), SEAL_GONE, event=row.seq
+            )
     for path, why in _named_files(layout, record):
         if why:
             return Damage(path, why, event=_first_naming(layout, Path(path).stem))
@@ -276,9 +278,6 @@ def _beside_the_log(layout: Layout, record: Record, seals: SealCheck) -> Damage 
 def _first_naming(layout: Layout, digest: str) -> int:
     """The first event that names a file by its digest."""
     return next((event.seq for event in read_events(layout.log) if digest in str(event.value)), 0)
-
-
-_GONE = "the log says that the record was sealed under this digest, and the seal is gone"
 
 
 def _named_files(layout: Layout, record: Record) -> Iterator[tuple[str, str]]:

@@ -15,13 +15,14 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from shakedown.events.damage import LaterVersion
+from shakedown.events.damage import DamagedLine, LaterVersion
 from shakedown.events.identity import this_boot
 from shakedown.events.lease import last_host
-from shakedown.events.plain_files import open_plain, read_plain
-from shakedown.events.seal_check import Damage, closing_damage
-from shakedown.events.seals import lines_of, read_seal, seals_of
-from shakedown.events.segments import Span, sealed_at, spans
+from shakedown.events.lines import decode_line
+from shakedown.events.plain_files import link_trouble, open_plain, read_plain
+from shakedown.events.seal_check import SEAL_GONE, Damage, closing_damage, file_damage
+from shakedown.events.seals import hash_file, lines_of, read_seal, seals_of
+from shakedown.events.segments import Span, sealed_at, segment_numbers, segment_path, spans
 from shakedown.events.sums import LogEnd, end_path, first_broken, last_sum, read_end
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
@@ -32,6 +33,8 @@ _PROOFS = (
     *("environments", "builds", "payloads", "work"),
 )
 _FOLDERS = ("log", "lease", "documents", "claims")  # nothing goes on where one of them is something else
+_NO_LINKS = ("log", "lease", "documents", "seals", "lease/log-end")  # nor where one of them is a link
+_SEALED = b'"event":"sealed"'
 _BLOCK = 1 << 20
 _NAMED = b'"document":"'  # how an event names a frozen plan; in a text the quotes have backslashes before them
 _DIGEST = re.compile(rb"[0-9a-f]{64}")
@@ -87,10 +90,13 @@ def _is_news_from_elsewhere(layout: Layout) -> bool:
 
 
 def _look(layout: Layout, end: LogEnd | None, compares_end: bool = True) -> Damage | None:
-    strange = _no_folder(layout)
+    strange = _no_folder(layout) or _linked(layout, _NO_LINKS)
     if strange is not None:
         return strange
     try:
+        linked = _linked(layout, _segments(layout))
+        if linked is not None:
+            return linked
         found = spans(layout.log) if layout.log.is_dir() else []
     except LaterVersion:
         raise
@@ -107,6 +113,21 @@ def _look(layout: Layout, end: LogEnd | None, compares_end: bool = True) -> Dama
     if compares_end and end is None and found[0].header.end:
         return Damage(str(end_path(layout.log).relative_to(layout.root)), _NO_END)
     return _too_short(found, end) or _other_log(found, end) or _seals(layout, found, digests) or _plans(layout, plans)
+
+
+def _segments(layout: Layout) -> list[str]:
+    """Paths inside the campaign of all segments, also of one whose header is not whole yet."""
+    numbers = segment_numbers(layout.log) if layout.log.is_dir() else []
+    return [f"log/{segment_path(layout.log, number).name}" for number in numbers]
+
+
+def _linked(layout: Layout, names: Iterable[str]) -> Damage | None:
+    """The first of these that is a symbolic link: it may lead to the same bytes today, and to others tomorrow."""
+    for name in names:
+        trouble = link_trouble(layout.root / name)
+        if trouble:
+            return Damage(name, trouble)
+    return None
 
 
 _NO_END = "it is missing or damaged; it says how long the log was, and without it nobody sees whether the log's end was cut off"
@@ -296,8 +317,13 @@ def _other_log(found: list[Span], end: LogEnd | None) -> Damage | None:
 
 
 def _seals(layout: Layout, found: list[Span], digests: list[str]) -> Damage | None:
-    """The log against every seal: who changes a line and makes the chain anew does not have the seal's sums."""
+    """The log against every seal: who changes a line and makes the chain anew does not have the seal's sums. The seals that the log
+    names must be there, with their sums of lines.
+    """
     for path in sorted(seals_of(layout).glob("*.json")):
+        linked = _linked(layout, [f"seals/{path.name}"])
+        if linked is not None:
+            return linked
         try:
             seal = read_seal(path)
         except RecordError as error:
@@ -307,16 +333,54 @@ def _seals(layout: Layout, found: list[Span], digests: list[str]) -> Damage | No
                 return Damage(item.path, f"it is not as it was sealed ({path.stem[:16]})")
         if len(seal.segments) > len(digests):
             return Damage("log", f"it ends before what was sealed ({path.stem[:16]})")
-        damage = closing_damage(layout, path.stem, seal)
+        damage = (
+            closing_damage(layout, path.stem, seal)
+            or _linked(layout, [seal.lines.path])
+            or file_damage(layout, seal.lines, lambda item: hash_file(layout.root / item.path, item.bytes))
+        )
         if damage is not None:
             return damage
+    for digest, event in _sealed(found):
+        if not _has_seal(layout, digest):
+            return Damage(f"seals/{digest}.json", SEAL_GONE, event=event)
     return None
+
+
+def _sealed(found: list[Span]) -> Iterator[tuple[str, int]]:
+    """Digest and event of every seal that the log names. Such an event is the first one of its segment."""
+    for span in found:
+        with open_plain(span.path) as file:
+            file.seek(span.start)
+            line = file.readline()
+        if _SEALED not in line or not line.endswith(b"\n"):
+            continue
+        try:
+            event = decode_line(line)
+        except DamagedLine:
+            continue  # its sum holds: a later version wrote it, and whoever reads the events says so
+        digest = str(event.value.get("digest", ""))
+        if event.event == "sealed" and _DIGEST.fullmatch(digest.encode()):
+            yield digest, event.seq
+
+
+def _has_seal(layout: Layout, digest: str) -> bool:
+    """Whether a seal is there, under its name or still as a draft: whoever seals is killed, or read, between event and name."""
+    path = seals_of(layout) / f"{digest}.json"
+    if path.is_file():
+        return True
+    try:
+        return hashlib.sha256(read_plain(path.with_name(f"{path.name}.draft"))).hexdigest() == digest
+    except OSError:
+        return path.is_file()  # it got its name just now
 
 
 def _plans(layout: Layout, named: Iterable[str]) -> Damage | None:
     """Every frozen plan that the log names must be what was frozen: verdicts were made by it, also for who reads the log alone."""
     for digest in named:
         path = layout.document(digest)
+        linked = _linked(layout, [f"documents/{path.name}"])
+        if linked is not None:
+            return linked
         try:
             changed = hashlib.sha256(read_plain(path)).hexdigest() != digest
         except OSError as error:

@@ -12,6 +12,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+LINK_CHARACTERS = 300  # that are shown, and kept, of where a link leads
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -53,3 +54,19 @@ def read_plain(path: Path, limit: int = -1) -> bytes:
     """Purpose: a regular file's first ``limit`` bytes; -1: all of them. Raises OSError; NotPlain where it is something else."""
     with open_plain(path) as file:
         return file.read(limit)
+
+
+def link_of(path: Path) -> str:
+    """Purpose: where a symbolic link leads, "" where there is none."""
+    try:
+        return str(path.readlink())
+    except OSError:
+        return ""
+
+
+def link_trouble(path: Path) -> str:
+    """Purpose: why nothing is read where a symbolic link lies, in words; "" where none lies there."""
+    target = link_of(path)
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in target)
+    shown = shown if len(shown) <= LINK_CHARACTERS else shown[: LINK_CHARACTERS - 3] + "..."
+    return f"a symbolic link to {shown} lies in the place of what was kept" if target else ""

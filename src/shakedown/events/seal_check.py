@@ -20,6 +20,8 @@ from shakedown.events.segments import parse_header, segment_path, sha256
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 
+SEAL_GONE = "the log says that the record was sealed under this digest, and the seal is gone"
+
 
 class Damage(Struct, frozen=True):
     """Where something is not as it was. ``line`` and ``byte`` (from 0, of the line's begin) 0 and -1 where they are not known."""
@@ -84,21 +86,22 @@ def _check(layout: Layout, digest: str, seal: Seal, hashes: dict[tuple[str, int]
             hashes[key] = hash_file(layout.root / item.path, item.bytes)
         return hashes[key]
 
-    lines_trouble = _file(layout, seal.lines, hashed)
+    lines_trouble = file_damage(layout, seal.lines, hashed)
     for number, segment in enumerate(seal.segments, 1):
-        trouble = _file(layout, segment, hashed, growing=True)
+        trouble = file_damage(layout, segment, hashed, growing=True)
         if trouble is not None:
             sums = b"" if lines_trouble else read_plain(layout.root / seal.lines.path)
             return _locate(layout, seal, number, sums) or trouble
     for item in seal.files:
         growing = item.path.partition("/")[0] in GROWING
-        trouble = _file(layout, item, hashed, growing)
+        trouble = file_damage(layout, item, hashed, growing)
         if trouble is not None:
             return trouble
     return lines_trouble or closing_damage(layout, digest, seal)
 
 
-def _file(layout: Layout, item: FileSum, hashed: Hash, growing: bool = False) -> Damage | None:
+def file_damage(layout: Layout, item: FileSum, hashed: Hash, growing: bool = False) -> Damage | None:
+    """Purpose: whether a file is not as it was sealed. ``growing``: what was added behind its sealed bytes is no damage."""
     path = layout.root / item.path
     try:
         size = path.stat().st_size

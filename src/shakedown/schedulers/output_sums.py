@@ -14,10 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shakedown.events.plain_files import NotPlain, open_plain, read_plain
+from shakedown.events.plain_files import LINK_CHARACTERS, NotPlain, link_of, open_plain, read_plain
 from shakedown.model.layout import Layout
 
-LINK_CHARACTERS = 300  # that are kept of where a link leads
 _BLOCK = 1 << 20
 _END_BYTES = 1 << 20  # of the beginning, and of the end, of an output that nobody reads
 _NOTHING_TO_SYNC = (errno.ENOENT, errno.EINVAL, errno.ENOSYS, errno.EROFS, errno.EBADF, errno.EOPNOTSUPP)
@@ -94,14 +93,6 @@ def sums_of_marks(layout: Layout, output: Mapping[str, Any]) -> dict[str, Any]:
         if data is not None and data.endswith(_WHOLE):
             found[path.name] = _shown(zlib.crc32(data))
     return {"marks": found} if found else {}
-
-
-def link_of(path: Path) -> str:
-    """Purpose: where a symbolic link leads, "" where there is none."""
-    try:
-        return str(path.readlink())
-    except OSError:
-        return ""
 
 
 def make_durable(layout: Layout, output: Mapping[str, Any]) -> str:

@@ -183,11 +183,13 @@ _HARMLESS = tuple(
         r"X11 (?:forwarding|connection)|xauth: ",
         r"\bhandlers?\b.*\b(?:installed|registered|enabled|set)\b|\b(?:install|register|enabl|sett?)(?:s|ed|ing)?\b.*\bhandlers?\b",
         r"^(?:export |declare -x |setenv )?(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]*=)",  # an environment as it is printed
+        r"^\W*[\w. -]{0,30}\btime-?out\s*[:=]\s*\d[\d:.]*\s*(?:s|sec\w*|m|min\w*|h|hours?)?\s*(?:$|\()(?!.*\b(?:exceed|reached))",
         r"^\W*(?:max(?:imum)? |default )?(?:wall ?)?(?:time|memory|stack|core|file|locked memory|cpu)(?: size| use)?"
         r" limits?\s*[:=]",
         r"^(?:max(?:imum)? locked memory|max memory size|stack size|core file size|open files|virtual memory)\b"
         r".*(?:unlimited|, -\w\))",  # ulimit -a
         r"connection (?:was )?restored|reconnected\b|recovered from\b|server \S+ OK$",
+        r"there was an error initializing an OpenFabrics device",  # Open MPI's openib, beside UCX that does the work
         r"gds_ds\d+_lock|Read -1, expected \d+, errno = 1\b",
         r"^\W*(?:simulat|inject|emulat|mock|fak)(?:e|es|ed|ing)\b",
         r"^\W*(?:usage notes?|hints?(?!: (?:might )?try)|tips?|help|examples?|e\.g\.|options?|settings?|config(?:uration)?"

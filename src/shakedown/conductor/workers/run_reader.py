@@ -19,13 +19,12 @@ from typing import Any, TypeVar
 
 from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, cut, decode, excerpt, joined, printable
 from shakedown.conductor.workers.whole_files import read_all, read_reference
+from shakedown.events.plain_files import LINK_CHARACTERS, link_of
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
 from shakedown.model.recorded import Recorded
 from shakedown.schedulers.output_sums import (
-    LINK_CHARACTERS,
     UNSURE,
-    link_of,
     make_durable,
     needs_sums,
     sums_of_marks,
