@@ -248,3 +248,42 @@ def test_a_test_that_is_a_drill_says_by_its_run_when_it_was() -> None:
     steady(log)
     log.run(3600.0, 3630.0, "failed", mode="drill", of="oss-failover")
     assert measured(log, drill)[0].why.startswith("its test did not pass: it was judged failed as ")
+
+
+@pytest.mark.parametrize("renamed", [True, False], ids=["renamed", "taken out"])
+def test_a_drill_that_an_amendment_renames_or_takes_out_is_told_as_it_was(renamed: bool) -> None:
+    """Its criteria are held against the plan that had them; a report is made of it in any case."""
+    log = Log()
+    log.run(0.0, 3000.0)
+    lost = log.run(3500.0, 3700.0, "node_fail")
+    log.said("begun", 3600.0)
+    log.said("ended", 3900.0)
+    log.add("amended", 5000.0, value={"document": "e" * 64, "by": "Bo", "components": ["stability"]}, reason="so")
+    log.run(5100.0, 6000.0)
+    log.add("campaign_end", 7000.0, value={"counts": {}})
+    events = [msgspec.structs.replace(event, seq=number) for number, event in enumerate(log.events, 1)]
+    before, after = plan(), plan(msgspec.structs.replace(FAILOVER, name="other"))
+    if not renamed:
+        after = msgspec.structs.replace(
+            before, components=(msgspec.structs.replace(before.components[0], drills=()), *before.components[1:])
+        )
+    card = score(after, fold_runs(events), earlier=(before,))
+    told = [text for text in card.restrictions if "drill oss-failover: lost" in text]
+    assert len(told) == 1 and "as it was it would be not met (1 run lost" in told[0] and f"({lost})" in told[0]
+
+
+@pytest.mark.parametrize(("gap", "back"), [(3.0, 0.0), (400.0, 460.0)], ids=["a turnover", "a longer one"])
+def test_the_turnover_of_runs_is_no_load_that_is_gone(gap: float, back: float) -> None:
+    """Four runs at a time follow four others; between them nothing is in use, at most 5 s before the drill. It begins 60 s before
+    the next such moment.
+    """
+    log, moment, begin = Log(), 0.0, 0.0
+    for number in range(70):
+        for _ in range(4):
+            log.run(moment, moment + 120.0)
+        begin = moment + 60.0 if number == 30 else begin
+        moment += 120.0 + {29: 5.0, 30: gap}.get(number, 1.0)
+    log.said("begun", begin)
+    log.said("ended", begin + 100.0)
+    found, _ = measured(log)
+    assert found.back_s == pytest.approx(back, abs=1e-6)

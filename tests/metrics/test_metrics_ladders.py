@@ -122,6 +122,18 @@ def test_one_that_holds_everywhere_takes_two_sizes_and_one_that_fails_at_once_ta
     assert row.outcome == "does not hold at n=2, the smallest size" and component.outcome == "rejected"
 
 
+def test_sizes_that_cannot_run_here_are_in_no_ladder_and_told() -> None:
+    plan = ladder_plan([1, 2, 4, 8])
+    cannot = {"t/n=4,flavour=0", "t/n=8,flavour=0"}
+    cases = tuple(replace(case, unavailable="too large" if case.id in cannot else "") for case in plan.cases)
+    climbing = Climbing(replace(plan, cases=cases))
+    assert sizes_of(climbing.to_the_end(up_to(8))) == [1, 2]
+    (row,) = judged(climbing)[1]
+    assert row.outcome in (
+        f"holds at every size that can run here ({told} cannot), up to n=2" for told in ("4, 8", "8, 4")
+    )
+
+
 def test_each_combination_of_the_other_parameters_is_a_ladder_of_its_own() -> None:
     climbing = Climbing(ladder_plan([1, 2, 3, 4], flavours=2, must=3))
     climbing.to_the_end(up_to(3))

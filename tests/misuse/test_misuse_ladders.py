@@ -34,3 +34,20 @@ PLAN = "plan: p\nsystem: here\ncomponents:\n  - functionality:\n      tests: [t]
 def test_what_is_wrong_with_a_ladder_is_told_once(told: Any, keys: str, said: str) -> None:
     text = told({"tests/t.yaml": TEST, "plans/p.yaml": PLAN.replace("KEYS", keys)})
     assert said in text and text.count("error: ") == 1
+
+
+NEEDS = """test: u
+needs: t
+parameters: {n: [1, 2, 4], how: [a, b]}
+run: {time_limit: 1min, command: "echo u"}
+"""
+
+
+def test_a_need_of_a_size_that_a_ladder_may_spare_is_refused(told: Any) -> None:
+    plan = PLAN.replace("KEYS", "ladder: n") + "  - site:\n      tests: [u]\n"
+    text = told({"tests/t.yaml": TEST, "tests/u.yaml": NEEDS, "plans/p.yaml": plan})
+    assert (
+        "u/n=1,how=a needs t/n=1,how=a of component 'functionality', whose ladder runs only the sizes that it needs"
+        in text
+    )
+    assert text.count("error: ") == 1

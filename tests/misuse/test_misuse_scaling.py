@@ -42,6 +42,12 @@ def test_it_is_told_once(told: Any, scaling: str, at: str, said: str) -> None:
     assert said in text and text.count("error: ") == 1
 
 
+def test_the_run_time_may_be_named(told: Any) -> None:
+    scaling = "{along: n, kind: weak, figure: elapsed}"
+    text = told({"tests/t.yaml": TEST.replace("SCALING", scaling), "plans/p.yaml": PLAN.replace("AT", "at: 2")})
+    assert "error: " not in text
+
+
 def test_a_criterion_about_tests_that_do_not_say_how_they_scale_is_refused(told: Any) -> None:
     text = told({"tests/t.yaml": TEST.replace("scaling: SCALING\n", ""), "plans/p.yaml": PLAN.replace("AT", "at: 2")})
     assert "criteria.scales: test 't' does not say how it scales" in text and text.count("error: ") == 1

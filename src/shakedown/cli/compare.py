@@ -74,12 +74,12 @@ def command(
     return status
 
 
-def percent(text: str) -> float:
-    """Purpose: the smallest change that matters, as a share. Raises UsageError."""
+def percent(text: str, option: str = "--least", what: str = "change") -> float:
+    """Purpose: the smallest change that matters, or another share that an option takes. Raises UsageError."""
     match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", text)
     share = float(match[1]) / 100 if match else 0.0
     if not 1e-6 <= share <= 1:
-        raise UsageError(f"--least '{text}' is no share of change", hint="write 2%; it is above 0% and at most 100%")
+        raise UsageError(f"{option} '{text}' is no share of {what}", hint="write 2%; it is above 0% and at most 100%")
     return share
 
 

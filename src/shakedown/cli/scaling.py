@@ -71,10 +71,7 @@ def command(
 def _share(text: str) -> float:
     from shakedown.cli.compare import percent
 
-    share = percent(text)
-    if not 0 < share <= 1:
-        raise UsageError(f"'{text}' is no efficiency", hint="it lies above 0% and at most at 100%")
-    return share
+    return percent(text, "--below", "efficiency")
 
 
 def _asked(campaigns: tuple[str, ...], site: Path | None, lasting: bool) -> list[Asked]:
@@ -94,6 +91,10 @@ def _render(one: Series) -> str:
     unit = f", {one.unit}" if one.unit else ""
     columns = (one.along.upper(), "RUNS", f"MEDIAN{unit}", "SPEED-UP", "IDEAL", "EFFICIENCY", "95 %", "SERIAL")
     lines = [head, table(columns, [_row(step) for step in one.steps], right=(0, 1, 2, 3, 4, 5, 6, 7))]
+    if one.steps and one.steps[0].median is None and any(step.median is not None for step in one.steps):
+        lines.append(
+            f"the smallest size, {one.along}={show_number(one.steps[0].size)}, has no value: nothing can be held against it"
+        )
     if one.falls:
         at, about = map(show_number, one.falls)
         near = "" if at == about else f", by a line between the sizes at about {about}"
@@ -106,6 +107,15 @@ def _render(one: Series) -> str:
     return "\n".join(lines)
 
 
+def _measured(step: Step) -> str:
+    """What is known of a size that nothing can be held against, or that has no value."""
+    from shakedown.metrics.words import show_number
+
+    if step.median is not None:
+        return show_number(step.median)
+    return f"{step.to_come} to come" if step.to_come else "no value"
+
+
 def _row(step: Step) -> tuple[str, ...]:
     from shakedown.metrics.words import show_number, show_share
 
@@ -113,8 +123,8 @@ def _row(step: Step) -> tuple[str, ...]:
     if point is None:
         return (
             show_number(step.size),
-            "0",
-            f"{step.to_come} to come" if step.to_come else "no value",
+            str(step.count),
+            _measured(step),
             "",
             "",
             "",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from msgspec import Struct
@@ -34,7 +34,8 @@ class RungRow(Struct, frozen=True):
 
 class LadderRow(Struct, frozen=True):
     """One ladder of a component. ``label``: the test with what all its sizes have in common. ``holds``, ``fails``: sizes as
-    they were written, "" where there is none. ``over``: it has come to its end; ``lost``: not even then anybody can say more.
+    they were written, "" where there is none; ``unavailable``: sizes that this system cannot run. ``over``: it has come to its
+    end; ``lost``: not even then anybody can say more.
     """
 
     component: str
@@ -48,6 +49,7 @@ class LadderRow(Struct, frozen=True):
     rungs: tuple[RungRow, ...]
     figure: str = ""
     within: float = 0.0
+    unavailable: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> str:
@@ -57,7 +59,8 @@ class LadderRow(Struct, frozen=True):
         if not self.over:
             return f"holds at {self._at(self.holds)} so far" if self.holds else "nothing is known yet"
         if not self.fails:
-            return f"holds at every size, up to {self._at(self.holds)}"
+            beside = f" that can run here ({', '.join(self.unavailable)} cannot)" if self.unavailable else ""
+            return f"holds at every size{beside}, up to {self._at(self.holds)}"
         return f"holds up to {self._at(self.holds)}, not at {self._at(self.fails)}" if self.holds else (
             f"does not hold at {self._at(self.fails)}, the smallest size"
         )  # fmt: skip
@@ -134,7 +137,18 @@ def _row(
         rungs=tuple(_rung(ladder, rung, climbed, word, results.get(rung.case, {})) for rung in rungs),
         figure=ladder.figure,
         within=ladder.within,
+        unavailable=_cannot_run(ladder, first, cases.values()),
     )
+
+
+def _cannot_run(ladder: Ladder, one: Case, cases: Iterable[Case]) -> tuple[str, ...]:
+    """The sizes of a ladder, of which this is one, that this system cannot run."""
+
+    def others(case: Case) -> dict[str, str]:
+        return {name: value for name, value in case.parameters if name != ladder.along}
+
+    mine = [case for case in cases if case.unavailable and (case.test, others(case)) == (one.test, others(one))]
+    return tuple(dict(case.parameters).get(ladder.along, "") for case in mine)
 
 
 def _rung(ladder: Ladder, rung: Rung, climbed: Climb, word: object, own: Mapping[int, Sequence[RunRow]]) -> RungRow:

@@ -68,7 +68,7 @@ def _criteria(scorecard: Scorecard) -> Iterator[Requirement]:
         if component.name == SCORES:
             continue
         for item in component.criteria:
-            share = item.unit in ("%", "share")
+            share = item.unit == "share"
             yield Requirement(
                 clause=item.clause,
                 kind="criterion",

@@ -38,6 +38,8 @@ class Step(Struct, frozen=True):
     to_come: int
     point: Point | None = None
     interval: tuple[float, float] | None = None
+    count: int = 0
+    median: float | None = None
 
 
 class Series(Struct, frozen=True):
@@ -161,7 +163,8 @@ def _series(
         ]
         effect = effect_of(speeds[0], speeds[-1]) if len(speeds) == 2 else None
         point = points.get(size)
-        steps.append(Step(runs.case.id, size, runs.to_come, point, _interval(effect, point)))
+        middle = statistics.median(values[size]) if values[size] else None
+        steps.append(Step(runs.case.id, size, runs.to_come, point, _interval(effect, point), len(values[size]), middle))
     found = [step.point for step in steps if step.point is not None]
     component, test, mode, label = about
     return Series(

@@ -292,13 +292,33 @@ def _load(
     known = begin - max(since, min((run.begin for run in runs), default=begin))
     level = level / known if known > 0 else 0.0
     steps = list(_steps(runs, begin, last))
-    window = [(moment, load) for moment, load in steps if moment <= until]
+    window = [load for moment, load in steps if moment <= until]
     if not window:
         return level, 0.0, None, True
-    at, lowest = min(window, key=lambda step: (step[1], step[0]))
-    if lowest >= FELL * level:
-        return level, lowest, begin, False
-    return level, lowest, next((when for when, load in steps if when > at and load >= FELL * level), None), True
+    usual = max(
+        (end - at for at, end, _ in _dips(_steps(runs, since, begin), FELL * level) if end < begin), default=0.0
+    )
+    dips = [dip for dip in _dips(steps, FELL * level) if dip[0] <= until and dip[1] - dip[0] > usual]
+    if not dips:
+        return level, min(window), begin, False
+    _, back, lowest = min(dips, key=lambda dip: (dip[2], dip[0]))
+    return level, lowest, None if back == math.inf else back, True
+
+
+def _dips(steps: Iterable[tuple[float, float]], least: float) -> list[tuple[float, float, float]]:
+    """The stretches in which fewer nodes were in use: from, to (infinite while it lasts), the fewest. Where one run follows
+    another there is one as well, which is why those that are as short as the ones before a drill say nothing of it.
+    """
+    found: list[tuple[float, float, float]] = []
+    for moment, load in steps:
+        low, open_one = load < least, bool(found) and found[-1][1] == math.inf
+        if low and open_one:
+            found[-1] = (found[-1][0], math.inf, min(found[-1][2], load))
+        elif low:
+            found.append((moment, math.inf, load))
+        elif open_one:
+            found[-1] = (found[-1][0], moment, found[-1][2])
+    return found
 
 
 def _end(run: _Live) -> float:

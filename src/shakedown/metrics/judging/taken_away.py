@@ -242,7 +242,8 @@ def _criteria(seen: Seen) -> Iterator[str]:
                 after = next((one for one in criteria_of(now[component.name]) if one.name == criterion.name), None)
                 if after is not None and not weaker(criterion, after):
                     continue
-                was = seen.judge(criterion, seen.people[component.name], arounds[component.name])
+                around = replace(arounds[component.name], component=component)  # its drills, ladder and procedures then
+                was = seen.judge(criterion, seen.people[component.name], around)
                 said = (
                     f"{component.name}: {criterion.name} {_how(criterion, after)}{_act(seen, place)}; {_would_be(was)}"
                 )

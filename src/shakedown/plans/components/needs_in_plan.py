@@ -80,6 +80,12 @@ def _check(at: Node, number: int, components: Sequence[Component], case: Case, n
         message = f"{says} of component '{home.name}', which {kind}: its runs have no one after another to wait for"
         hint = "put the needed test into a component before it that wants a number of results"
         problems.at(at, message, hint, f"need of {own.name} {case.test}")
+    elif home.ladder is not None:
+        message = (
+            f"{says} of component '{home.name}', whose ladder runs only the sizes that it needs, and may spare this one"
+        )
+        hint = "put the needed test into a component before it that has no ladder"
+        problems.at(at, message, hint, f"need of {own.name} {case.test}")
     elif home is not own and own.name in _all_after(home.name, {one.name: one.after for one in components}):
         message = f"{says} of component '{home.name}', which begins only after '{own.name}'"
         problems.at(at, message, f"leave 'after' of component '{home.name}' out", f"need of {own.name} {case.test}")

@@ -259,7 +259,7 @@ TEST = Record(
                     "kind": Key(
                         Choice(("strong", "weak")), "strong: the work stays; weak: it grows as the size does", True
                     ),
-                    "figure": Key(_FigureName("a figure's name"), "what is looked at; without it elapsed"),
+                    "figure": Key(Name("a figure's name"), "what is looked at; without it elapsed"),
                     "work": Key(
                         Text("text", True), "the amount of work of a case, in any unit, where it grows otherwise"
                     ),

@@ -89,14 +89,23 @@ TABLES = {
     "slowness: median of elapsed_s / usual time.",
     "nodes.csv": "The median of what each node sent and received, of each matrix.",
 }
+_OF_ANOTHER_PLAN = (
+    "asked for by the plan that was judged by, which is not the one in force: an amendment has no effect yet"
+)
 
 
 def recipes(document: Document, scorecard: Scorecard) -> Iterator[tuple[str, str, str]]:
     """Purpose: component, criterion, and how its number is computed again, for each criterion of the scorecard."""
-    components = {component.name: component for component in document.components}
+    asked = {
+        (component.name, criterion.name): criterion
+        for component in document.components
+        for criterion in criteria_of(component)
+    }
     for scored in scorecard.components:
-        for criterion, score in zip(criteria_of(components[scored.name]), scored.criteria, strict=True):
-            yield scored.name, score.name, recipe(scored.name, criterion)
+        for score in scored.criteria:
+            criterion = asked.get((scored.name, score.name))
+            said = recipe(scored.name, criterion) if criterion is not None else _OF_ANOTHER_PLAN
+            yield scored.name, score.name, said
 
 
 def recipe(component: str, criterion: Criterion) -> str:

@@ -21,10 +21,10 @@ def scaling_rows(series: Iterable[Series]) -> Iterable[Sequence[Cell]]:
         for step in one.steps:
             point = step.point
             low, high = step.interval or (None, None)
-            numbers: tuple[Cell, ...] = (None,) * 6
+            numbers: tuple[Cell, ...] = (step.count, step.median, None, None, None)
             if point is not None:
-                numbers = (point.count, point.value, point.speedup, point.ideal, point.efficiency, None)
+                numbers = (point.count, point.value, point.speedup, point.ideal, point.efficiency)
             yield (
                 one.source, one.component, one.test, one.mode, one.label, one.kind, one.along, step.size, step.case, one.figure,
-                one.unit, *numbers[:5], low, high, point.serial if point else None, one.serial, one.low, at, about, step.to_come,
+                one.unit, *numbers, low, high, point.serial if point else None, one.serial, one.low, at, about, step.to_come,
             )  # fmt: skip
