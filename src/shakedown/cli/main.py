@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -182,12 +183,14 @@ def main() -> None:
         sys.exit(OUR_FAULT)
     except OSError as error:
         place = error.filename or _place_without_name(error)
-        _say(f"{place}: {error.strerror or error}")
+        full = error.errno in _NO_ROOM and place != _OUTPUT
+        hint = "\nhint: make room on its file system, then give the command again" if full else ""
+        _say(f"{place}: {error.strerror or error}{hint}")
         if place == _OUTPUT:
             from shakedown.cli.output import fall_silent
 
             fall_silent(1)
-        sys.exit(OUR_FAULT)
+        sys.exit(UNDECIDED if full else OUR_FAULT)
     except Exception as error:
         if os.environ.get("SHAKEDOWN_DEBUG"):
             raise
@@ -198,6 +201,7 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _OUTPUT = "standard output"
 _PRINTERS = frozenset(
     {"click.utils", "rich.console", "shakedown.cli.log", __name__}

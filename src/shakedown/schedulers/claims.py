@@ -13,6 +13,7 @@ from shakedown.events.plain_files import read_plain
 from shakedown.model.errors import ShakedownError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
+from shakedown.schedulers.made_directories import make_directory
 from shakedown.schedulers.output_archive import NO_ROOM
 
 # What passes by itself or when somebody makes room: worth another try.
@@ -105,7 +106,7 @@ class Workplace:
         except FileExistsError:
             pass
         except FileNotFoundError:  # the directory that was made for it is gone: a file system that removes what is old
-            Path(place).mkdir(parents=True)
+            make_directory(place, self.layout.root)
         self._mode = self._mode or os.stat(place).st_mode  # noqa: PTH116
 
     def write_script(self, job: str, restart: int, script: str) -> Path:
@@ -166,7 +167,7 @@ class Workplace:
     def _parent(self, path: str) -> None:
         parent = path.rpartition("/")[0]
         if parent not in self._made:
-            Path(parent).mkdir(parents=True, exist_ok=True)
+            make_directory(parent, self.layout.root)
             self._made.add(parent)
 
 
@@ -192,7 +193,7 @@ def is_full(place: str) -> bool:
 def make_claim(path: Path, job: str, layout: Layout) -> bool:
     """Purpose: make a claim that no job holds. False: there is one. Raises CannotStart where the disk does not let us tell."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent, layout.root)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
         return False
