@@ -41,7 +41,10 @@ def site(tmp_path: Path) -> Path:
     ("words", "said"),
     [
         (("list", "--test", "zz"), "error: there is no test 'zz'\nhint: 'shakedown list tests' has them\n"),
-        (("list", "--tag", "zzz"), "error: no test has the tag 'zzz'\nhint: tags are: application, first, "),
+        (
+            ("list", "--tag", "zzz"),
+            "error: no test has the tag 'zzz'\nhint: tags are: application, checkpoint, first, ",
+        ),
     ],
 )
 def test_what_is_not_there_is_answered_with_what_is(site: Path, words: tuple[str, ...], said: str) -> None:

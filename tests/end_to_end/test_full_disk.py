@@ -7,7 +7,7 @@ import resource
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -41,8 +41,8 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def fill(disk: Path) -> Path:
-    ballast = disk / "ballast"
+def fill(disk: Path, name: str = "ballast") -> Path:
+    ballast = disk / name
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(b"\0" * 4096)
@@ -118,3 +118,42 @@ def live_payloads(site: Path) -> bool:
     """Whether a payload of the site's campaigns runs."""
     found = subprocess.run(["pgrep", "-f", f"{site}/campaigns/.*/script"], capture_output=True, check=False)
     return found.returncode == 0
+
+
+def test_an_act_that_finds_no_room_is_not_taken_and_says_what_to_do(
+    make_site: MakeSite, disk: Path, tmp_path: Path
+) -> None:
+    site = disk / "site"
+    shutil.copytree(make_site({"truth": TRUTH.replace("sleep 0.1", "sleep 30")}), site)
+    environment = os.environ | {"TRUTH": str(tmp_path / "truth"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def shakedown(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*SHAKEDOWN, *words], cwd=site, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    assert shakedown("run", "p", "--detach").returncode == 0
+    try:
+        _refused_for_want_of_room(disk, shakedown)
+    finally:
+        shakedown("cancel", "--all", "--because", "the test is over")
+        wait_until(lambda: shakedown("status", "--json").stdout.count('"phase": "ended"') == 1)
+
+
+def _refused_for_want_of_room(disk: Path, shakedown: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    log = disk / "site/campaigns/p-1/log"
+    ballast = [fill(disk)]
+    wait_until(
+        lambda: any(event.value.get("kind") == "disk_full" for event in read_events(log) if event.event == "finding")
+    )
+    because = ("--by", "Ada", "--because", "it is late")
+    said = {}
+    for words in (("cancel", "--all"), ("drain",)):
+        ballast.append(fill(disk, f"more-{words[0]}"))  # what the reserve gave free
+        said[words[0]] = shakedown(*words, *because)
+    assert {name: done.returncode for name, done in said.items()} == dict.fromkeys(said, 4), said
+    for done in said.values():
+        assert "cannot be written: No space left on device" in done.stderr
+        assert "hint: make room on its file system, then give the command again; nothing of it was taken" in done.stderr
+    for file in ballast:
+        file.unlink()

@@ -15,8 +15,9 @@ import pytest
 
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
+from shakedown.events.segment_file import RecordAway
 from shakedown.events.verification import verify
-from shakedown.model.errors import LeaseHeld, RecordError
+from shakedown.model.errors import UNDECIDED, LeaseHeld, RecordError
 from shakedown.model.events import Event
 
 if TYPE_CHECKING:
@@ -273,6 +274,26 @@ def test_a_log_that_someone_else_wrote_to_is_left_alone(open_writer: Open, direc
         f"{path} was changed by someone else: it is {size} bytes long and was left at {size - 1}"
     )
     assert path.stat().st_size == size
+
+
+def test_a_log_whose_directory_is_away_is_kept_and_written_when_it_is_back(
+    open_writer: Open, directory: Path, events: Events
+) -> None:
+    """As where its file system is not mounted for a while. What was appended meanwhile follows once it is back."""
+    path = directory / "000001.jsonl"
+    writer = open_writer()
+    writer.append(events(1))
+    size = path.stat().st_size
+    away = directory.rename(directory.with_name("away"))
+    for _ in range(2):
+        with pytest.raises(RecordAway, match=r"is away: .* cannot be reached") as error:
+            writer.commit()
+    assert error.value.status == UNDECIDED
+    assert error.value.hint is not None and error.value.hint.startswith("'shakedown resume ")
+    assert (away / path.name).stat().st_size == size
+    away.rename(directory)
+    writer.commit()
+    assert path.stat().st_size > size
 
 
 def test_a_log_that_was_replaced_or_removed_is_noticed(open_writer: Open, directory: Path, events: Events) -> None:

@@ -287,3 +287,15 @@ def test_the_turnover_of_runs_is_no_load_that_is_gone(gap: float, back: float) -
     log.said("ended", begin + 100.0)
     found, _ = measured(log)
     assert found.back_s == pytest.approx(back, abs=1e-6)
+
+
+def test_a_run_that_its_node_took_with_it_is_lost_although_it_left_no_end() -> None:
+    """Slurm says of it when it began; when it ended nobody knows. It is heard of after the drill's time is over."""
+    log = Log()
+    steady(log)
+    run, what = log.run(3500.0, None), {"component": "stability", "repeat": log.runs, "attempt": 1}
+    log.add("verdict", 4400.0, run=run, case="a", value=what | {"verdict": "node_fail", "started": 4500.0})
+    log.said("begun", 3600.0)
+    log.said("ended", 3660.0)
+    found, told = measured(log)
+    assert found.lost == (run,) and told["drill oss-failover: lost"][0] == "not met"

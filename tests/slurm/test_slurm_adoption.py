@@ -35,7 +35,7 @@ def test_all_kinds_of_ends_while_nobody_looked(any_cluster: Cluster, tmp_path: P
         Payload("robbed", "n008", GATE, limit=SHORT),
         Payload("bare", "n007", GATE, limit=SHORT),
     ]
-    with Disturbed(any_cluster, tmp_path / "site", payloads, retry="interrupted: 0") as campaign:
+    with Disturbed(any_cluster, tmp_path / "site", payloads) as campaign:
         campaign.start()
         campaign.wait_running()
         campaign.wait_until(lambda: len(campaign.labels()) == 6, "their ids are known")

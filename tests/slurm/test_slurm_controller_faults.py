@@ -55,7 +55,7 @@ def test_accounting_gone_while_jobs_end(fault_cluster: Cluster, tmp_path: Path) 
         Payload("dies", "batch", DIES),
         Payload("bad", "batch", "exit 200"),
     ]
-    with Disturbed(fault_cluster, tmp_path / "site", payloads, patience=SHORT, retry="interrupted: 0") as campaign:
+    with Disturbed(fault_cluster, tmp_path / "site", payloads, patience=SHORT) as campaign:
         campaign.start()
         campaign.wait_running()
         campaign.wait_until(lambda: campaign.job("gone"), "its id is known")

@@ -12,7 +12,6 @@ from slurm_disturbed import GATE, Disturbed, wait_until
 pytestmark = pytest.mark.slurm
 NAP = Payload("nap", "batch", "sleep 1")
 PASSED = ("passed", "exit status 0")
-ONCE = "interrupted: 0"
 # By the number of the call: accepted or not, and what is said of it.
 LYING_SBATCH = """\
 case $number in
@@ -53,7 +52,7 @@ def test_a_queue_that_does_not_answer_is_no_verdict(
     """Marks tell without it; who leaves none is in the list of finished jobs; who runs is not known, and that is all."""
     long = Payload("long", "batch", "until [ -e {campaign}/../../end ]; do sleep 0.2; done", limit="5min")
     payloads = [Payload("nap", "batch", GATE), Payload("dies", "batch", f'{GATE}; kill -9 "$PPID"'), long]
-    with Disturbed(plain_cluster, tmp_path / "site", payloads, retry=ONCE) as campaign:
+    with Disturbed(plain_cluster, tmp_path / "site", payloads) as campaign:
         campaign.wrap("squeue", f"[ ! -e $SITE/ill ] || {{ {how}; }}")
         campaign.start()
         campaign.wait_running()
@@ -75,7 +74,7 @@ def test_a_queue_that_does_not_answer_is_no_verdict(
 def test_accounting_that_does_not_answer_is_no_verdict(forgetful_cluster: Cluster, tmp_path: Path) -> None:
     """A job that left no mark and is forgotten by the queue is known to accounting alone: that is waited for."""
     payloads = [Payload("nap", "batch", GATE), Payload("dies", "batch", f'{GATE}; kill -9 "$PPID"')]
-    with Disturbed(forgetful_cluster, tmp_path / "site", payloads, retry=ONCE) as campaign:
+    with Disturbed(forgetful_cluster, tmp_path / "site", payloads) as campaign:
         campaign.wrap("sacct", f"[ ! -e $SITE/ill ] || {{ {JUNK}; }}")
         campaign.start()
         campaign.wait_running()

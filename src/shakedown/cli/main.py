@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -44,7 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "acts": ("acts", "What people did, and the outcome without each act."),
     "agree": ("steer.agree", "Agree to what the other party did, by name or with a key."),
     "withdraw": ("steer.withdraw", "Take back a waiver or a ruling; it stays visible."),
-    "fingerprint": ("fingerprint", "Take the machine's fingerprint: settings, firmware, libraries, default modules."),
+    "fingerprint": ("fingerprint", "Take the machine's fingerprint: settings, firmware, modules."),
     "drill": ("steer.drill", "Say that a drill began or ended, with its evidence."),
     "attest": ("steer.attest", "Say that a procedure was met or not, with its evidence."),
     "rejudge": ("steer.rejudge", "Judge kept outputs again; the old verdicts stay visible."),
@@ -185,12 +186,14 @@ def main() -> None:
         sys.exit(OUR_FAULT)
     except OSError as error:
         place = error.filename or _place_without_name(error)
-        _say(f"{place}: {error.strerror or error}")
+        full = error.errno in _NO_ROOM and place != _OUTPUT
+        hint = "\nhint: make room on its file system, then give the command again" if full else ""
+        _say(f"{place}: {error.strerror or error}{hint}")
         if place == _OUTPUT:
             from shakedown.cli.output import fall_silent
 
             fall_silent(1)
-        sys.exit(OUR_FAULT)
+        sys.exit(UNDECIDED if full else OUR_FAULT)
     except Exception as error:
         if os.environ.get("SHAKEDOWN_DEBUG"):
             raise
@@ -201,6 +204,7 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _OUTPUT = "standard output"
 _PRINTERS = frozenset(
     {"click.utils", "rich.console", "shakedown.cli.log", __name__}

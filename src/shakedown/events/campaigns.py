@@ -215,7 +215,8 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
     if folder is None:
         raise UsageError(
             f"there is no campaign {name!r}: no directory above here holds site.yaml",
-            hint="go into a site directory, name one with --site, or give the campaign's path",
+            hint="go into a site directory, name one with --site, or give the campaign's path; "
+            "if this was one, its file system may be away (not mounted)",
         )
     known = [*_ids(folder.with_name(REHEARSALS)), *_ids(folder)]
     hint = did_you_mean(name, known) or (there_are(known, 5, newest=True) if known else "there is none yet")

@@ -23,7 +23,7 @@ import msgspec
 from shakedown.events.damage import NOT_JSON
 from shakedown.events.identity import Identity, is_alive, this_process
 from shakedown.events.plain_files import read_plain
-from shakedown.events.segment_file import unwritable
+from shakedown.events.segment_file import RecordAway, is_away, unwritable
 from shakedown.events.sums import has_sum, sum_of, with_sum
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
 from shakedown.model.layout import Layout
@@ -123,6 +123,8 @@ class Lease:
         try:
             return os.fstat(self._handle).st_nlink > 0 and not _is_there(self._next)
         except OSError as error:
+            if is_away(self.layout.lease):
+                raise RecordAway(self.layout.log) from error
             raise RecordError(f"{self.layout.lease} cannot be read: {error.strerror}") from error
 
     def check(self) -> None:
@@ -149,6 +151,8 @@ class Lease:
         try:
             os.utime(self._path)
         except OSError as error:
+            if is_away(self._path.parent):
+                return  # nobody sees it meanwhile; whether it is still ours is asked again before anything is written
             raise unwritable(self._path, error) from error
         self._beaten = now
 

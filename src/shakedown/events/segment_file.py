@@ -14,9 +14,10 @@ import msgspec
 
 from shakedown.events.segments import Header, segment_path, sha256
 from shakedown.events.sums import EndFile, LogEnd, with_sum
-from shakedown.model.errors import LeaseHeld, RecordError
+from shakedown.model.errors import UNDECIDED, LeaseHeld, RecordError
 from shakedown.model.events import LINE_VERSION
 
+_AWAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN})
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last: a limit on the size of files (ulimit -f)
 
 
@@ -25,6 +26,19 @@ _SEALED = b'{"v":%d,"event":"sealed",' % LINE_VERSION
 
 class NoRoom(Exception):
     """The file system took only a part, or nothing. The segment is back at its last whole line."""
+
+
+class RecordAway(RecordError):
+    """The directory of the log is out of reach. What was appended is kept: commit again when it is back."""
+
+    status = UNDECIDED
+
+    def __init__(self, directory: Path) -> None:
+        name = directory.parent.name
+        super().__init__(
+            f"the directory of campaign {name} is away: {directory} cannot be reached; perhaps its file system is not mounted",
+            hint=f"'shakedown resume {name}' goes on with what is left to do, once it is back",
+        )
 
 
 class SegmentFile:
@@ -63,9 +77,11 @@ class SegmentFile:
         """Raise RecordError where the file is not as we left it: someone else wrote to it, cut it, or put another in its place."""
         try:
             here, there = os.fstat(self._fd), self.path.stat()
-        except FileNotFoundError as error:
-            raise RecordError(f"{self.path} was removed while it was written to") from error
         except OSError as error:
+            if is_away(self.path.parent):
+                raise RecordAway(self.path.parent) from error
+            if isinstance(error, FileNotFoundError):
+                raise RecordError(f"{self.path} was removed while it was written to") from error
             raise unwritable(self.path, error) from error
         if there.st_ino != self._inode:
             raise RecordError(f"{self.path} was replaced by another file while it was written to")
@@ -187,7 +203,22 @@ def next_path(file: SegmentFile) -> Path:
 
 
 def unwritable(path: Path, error: OSError) -> RecordError:
-    return RecordError(f"{path} cannot be written: {error.strerror or error}")
+    """Purpose: the error with its way out. Where there is no room nothing is at fault and nothing was decided."""
+    said = f"{path} cannot be written: {error.strerror or error}"
+    if error.errno not in _NO_ROOM:
+        return RecordError(said)
+    full = RecordError(said, hint="make room on its file system, then give the command again; nothing of it was taken")
+    full.status = UNDECIDED
+    return full
+
+
+def is_away(directory: Path) -> bool:
+    """Purpose: whether a directory that was there is out of reach: moved, or its file system is not mounted or does not answer."""
+    try:
+        directory.stat()
+    except OSError as error:
+        return error.errno in _AWAY
+    return False
 
 
 def sync_directory(directory: Path) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Protocol
 
 from shakedown.events.lines import encode_event
-from shakedown.events.segment_file import NoRoom, SegmentFile, next_path
+from shakedown.events.segment_file import NoRoom, RecordAway, SegmentFile, next_path
 from shakedown.events.segments import SEGMENT_BYTES, Header, Position, segment_path, sha256
 from shakedown.events.sums import SUM_BYTES, EndFile
-from shakedown.model.errors import LeaseHeld, RecordError
+from shakedown.model.errors import UNDECIDED, LeaseHeld, RecordError
 from shakedown.model.events import Event
 
 GROUP_EVENTS = 512  # what is not urgent becomes durable after this many events...
@@ -42,6 +42,8 @@ class DiskFull(RecordError):
 
     Where it is not, the lines are kept: commit again when there is room, and carry out nothing until it succeeds.
     """
+
+    status = UNDECIDED
 
     def __init__(self, directory: Path, why: str, durable: bool) -> None:
         kept = "the reserve took the last events" if durable else "the last events are not in the record"
@@ -119,7 +121,8 @@ class LogWriter:
     def commit(self) -> None:
         """Purpose: everything that was appended is durable when this returns, and was written under our lease.
 
-        Errors: LeaseHeld or RecordError where the record is no longer ours or as we left it: then for good. DiskFull: see there.
+        Errors: LeaseHeld or RecordError where the record is no longer ours or as we left it: then for good. DiskFull,
+        RecordAway: see there.
         """
         if self._eager or len(self._lines) >= _AT_ONCE:
             self._work(sync=True)
@@ -187,7 +190,7 @@ class LogWriter:
             self._check()
             if self._eager:
                 self._end.say(self._segment.end(self._durable))
-        except DiskFull:
+        except (DiskFull, RecordAway):
             raise
         except (LeaseHeld, RecordError) as error:
             self._dead = error

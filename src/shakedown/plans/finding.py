@@ -23,6 +23,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(shakedown.__file__))
 KERNELS = os.path.join(_PACKAGE, "kernels", "c")
 CATALOGUE_TESTS = os.path.join(_PACKAGE, "catalogue", "tests")
 CATALOGUE_SYSTEMS = os.path.join(_PACKAGE, "catalogue", "systems")
+_NO_SITE = "'shakedown init' makes a site directory; if one was there, its file system may be away (not mounted)"
 CATALOGUE_FAILURES = os.path.join(_PACKAGE, "catalogue", "failures")
 
 
@@ -37,7 +38,7 @@ def find_site(start: Path | None = None) -> Path:
     for directory in (first, *first.parents):
         if (directory / "site.yaml").is_file():
             return directory
-    raise UsageError(f"no site.yaml in {first} or above it", "'shakedown init' makes a site directory")
+    raise UsageError(f"no site.yaml in {first} or above it", _NO_SITE)
 
 
 def test_files(site: str, problems: Problems) -> list[Found]:

@@ -14,6 +14,7 @@ from shakedown.events.plain_files import read_plain
 from shakedown.model.errors import ShakedownError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
+from shakedown.schedulers.made_directories import make_directory
 from shakedown.schedulers.output_archive import NO_ROOM
 
 # What passes by itself or when somebody makes room: worth another try.
@@ -109,7 +110,7 @@ class Workplace:
         except FileExistsError:
             pass
         except FileNotFoundError:  # the directory that was made for it is gone: a file system that removes what is old
-            Path(place).mkdir(parents=True)
+            make_directory(place, self.layout.root)
         self._mode = self._mode or os.stat(place).st_mode  # noqa: PTH116
 
     def write_script(self, job: str, restart: int, script: str) -> Path:
@@ -170,7 +171,7 @@ class Workplace:
     def _parent(self, path: str) -> None:
         parent = path.rpartition("/")[0]
         if parent not in self._made:
-            Path(parent).mkdir(parents=True, exist_ok=True)
+            make_directory(parent, self.layout.root)
             self._made.add(parent)
 
 
@@ -202,7 +203,7 @@ def make_claim(path: Path, job: str, layout: Layout) -> bool:
     leaves no claim without words, of which nobody could tell whose it is. A link fails where the name is taken, as O_EXCL does.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent, layout.root)
         return not os.path.lexists(path) and _link_claim(path)
     except OSError as error:
         raise CannotStart(f"the claim of job {job} cannot be taken: {_because(error, layout)}") from error

@@ -19,6 +19,7 @@ from shakedown.events.plain_files import open_plain
 from shakedown.events.segment_file import sync_directory
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
+from shakedown.schedulers.made_directories import make_directory
 
 ROLL_BYTES = 64 << 20  # a pack that has grown to this is closed and the next one begun
 KEPT_BYTES = 64 << 20  # of outputs that wait for room on the disk
@@ -137,7 +138,7 @@ class PackWriter:
 
     def _begin(self) -> None:
         """A new file under the first free number: made exclusively, so nobody else writes into it."""
-        self._directory.mkdir(parents=True, exist_ok=True)
+        make_directory(self._directory, self._directory.parent)
         numbers = [int(path.stem) for path in self._directory.glob("*.pack") if path.stem.isdigit()]
         number = max(numbers, default=0) + 1
         while self._descriptor < 0:

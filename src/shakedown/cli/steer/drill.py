@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import click
@@ -53,7 +54,9 @@ def command(
         raise UsageError(f"drill {name} asks for {asked}, and {named}", hint="--evidence FILE")
     kept = keep_evidence(layout, [Path(file) for file in files])
     value = {"component": component, "drill": name, "act": "begun" if begun else "ended", "by": who, "evidence": kept}
-    data = record_wishes(layout, "drill", [value | ({"from": moment} if moment is not None else {})], because)
+    data = record_wishes(
+        layout, "drill", [value | ({"from": moment} if moment is not None else {"asked": time.time()})], because
+    )
     shown = [f"kept {file['name']} ({file['bytes']} bytes, sha256 {file['sha256'][:12]})" for file in kept]
     emit(data | {"evidence": kept}, as_json, lambda: printable("\n".join([*shown, data["said"]])))
     return 0

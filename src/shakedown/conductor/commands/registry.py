@@ -75,7 +75,7 @@ def drill(conductor: Conductor, command: Command) -> Event:
         component, wanted = drill_of(state.index.document, str(value.get("component", "")), str(value.get("drill", "")))
         number = state.index.component_number[component.name]
         now = conductor.ports.clock.now()
-        at = checked_from(state, number, now if value.get("from") is None else value["from"], now)
+        at = checked_from(state, number, _said_at(value, now) if value.get("from") is None else value["from"], now)
     except UsageError as error:
         return refusal(command, error.message + (f"; {error.hint}" if error.hint else ""))
     act = str(value.get("act", ""))
@@ -96,6 +96,12 @@ def drill(conductor: Conductor, command: Command) -> Event:
     said: dict[str, Any] = {"component": component.name, "drill": wanted.name, "act": act, "from": at}
     said |= {"wording": wording_of_drill(wanted), "by": str(value.get("by") or command.who)[:100], "evidence": evidence}
     return Event("drilled", value=said | {"request": command.request, "who": command.who}, reason=command.reason)
+
+
+def _said_at(value: dict[str, Any], now: float) -> float:
+    """When a person said so: a conductor that is busy, or was stopped, hears it later."""
+    said = value.get("asked")
+    return min(now, float(said)) if isinstance(said, int | float) and not isinstance(said, bool) else now
 
 
 def drill_of(document: Document, component: str, name: str) -> tuple[Component, Drill]:

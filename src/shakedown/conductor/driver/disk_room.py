@@ -1,6 +1,7 @@
 """Room on the disks of a campaign: where there is none, nothing new is submitted until there is some again; that is told once.
 
-``Room`` looks and says so in the record, where the engine learns of it. ``PatientLog`` waits where the record itself has no room.
+``Room`` looks and says so in the record, where the engine learns of it. ``PatientLog`` waits where the record itself has no room,
+or is out of reach for a while.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.events.lease import Lease
+from shakedown.events.segment_file import RecordAway
 from shakedown.events.segments import Position
 from shakedown.events.writer import DiskFull, LogWriter
 from shakedown.model.events import Event
@@ -22,14 +25,18 @@ from shakedown.model.units import show_bytes
 LEAST_BYTES = 256 << 10  # less than this free on a file system: nothing new is begun there
 ENOUGH_BYTES = 1 << 20  # so much free again: it goes on
 LOOK_EVERY_S = 0.25
+AWAY_S = 600.0  # for which a record that is out of reach is waited for, as the directory of jobs is
 _WAIT_S = 1.0
 
 
 class PatientLog:
     """The Log port of a session: on a full disk ``commit`` waits for room instead of failing, and so does who waits for it.
 
+    A record that is out of reach is waited for too, for ten minutes: nothing is written before it is seen that it is still ours,
+    and as it was left.
+
     What runs meanwhile is attended to, but nothing is decided and nothing carried out; ``waits`` is true then, and nothing that is
-    queued may start. ``give_up``: whether a person wants to leave; then DiskFull comes through.
+    queued may start. ``give_up``: whether a person wants to leave; then DiskFull, or RecordAway, comes through.
     """
 
     def __init__(self, log: LogWriter, lease: Lease, clock: Clock) -> None:
@@ -61,6 +68,7 @@ class PatientLog:
 
     def _patiently(self, work: Callable[[], object]) -> None:
         """Do it, as soon as there is room for it. Where the reserve had room, all of it was done."""
+        since: float | None = None
         while True:
             try:
                 work()
@@ -74,7 +82,18 @@ class PatientLog:
                     self.say(f"{full.message}\nhint: make room there; it goes on by itself (Ctrl-C leaves)")
                     self._lease.say_why_it_waits(full.message)
                 self.waits = True
-            self._lease.beat(self._clock.now())
+            except RecordAway as away:
+                now = time.monotonic()
+                since = now if since is None else since
+                if self.give_up() or now - since >= AWAY_S:
+                    raise
+                if not self.waits:
+                    self.say(
+                        f"{away.message}\nhint: it goes on by itself if it is back within ten minutes (Ctrl-C leaves)"
+                    )
+                self.waits = True
+            with suppress(RecordAway):
+                self._lease.beat(self._clock.now())
             self._clock.wait(self._clock.now() + _WAIT_S)
         if self.waits:
             self.waits = False

@@ -258,7 +258,7 @@ def _live_runs(around: MeasureContext) -> list[_Live]:
     record, nodes, name = around.record, around.nodes, around.component.name
     found = []
     for row in record.current():
-        span = span_of(row) if row.component == name and row.mode not in STEPS else None
+        span = _held(row) if row.component == name and row.mode not in STEPS else None
         if span is not None and row.case in nodes.cases:
             bad = row.verdict in _BADLY and row.ruling not in RULED_OTHERS
             held = nodes.held(nodes.cases[row.case])
@@ -268,6 +268,13 @@ def _live_runs(around: MeasureContext) -> list[_Live]:
         if counts and run.started is not None:
             found.append(_Live(run.run, run.started, None, nodes.held(nodes.cases[run.case]), False, False))
     return found
+
+
+def _held(row: RunRow) -> Span | None:
+    """From when to when a run held its nodes. One that a node took with it left no end: it lived until somebody said so."""
+    if row.started is None:
+        return None
+    return span_of(row) or (row.started, max(row.started, row.ended if row.ended is not None else row.time))
 
 
 def _hole(runs: Iterable[_Live], begin: float, until: float, last: float) -> tuple[Span | None, bool]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from shakedown.model.layout import Layout
 from shakedown.processes.file_sync import FileSync, begin_sync
+from shakedown.schedulers.made_directories import make_directory
 from shakedown.schedulers.output_archive import NO_ROOM, PackWriter
 
 SPILL_BYTES = 64 << 10  # more than this does not stay in memory
@@ -181,7 +182,7 @@ class Capture:
     def _spill(self) -> None:
         """The run is talkative: its output gets a file, and its pipe more room, so that it waits less for us."""
         path = self._layout.output(self._run)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent, self._layout.root)
         path.unlink(
             missing_ok=True
         )  # of a driver that was killed, or a link that the run made: nothing is written through it

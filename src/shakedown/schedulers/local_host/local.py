@@ -45,6 +45,7 @@ from shakedown.schedulers.local_host.reports import end_report, never_started, s
 from shakedown.schedulers.local_host.running import Running
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 from shakedown.schedulers.local_host.standby import DEPTH, Standby
+from shakedown.schedulers.made_directories import is_away
 from shakedown.schedulers.output_archive import PackWriter
 
 _HOLD_S = 0.5  # between two tries to start what could not be started
@@ -320,8 +321,8 @@ class LocalScheduler:
         return True
 
     def _disk_is_full(self) -> bool:
-        """Whether a job could not even write its claim, or would find no room in its directory."""
-        return any(is_full(place) for place in self._disks)
+        """Whether a job could not even write its claim, or would find no room in its directory, or no directory."""
+        return is_away(self._disks[0]) or any(is_full(place) for place in self._disks)
 
     def _try_again(self) -> object:
         self._held_timer = None
