@@ -101,6 +101,7 @@ class Log:
         document = self.changed(line["amend"])
         digest = f"{len(self.plans)}" * 64
         self.plans[digest] = document
+        self.cases |= {case.test: case.id for case in document.cases}
         value = {"document": digest, "components": [self.name], "difference": ["another plan"], "by": line["by"]}
         self.add("amended", value=value, reason=line.get("because", ""))
 
