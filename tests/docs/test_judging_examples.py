@@ -97,10 +97,11 @@ class Log:
         return {"digest": criterion_digest(criterion), "asked": f"{criterion.measure}, must {criterion.must}"}
 
     def amend(self, line: dict[str, Any]) -> None:
-        """Another plan is in force: that of the example with these keys of the component, or of the plan, changed."""
+        """Another plan is in force: the example with these keys of the component, or of the plan, changed; null takes one out."""
         document = self.changed(line["amend"])
         digest = f"{len(self.plans)}" * 64
         self.plans[digest] = document
+        self.cases |= {case.test: case.id for case in document.cases}
         value = {"document": digest, "components": [self.name], "difference": ["another plan"], "by": line["by"]}
         self.add("amended", value=value, reason=line.get("because", ""))
 
@@ -186,7 +187,8 @@ def came_out(example: dict[str, Any], root: Path) -> dict[str, Any]:
     def changed(keys: dict[str, Any]) -> Document:
         whole = {key: value for key, value in keys.items() if key in OF_THE_PLAN}
         own = {key: value for key, value in keys.items() if key not in whole}
-        return _plan(root, example | whole | {"component": example.get("component", {}) | own})
+        mine = {key: value for key, value in (example.get("component", {}) | own).items() if value is not None}
+        return _plan(root, example | whole | {"component": mine})
 
     log = Log(document, changed)
     for line in example["log"]:

@@ -82,6 +82,58 @@ def test_a_case_that_is_amended_out_and_in_again() -> None:
     )
 
 
+@pytest.mark.parametrize(("mode", "field"), [("set-up", "set_up"), ("clean-up", "clean_up")])
+def test_a_set_up_or_a_clean_up_that_is_amended_out_and_in_again(mode: str, field: str) -> None:
+    """It failed, was taken out, and wanted again: only the new one counts, and the page has both."""
+    book = two()
+    whole = with_step(book.document(), field, ("b",))
+    without = with_step(whole, field, ())
+    name = mode.replace("-", " ")
+    book.run("st", "a")
+    book.run("st", "b", "failed", mode=mode, result=10, repeat=1)
+    amended(book, by="V", why="no need")
+    gone = judged_by(without, book, whole)
+    assert gone.outcome == "accepted with restrictions"
+    assert gone.restrictions == (
+        "st: case b was taken out of the plan, and 1 run (1 failed) with it, by V: no need",
+        f"st: {name} ({name}, must = 100%) was taken out, by V: no need; as it was it would be not met (0 passed / 1 {mode} = 0% "
+        "(b failed as r3), must = 100%)",
+    )
+    amended(book, why="back again")
+    book.run("st", "b", mode=mode, result=11, repeat=1, epoch=3)
+    card = judged_by(whole, book, whole, without)
+    assert card.outcome == "accepted with restrictions"
+    assert card.restrictions == (
+        "st: 1 run (1 failed) that an amendment took out and wanted again do not count, by V: no need; with everything counted "
+        f"{name} would be not met (1 passed / 2 {mode}s = 50.0% (b failed as r3), must = 100%)",
+    )
+    assert "1 run judged that the plan in force no longer asks for: not counted" in card.remarks
+
+
+def test_a_set_up_that_another_one_replaces() -> None:
+    book = two()
+    book.cases["c"] = replace(book.cases["b"], id="c", test="c")
+    before = with_step(book.document(), "set_up", ("b",))
+    after = with_step(before, "set_up", ("c",))
+    book.run("st", "a")
+    book.run("st", "b", "failed", mode="set-up", result=10, repeat=1)
+    amended(book, by="V", why="an easier one")
+    book.run("st", "c", mode="set-up", result=11, repeat=1, epoch=2)
+    card = judged_by(after, book, before)
+    assert card.restrictions == (
+        "st: case b was taken out of the plan, and 1 run (1 failed) with it, by V: an easier one",
+    )
+
+
+def judged_by(document: Document, book: Book, *earlier: Document) -> Scorecard:
+    book.record.ended = book.record.last
+    return score(document, book.record, earlier=earlier)
+
+
+def with_step(document: Document, field: str, cases: tuple[str, ...]) -> Document:
+    return replace(document, components=(replace(document.components[0], **{field: cases}), *document.components[1:]))
+
+
 def test_cases_and_components_that_are_amended_out_for_good() -> None:
     book = two()
     book.component("gone", "d", criteria=(ALL,))

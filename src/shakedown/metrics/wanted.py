@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from shakedown.metrics.rows.rows import CLEAN_UP, DRILL, SET_UP, STEPS, RunRow
 from shakedown.metrics.rows.table import Record
@@ -69,7 +69,8 @@ def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
 
     def unwanted(row: RunRow) -> bool:
         if row.mode == FILLER or row.mode in STEPS:
-            return row.case not in beside.get((row.component, row.mode), ())
+            kept = row.case in beside.get((row.component, row.mode), ())
+            return not kept or (row.mode in (SET_UP, CLEAN_UP) and row.result != newest[result_key(row)])
         asked = wanted.get((row.component, row.case))
         return asked is None or not (is_warm_up(row, asked[0]) or is_asked(row, *asked, newest))
 
@@ -86,13 +87,14 @@ def result_key(row: RunRow) -> ResultKey:
     return row.component, row.case, row.mode, row.repeat
 
 
-def newest_results(record: Record) -> dict[ResultKey, int]:
+def newest_results(record: Record, rows: Iterable[RunRow] | None = None) -> dict[ResultKey, int]:
     """The number of the result of each name that counts. What a plan wants again that the plan before it did not want it wants
-    anew; without an amendment in between nothing wants a result twice, and the first one counts.
+    anew; without an amendment in between nothing wants a result twice, and the first one counts. ``rows``: those that are asked
+    about; all that count where there are none.
     """
     amended = [epoch.number for epoch in record.epochs if epoch.opened_by == "amended"]
     newest: dict[ResultKey, tuple[int, int]] = {}  # number, and the epoch in which it was wanted
-    for row in sorted(record.current(), key=lambda one: one.result):
+    for row in sorted(record.current() if rows is None else rows, key=lambda one: one.result):
         key = result_key(row)
         number, since = newest.get(key, (0, 0))
         if not number or (row.result > number and any(since < epoch <= row.epoch for epoch in amended)):

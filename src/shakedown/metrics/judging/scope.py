@@ -19,7 +19,8 @@ ELAPSED = FigureSpec("elapsed", unit="s", better="lower")  # every run has it
 class MeasureContext(Struct, frozen=True):
     """``figures``: (test, figure) -> how it is measured, without ``elapsed``, which every test has. ``clocks``: component -> its
     clock, and ``held``: what runs hold, where somebody has worked these out. ``rows_waived``: contract rows that are waived are to
-    be taken as met. ``people``: the population of every component, where several are judged together.
+    be taken as met. ``people``: the population of every component, where several are judged together. ``everything``: what an
+    amendment took out of the set-ups and clean-ups and wanted again counts too.
     """
 
     document: Document
@@ -30,6 +31,7 @@ class MeasureContext(Struct, frozen=True):
     held: Nodes | None = None
     rows_waived: bool = False
     people: Mapping[str, Population] = {}
+    everything: bool = False
 
     @property
     def nodes(self) -> Nodes:

@@ -12,6 +12,7 @@ from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.rows.rows import CLEAN_UP, SET_UP, RunRow
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.wanted import newest_results, result_key
 from shakedown.metrics.words import plural, show_share, some
 from shakedown.model.events import UNDETERMINED
 from shakedown.model.judging import Criterion
@@ -32,20 +33,34 @@ class StepScore(Struct, frozen=True):
     passed: bool | None = None
 
 
-def steps_of(component: Component, document: Document, record: Record) -> list[StepScore]:
-    """Purpose: every set-up and clean-up that a component wants and that can run here, in the order of the plan."""
+def step_rows(component: Component, record: Record, everything: bool = False) -> list[RunRow]:
+    """Purpose: the runs of the set-ups and clean-ups that a component wants. Of one that an amendment took out and another one
+    brought back only what ran anew counts; ``everything``: also what ran before.
+    """
+    cases = {SET_UP: component.set_up, CLEAN_UP: component.clean_up}
+    if not any(cases.values()):
+        return []
+    rows = [row for row in record.current() if row.component == component.name and row.case in cases.get(row.mode, ())]
+    newest = newest_results(record, rows)
+    return [row for row in rows if everything or row.result == newest[result_key(row)]]
+
+
+def steps_of(component: Component, document: Document, record: Record, everything: bool = False) -> list[StepScore]:
+    """Purpose: every set-up and clean-up that a component wants and that can run here, in the order of the plan. ``everything``:
+    one that an amendment took out and another one brought back is there once for each time that it ran.
+    """
     cases = {case.id: case for case in document.cases}
     rounds = 1 + len(record.again.get(component.name, ()))
-    rows: dict[tuple[str, str, int], list[RunRow]] = {}
-    for row in record.current():
-        if row.component == component.name:
-            rows.setdefault((row.mode, row.case, row.repeat), []).append(row)
+    found: dict[tuple[str, str, int], dict[int, list[RunRow]]] = {}
+    for row in step_rows(component, record, everything):
+        found.setdefault((row.mode, row.case, row.repeat), {}).setdefault(row.result, []).append(row)
     wanted = [(SET_UP, name) for name in component.set_up] + [(CLEAN_UP, name) for name in component.clean_up]
     return [
-        _score(component, mode, cases[name], round_, rows.get((mode, name, round_), []), record)
+        _score(component, mode, cases[name], round_, rows, record)
         for mode, name in wanted
         if name in cases and not cases[name].unavailable
         for round_ in range(1, rounds + 1)
+        for rows in (*found.get((mode, name, round_), {}).values(),) or ([],)
     ]
 
 
@@ -71,7 +86,8 @@ def clean_ups_passed(criterion: Criterion, population: Population, around: Measu
 
 def _passed(criterion: Criterion, around: MeasureContext, mode: str) -> Measured:
     """Attempts further on may still pass; a result that is closed stands."""
-    steps = [step for step in steps_of(around.component, around.document, around.record) if step.mode == mode]
+    every = steps_of(around.component, around.document, around.record, around.everything)
+    steps = [step for step in every if step.mode == mode]
     if not steps:
         return Measured(None, 0, "", reason=f"no {mode} of it can run on this system", restricted=True)
     well, known = sum(step.passed is True for step in steps), sum(step.passed is not None for step in steps)

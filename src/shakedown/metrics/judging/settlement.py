@@ -23,6 +23,7 @@ from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_aga
 from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
+from shakedown.metrics.judging.set_ups import step_rows
 from shakedown.metrics.judging.settled_words import (
     AGREED,
     NO_EFFECT,
@@ -318,7 +319,10 @@ class _Settling:
             record.ended = self.record.ended
             people = populations(document, record)
             scorecard = score_people(document, record, people, earlier, brief, alone)
-        counted = {name: frozenset(row.run for row in population.rows) for name, population in people.items()}
+        counted = {
+            part.name: frozenset(row.run for row in (*people[part.name].rows, *step_rows(part, record)))
+            for part in document.components
+        }
         return scorecard, counted
 
     def _raw(self, numbers: Acts) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 
+from msgspec.structs import replace
+
 from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.asked_less import eased, eases_runs, held_back, steers_runs
 from shakedown.metrics.judging.harder import Harder
 from shakedown.metrics.judging.people import Act
-from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.rows import CLEAN_UP, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.wanted import wanted_results
 from shakedown.model.nouns import Document
@@ -39,8 +41,24 @@ class Steps:
         """The amendments that had other runs come about: some were ordered while they were in force."""
         orders = [row.ordered_by for row in self.record.current()] + [run.seq for run in self.record.open.values()]
         last = max(orders, default=0)
-        steers = {act.number for act in self.amends if act.number < last and steers_runs(*self.of(act))}
+        steers = {act.number for act in self.amends if act.number < last and self._steers(act)}
         return steers | {act.number for act in self.amends if self._holds_back(act)}
+
+    def _steers(self, act: Act) -> bool:
+        """Other runs came about by it. A clean-up runs last: where all else had begun, nothing but its own runs hangs on it."""
+        before, after = self.of(act)
+        if not steers_runs(before, after):
+            return False
+        was = {part.name: part.clean_up for part in before.components}
+        cleans = {part.name for part in after.components if was.get(part.name, part.clean_up) != part.clean_up}
+        parts = (replace(part, clean_up=was.get(part.name, part.clean_up)) for part in after.components)
+        if steers_runs(before, replace(after, components=tuple(parts))):
+            return True
+        others = (row for row in self.record.current() if row.component not in cleans or row.mode != CLEAN_UP)
+        live = (run for run in self.record.open.values() if run.component not in cleans or run.mode != CLEAN_UP)
+        return any(_began_after(act, row) for row in others) or any(
+            run.started is None or run.started >= act.said for run in live
+        )
 
     def _holds_back(self, act: Act) -> bool:
         """It closed a gate, or had a component wait for another one, before all of what was held back had come."""
@@ -122,6 +140,12 @@ class Steps:
         later = (one for one in self.amends if one.number > act.number)
         until = next((one for one in later if not is_so(self.of(one)[1])), None)
         return (until.number, until.said) if until is not None else (inf, inf)
+
+
+def _began_after(act: Act, row: RunRow) -> bool:
+    """It started, or was let start, after an act; of one whose start nobody knows, whether it was judged after that."""
+    began = row.charged if row.charged is not None else row.started
+    return began >= act.said if began is not None else row.seq > act.number
 
 
 def _came_between(row: RunRow, act: Act, until: tuple[float, float]) -> bool:

@@ -14,12 +14,15 @@ from msgspec.structs import replace
 from shakedown.metrics.clock import words_of
 from shakedown.metrics.judging.admits import admits_more, is_as_tight
 from shakedown.metrics.judging.contract import score_row
+from shakedown.metrics.judging.default_criteria import CLEAN_UP as CLEANED_UP
+from shakedown.metrics.judging.default_criteria import SET_UP as WAS_SET_UP
 from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.judging.epochs import declared_epoch, epoch_numbered, least_epoch, opened_words
 from shakedown.metrics.judging.populations import Population, count_verdicts, counts_as_passed, populations
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
-from shakedown.metrics.rows.rows import EpochRow, RunRow
+from shakedown.metrics.judging.set_ups import step_rows
+from shakedown.metrics.rows.rows import CLEAN_UP, SET_UP, EpochRow, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.wanted import UNCOUNTED
 from shakedown.metrics.words import plural, some
@@ -29,6 +32,7 @@ from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.nouns import Component, Document
 from shakedown.model.waived import criterion_digest
 
+_OF_STEPS = frozenset({WAS_SET_UP.measure, CLEANED_UP.measure})
 Judge = Callable[[Criterion, Population, MeasureContext], CriterionScore]
 _OF_RUNS = frozenset(
     {
@@ -41,6 +45,7 @@ _OF_RUNS = frozenset(
         "rows met",
         "identical",
         "runs",
+        *_OF_STEPS,
     }
 )
 
@@ -85,12 +90,14 @@ def _runs(seen: Seen) -> Iterator[str]:
         return
     every = populations(seen.document, seen.record, everything=True)
     cases = {component.name: {*component.cases, *component.fillers} for component in seen.document.components}
+    steps = {component.name: _steps(component) for component in seen.document.components}
     gone: dict[tuple[str, str], list[RunRow]] = {}
     for around, score in zip(seen.arounds, seen.components, strict=True):
         name, mine = around.component.name, seen.people[around.component.name]
         before = {row.run for case in mine.cases for row in case.before}
-        counted = {row.run for row in mine.rows} | before
-        out = [row for row in every[name].rows if row.run not in counted]
+        counted = {row.run for row in (*mine.rows, *step_rows(around.component, seen.record))} | before
+        asked = (*every[name].rows, *step_rows(around.component, seen.record, everything=True))
+        out = [row for row in asked if row.run not in counted]
         beside = _everything_counted(seen, around, score, every[name])
         if before:
             rows = [row for case in mine.cases for row in case.before]
@@ -99,7 +106,11 @@ def _runs(seen: Seen) -> Iterator[str]:
             who = _taker(seen, name, sorted({row.case for row in out}), out)
             yield f"{name}: {_count(out)} that an amendment took out and wanted again do not count{who}; {beside}"
     for row in seen.record.current() if seen.record.amended else ():
-        if row.mode in UNCOUNTED or row.case in cases.get(row.component, ()):
+        if row.mode in (SET_UP, CLEAN_UP):
+            still = (row.case, row.mode) in steps.get(row.component, ())
+        else:
+            still = row.mode in UNCOUNTED or row.case in cases.get(row.component, ())
+        if still:
             continue
         gone.setdefault((row.component, row.case if row.component in cases else ""), []).append(row)
     for (name, case), rows in gone.items():
@@ -107,12 +118,18 @@ def _runs(seen: Seen) -> Iterator[str]:
         yield f"{name}: {what} was taken out of the plan, and {_count(rows)} with it{_taker(seen, name, [case], rows)}"
 
 
+def _steps(component: Component) -> set[tuple[str, str]]:
+    """(case, mode) of its set-ups and clean-ups."""
+    modes = ((SET_UP, component.set_up), (CLEAN_UP, component.clean_up))
+    return {(case, mode) for mode, cases in modes for case in cases}
+
+
 def _everything_counted(seen: Seen, around: MeasureContext, score: ComponentScore, every: Population) -> str:
     """What criteria on runs would be with nothing taken away."""
     told = []
     for criterion, judged in zip(criteria_of(around.component), score.criteria, strict=True):
         if criterion.measure in _OF_RUNS:
-            whole = seen.judge(replace(criterion, epochs="all", leave_out=()), every, around)
+            whole = seen.judge(replace(criterion, epochs="all", leave_out=()), every, replace(around, everything=True))
             told += _differs(judged, whole)
     return (
         f"with everything counted {some(told)}"
@@ -167,6 +184,7 @@ def _asked(document: Document, component: str, cases: Sequence[str]) -> dict[tup
             modes = modes or {"": part.repeats}
             mine = [*part.cases, *part.fillers, ""]
             found |= {(case, mode): count for case in cases if case in mine for mode, count in modes.items()}
+            found |= {step: 1 for step in _steps(part) if step[0] in cases}
     return found
 
 
@@ -243,6 +261,8 @@ def _criteria(seen: Seen) -> Iterator[str]:
                 if after is not None and not weaker(criterion, after):
                     continue
                 around = replace(arounds[component.name], component=component)  # its drills, ladder and procedures then
+                if criterion.measure in _OF_STEPS:  # its tests went with it
+                    around = replace(around, document=document)
                 was = seen.judge(criterion, seen.people[component.name], around)
                 said = (
                     f"{component.name}: {criterion.name} {_how(criterion, after)}{_act(seen, place)}; {_would_be(was)}"
