@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import ends_story
 import harder_story
 import pytest
 import recompute_acts as script
-from acts_story import Acted, drawn
+from acts_story import CASES, PARTIES, Acted, drawn, plan
+from msgspec.structs import replace
 
 from shakedown.metrics.judging.ends import Ends, not_run_for
 from shakedown.metrics.judging.late_orders import times_up
@@ -17,6 +19,7 @@ from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.scorecard import NOT_KNOWN
 from shakedown.metrics.judging.without import copied
 from shakedown.metrics.judging.without_checks import without_added
+from shakedown.model.judging import Criterion
 
 SEEDS = 100
 
@@ -47,6 +50,33 @@ def test_random_campaigns_whose_plan_becomes_harder(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3 * SEEDS))
 def test_random_campaigns_that_people_end_and_take_up_again(seed: int) -> None:
     _comes_out_the_same(ends_story.drawn(seed))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_campaigns_whose_interrupts_people_rule_again_and_again(seed: int) -> None:
+    """Without all rulings fewer interrupts may count than with the first ones alone."""
+    _comes_out_the_same(_interrupted(seed))
+
+
+def test_interrupts_are_ruled_away_by_several_rulings_together() -> None:
+    cards = [_interrupted(seed).card() for seed in range(SEEDS)]
+    assert sum(any(act.together for act in card.acts) for card in cards) > 5
+
+
+def _interrupted(seed: int) -> Acted:
+    draw = random.Random(f"interrupts {seed}")
+    often = Criterion("often", "mean time to interrupt", ">=", 300.0, "s", must=">= 300 s")
+    whole = plan(PARTIES if seed % 2 else ())
+    told = Acted(replace(whole, components=(replace(whole.components[1], criteria=(often,)),)))
+    runs = [told.run("days", CASES[0], draw.choice(["passed", "failed", "node_fail"]), n) for n in range(1, 5)]
+    for _ in range(draw.randrange(2, 8)):
+        word = {"as": draw.choice(["vendor", "excused", "excused", "none"]), "by": draw.choice(["Ada", "Bo"])}
+        for run in draw.sample(runs, draw.choice([1, 2])):
+            told.say("ruled", word | {"together": f"t{len(told.events) // 3}"}, "a link", run=run)
+    told.now += 600.0
+    told.say("finding", {"kind": "time_is_up", "component": "days"})
+    told.end()
+    return told
 
 
 def _comes_out_the_same(told: Acted) -> None:

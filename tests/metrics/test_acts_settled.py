@@ -514,6 +514,34 @@ def test_acts_that_cover_each_other_restrict_together() -> None:
     assert f"together with events {numbers[1]}, {numbers[2]}: Ada ruled" in card.restrictions[-1]
 
 
+def _excused(*times: str) -> Acted:
+    """Two failures that Ada ruled the vendor's, by which the mean time to interrupt is missed; then others excuse both of them."""
+    often = Criterion("often", "mean time to interrupt", ">=", 400.0, "s", must=">= 400 s")
+    speed, days, *rest = plan(parties=()).components
+    told = begun(replace(plan(parties=()), components=(speed, replace(days, criteria=(often,)), *rest)))
+    runs = [told.run("days", CASES[0], "failed", repeat) for repeat in (1, 2)]
+    for place, (by, word) in enumerate([("Ada", "vendor"), *((by, "excused") for by in times)]):
+        for run in runs:
+            told.say("ruled", {"as": word, "by": by, "together": f"t{place}"}, "a link", run=run)
+    return finished(told)
+
+
+def test_rulings_that_each_excuse_the_same_interrupts_restrict_together() -> None:
+    """Without all rulings there are no interrupts either: nobody said then that they are the vendor's."""
+    missed, once, twice = (_excused(*times).card() for times in ((), ("Bo",), ("Bo", "Cy")))
+    assert (missed.outcome, once.outcome, twice.outcome) == (
+        "rejected",
+        "accepted with restrictions",
+        "accepted with restrictions",
+    )
+    takes = [[act.takes for act in card.acts if act.kind == "rule"] for card in (once, twice)]
+    said = ("2 of the 2 that often of days would count",)
+    assert takes == [[(), said], [(), said, ()]]
+    first = next(act for act in twice.acts if act.takes)
+    assert len(first.together) == 2 and first.together[0] == first.number
+    assert [act.without for act in twice.acts if act.kind == "rule"] == ["accepted with restrictions"] * 3
+
+
 def test_what_two_one_sided_acts_hold_together_is_disputed() -> None:
     """Two waivers of one criterion; what all of one side come to is hidden by a ruling of the same side that makes them needed."""
     told = finished(begun(verdicts="pppppf"))

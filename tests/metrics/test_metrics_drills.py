@@ -11,10 +11,12 @@ from stability_plan import case, document, machine
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.drills import DrillScore, every_drill
 from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.judging.without import Variants
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.events import Event
-from shakedown.model.nouns import Component, Document, Drill
+from shakedown.model.nouns import Component, Document, Drill, Party
 from shakedown.model.wording import wording_of_drill
 
 EXPECTED: dict[str, Any] = {
@@ -196,6 +198,42 @@ def test_a_later_word_takes_the_place_of_an_earlier_one_and_a_late_one_is_marked
     acts = [act for act in acts_of(log.record()) if act.kind == "drill"]
     assert [act.backdated for act in acts] == [False, False, True, False]
     assert acts[0].what == "said that drill oss-failover of stability began, with 1 file of evidence"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("agreed", [False, True])
+def test_a_word_that_moves_a_drill_to_a_quieter_time_takes_away(times: int, agreed: bool) -> None:
+    """A hole and a load that came back late are not counted after it, whoever says so, however often, and also where all agree."""
+    parties = (Party("site", ("Ada",)), Party("vendor", ("V. Endor",))) if agreed else ()
+    document_ = msgspec.structs.replace(plan(msgspec.structs.replace(FAILOVER, hole_s=300.0)), parties=parties)
+
+    def card(log: Log) -> Scorecard:
+        record = log.record()
+        acts = [act for act in acts_of(record) if agreed]
+        for act in acts:
+            log.add("agreed", 20000.0, value={"acts": [[act.number, act.digest]], "by": "Ada"}, reason="so be it")
+        record = log.record()
+        return settle(document_, record, lambda name: document_, lambda: iter(log.events))
+
+    def logged(words: int) -> Log:
+        log = Log()
+        steady(log, hole=(3600.0, 4800.0))
+        for at in (3600.0, *[7000.0 + 10.0 * place for place in range(words)]):
+            log.said("begun", at, later=9000.0 - at if at > 3600.0 else 0.0)
+            log.said("ended", at + 60.0, later=9000.0 - at if at > 3600.0 else 0.0)
+        return log
+
+    assert card(logged(0)).outcome == "rejected"
+    moved = card(logged(times))
+    assert moved.outcome == "accepted with restrictions", moved.summary
+    words = [act for act in moved.acts if act.kind == "drill"]
+    assert not any(act.takes for act in words[:2])
+    (first,) = [act for act in words if act.takes]
+    assert len(first.together) == (0 if times == 1 else 2)
+    assert first.takes == (
+        "13 min 30 s of the 17 min 00 s that drill oss-failover: hole of stability would count",
+        "20 min 30 s of the 20 min 30 s that drill oss-failover: back of stability would count",
+    )
 
 
 def test_without_the_words_it_is_not_done() -> None:

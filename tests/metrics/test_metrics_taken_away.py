@@ -155,6 +155,20 @@ def test_cases_and_components_that_are_amended_out_for_good() -> None:
     )
 
 
+def test_everything_is_counted_beside_a_change_also_what_is_ruled_out() -> None:
+    """The failure is from before the change, and ruled out too: with everything counted it counts."""
+    book = two(replace(ALL, epochs="last", leave_out=("ruled site",)), repeats=3)
+    book.run("st", "a", "failed", ruling="site")
+    book.run("st", "a")
+    book.record.epoch = 2
+    book.record.epochs.append(EpochRow(2, "changed", "V", "new cables"))
+    book.run("st", "a", epoch=2)
+    (said,) = [said for said in judged(book).restrictions if "epoch 2" in said]
+    assert said.endswith(
+        "with everything counted k would be not met (2 passed / 3 attempts = 66.7% (1 failed), must = 100%)"
+    )
+
+
 @pytest.mark.parametrize("epochs", ["last", "2"])
 def test_a_change_that_is_declared_after_a_bad_run(epochs: str) -> None:
     book = two(replace(ALL, epochs=epochs), repeats=2)

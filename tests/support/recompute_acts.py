@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -142,6 +142,7 @@ class _Settled:
         idle = self.void | self.withdrawn
         self.live = [act for act in self.acts.values() if act.number not in idle and act.kind != "agree"]
         self.memory: dict[frozenset[int], Json] = {}
+        self.groups: list[set[int]] = []  # acts that take something away only together
         if self.judged(set())["outcome"] != self._at_best(set(), self.void):
             self.driven |= {n for n in self.void if self.hard.get(n)}
             self.unagreed |= self.driven
@@ -288,6 +289,9 @@ class _Settled:
             left = {act.number for act in rest if self._takes_away(act, base, gone)}
             several = {act.number for act in rest if self._can_take(act) and act.known}
             left |= several if len(several) > 1 and self._loses(several, gone) else set()
+            left |= {
+                n for group in self.groups for n in group - gone if group & gone and self._loses(group - gone, gone)
+            }
         return _word(base["outcome"], left)
 
     # ---- what is taken away --------------------------------------------------------------------------------------------
@@ -300,7 +304,8 @@ class _Settled:
         idle = [act.number for act in self.live if act.known and act.number not in takes and self._can_take(act)]
         beside = {"rule", "attest", "clock", "pause"}  # words beside the record are asked first
         found: set[int] = set()
-        for some in ([n for n in idle if self.acts[n].kind in beside], idle):
+        light = [n for n in idle if self.acts[n].kind in beside]
+        for some in (light, *self._from_each_on(light), idle):
             left = [n for n in some if n not in found]
             while len(left) > 1 and self._loses(set(left)):
                 group, step = list(left), len(left) // 2
@@ -310,9 +315,25 @@ class _Settled:
                         group = fewer if fewer and self._loses(set(fewer)) else group
                     step //= 2
                 found |= set(group)
+                self.groups.append(set(group))
                 takes = takes | {min(group)}
                 left = [n for n in left if n not in group]
         return takes
+
+    def _from_each_on(self, numbers: list[int]) -> Iterator[list[int]]:
+        """Without all of them less may count than without the later ones. Each with the later ones that say something of the same,
+        then with all later ones; of rulings in a row, on runs that nobody ruled before, only the first is asked so.
+        """
+        clocks = dict.fromkeys(("pause", "change", "amend"), "clock")
+        said = [clocks.get(self.acts[n].kind, self.acts[n].kind) for n in numbers]
+        of = [{line["run"] for line in self.acts[n].lines} if self.acts[n].kind == "rule" else {kind}
+              for n, kind in zip(numbers, said, strict=True)]  # fmt: skip
+        for at, number in enumerate(numbers):
+            later = [n for n, things in zip(numbers[at:], of[at:], strict=True) if things & of[at]]
+            if len(later) > 1:
+                yield later
+            if not at or said[at] != said[at - 1] or any(of[at] & earlier for earlier in of[:at]):
+                yield numbers[numbers.index(number) :]
 
     def _may_cover(self, one: int, two: int) -> bool:
         """Words on the same runs, words on clocks and plans, ends, and acts of one kind."""

@@ -1,23 +1,56 @@
-"""Acts that cover each other: without one of them nothing changes, and without all of them something does. ``taken_together``."""
+"""Acts that cover each other: without one of them nothing changes, and without all of them something does.
+
+``taken_together`` is the table of contents.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Acts = frozenset[int]
 
 
-def taken_together(acts: Sequence[int], lost: Callable[[Acts], tuple[str, ...]]) -> dict[Acts, tuple[str, ...]]:
+def taken_together(
+    acts: Sequence[int], lost: Callable[[Acts], tuple[str, ...]], parts: Iterable[Sequence[int]] = ()
+) -> dict[Acts, tuple[str, ...]]:
     """Purpose: the sets of acts, none of which takes anything alone, that take something away together: each as small as it can be,
-    with what ``lost`` says of it, a phrase each. No act is in two sets. ``acts``: in the order of the log.
+    with what ``lost`` says of it, a phrase each. No act is in two sets. ``acts``: in the order of the log; ``parts``: some of them
+    that are asked about by themselves, after all of them.
     """
     found: dict[Acts, tuple[str, ...]] = {}
-    left = tuple(acts)
-    while len(left) > 1 and lost(frozenset(left)):
-        group = _least(left, lost)
-        found[frozenset(group)] = lost(frozenset(group))
-        left = tuple(act for act in left if act not in group)
+    taken: set[int] = set()
+    for some in (acts, *parts):
+        left = tuple(act for act in some if act not in taken)
+        while len(left) > 1 and lost(frozenset(left)):
+            group = _least(left, lost)
+            found[frozenset(group)] = lost(frozenset(group))
+            taken.update(group)
+            left = tuple(act for act in left if act not in group)
     return found
+
+
+def since_each(acts: Sequence[int], about: Mapping[int, tuple[str, frozenset[str]]]) -> Iterator[tuple[int, ...]]:
+    """Purpose: for each act, it and the later ones on the same matter, and it and all later ones.
+
+    Without all acts, less may count than without the later ones: a drill that nobody did has lost nothing, and a failure that
+    nobody ruled the vendor's is no interrupt. ``about``: act -> its kind and its matters, such as the runs that it rules. Of acts
+    of one kind in a row, each on a new matter, only the first begins a part: there may be thousands of rulings.
+    """
+    on: dict[str, list[int]] = {}
+    for act in acts:
+        for matter in about[act][1]:
+            on.setdefault(matter, []).append(act)
+    seen: set[str] = set()
+    before = ""
+    for place, act in enumerate(acts):
+        kind, matters = about[act]
+        alike = sorted({one for matter in matters for one in on[matter] if one >= act})
+        if len(alike) > 1:
+            yield tuple(alike)
+        if matters & seen or kind != before:
+            yield tuple(acts[place:])
+        seen |= matters
+        before = kind
 
 
 def _least(group: tuple[int, ...], lost: Callable[[Acts], tuple[str, ...]]) -> tuple[int, ...]:

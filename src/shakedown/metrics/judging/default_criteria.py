@@ -12,6 +12,7 @@ USUAL_CRITERION = Criterion("passed", "passed / wanted", "=", 1.0, unit="%", mus
 USUAL_PROCEDURES = Criterion("procedures", "attested", "=", 1.0, unit="%", must="= 100%")  # where none is on attested
 USUAL_CRITERIA = (USUAL_CRITERION, USUAL_PROCEDURES)
 DRILLS = ("drill: lost", "drill: hole", "drill: back")  # measures of what a drill expects
+DRILL_TIMES = frozenset(DRILLS[1:])  # those that are times: the longer, the worse
 PLANNED_TIME = "planned time"  # the name of the criterion, which no plan can write, and its measure
 
 

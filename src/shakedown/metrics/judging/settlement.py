@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.consent import Signed, weigh
-from shakedown.metrics.judging.covering import taken_together
+from shakedown.metrics.judging.covering import since_each, taken_together
 from shakedown.metrics.judging.criteria import score, score_people
 from shakedown.metrics.judging.ends import Ends
 from shakedown.metrics.judging.harder import at_best
@@ -243,7 +243,8 @@ class _Settling:
         idle = [act for act in self.known if not takes[act.number] and self._can_take(act)]
         heavy = self.variants.heavy([act.number for act in idle])
         light = [act.number for act in idle if act.number not in heavy]
-        groups = taken_together(light, self._lost)  # first those for which the log is not read again
+        parts = since_each(light, {number: self._about(number) for number in light})
+        groups = taken_together(light, self._lost, parts)  # first those for which the log is not read again
         rest = [act.number for act in idle if not any(act.number in group for group in groups)]
         groups |= taken_together(rest, self._lost) if heavy else {}
         for group, lines in groups.items():
@@ -426,8 +427,17 @@ class _Settling:
         covered = (act for act in self.weighed if act.number not in gone and any(self._covers(n, act) for n in gone))
         if any(self._takes(act, judged, gone) for act in covered):
             return "accepted with restrictions"
+        left = [group - gone for group in self.together.values() if group & gone]
+        if any(self._lost(rest, gone) for rest in left if rest):
+            return "accepted with restrictions"
         rest = frozenset(act.number for act in self.known if act.number not in gone and self._can_take(act))
         return _restricted("accepted", [*rest][:1] if len(rest) > 1 and self._lost(rest, gone) else ())
+
+    def _about(self, number: int) -> tuple[str, frozenset[str]]:
+        """The kind of an act, and what it is about: the runs that it rules, or its kind."""
+        kind = self.by_number[number].kind
+        family = _FAMILIES.get(kind, kind)
+        return family, frozenset(self.ruled.get(number) or {family})
 
     def _covers(self, number: int, act: Act) -> bool:
         """Whether one act may change what another one comes to: words on the same runs, clocks, ends, procedures."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from shakedown.metrics.clock import Clock, Hours
 from shakedown.metrics.judging.asked_less import asks_less, eases_runs
+from shakedown.metrics.judging.default_criteria import DRILL_TIMES
 from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.words import plural
 from shakedown.model.nouns import Document
@@ -42,7 +43,7 @@ def taken(
     found += _time(documents[0], *clocks, held) if clocks else []
     if kind in ("drain", "cancel"):
         found += _ended(without)
-    if kind in ("rule", "change", "clock"):
+    if kind in ("rule", "change", "clock", "drill"):
         found += _values(judged, without)
     return tuple(dict.fromkeys(found))
 
@@ -76,17 +77,27 @@ def _ended(without: Scorecard) -> Iterator[str]:
 
 
 def _values(judged: Scorecard, without: Scorecard) -> Iterator[str]:
-    """What a criterion counts less of, although the runs are all there."""
+    """What a criterion counts less of, although the runs are all there: values, lost runs, interrupts, or time of a drill."""
     now = _criteria(judged)
     for key, item in _criteria(without).items():
         mine = now.get(key)
         if mine is not None and mine.count < item.count:
             yield f"{item.count - mine.count} of the {item.count} that {key[1]} of {key[0]} would count"
+        elif mine is not None and (less := _shorter(mine, item)):
+            yield f"{less} that {key[1]} of {key[0]} would count"
         elif mine is not None and _ruled_out(mine) > _ruled_out(
             item
         ):  # of a criterion that counts rows, not their values
             more = _ruled_out(mine) - _ruled_out(item)
             yield f"{plural(more, 'run')} that {key[1]} of {key[0]} would ask about"
+
+
+def _shorter(mine: CriterionScore, without: CriterionScore) -> str:
+    """By how much less a drill's hole, or the time until the load was back, is than it would be; "" where it is not."""
+    if without.measure not in DRILL_TIMES or mine.measured is None or without.measured is None:
+        return ""
+    less = without.measured - mine.measured
+    return f"{show_duration(less)} of the {show_duration(without.measured)}" if less > _LEAST_S else ""
 
 
 def _ruled_out(item: CriterionScore) -> int:

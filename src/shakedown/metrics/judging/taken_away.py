@@ -219,6 +219,10 @@ def _epochs(seen: Seen) -> Iterator[tuple[str, bool]]:
             whole = seen.judge(replace(criterion, epochs="all"), seen.people[around.component.name], around)
             differs = _differs(judged, whole)
             if rows and (bad or differs):
+                every = seen.judge(
+                    replace(criterion, epochs="all", leave_out=()), seen.people[around.component.name], around
+                )
+                differs = _differs(judged, every)
                 why = _opened(seen, least)
                 beside = differs[0] if differs else f"{judged.name} comes out the same"
                 declared = declared_epoch(criterion, seen.record)
