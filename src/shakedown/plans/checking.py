@@ -145,7 +145,7 @@ def _tell_unfilled(reading: Site) -> None:
             tell_unfilled(test, reading.advice)
             if not test.abstract:
                 tell_unused(test, reading.advice)
-            tell_unlaunched(test, reading.advice)
+                tell_unlaunched(test, reading.advice)
     for machine in reading.machines.values():
         if not machine.file.startswith(CATALOGUE):
             file = look_up(os.path.join(reading.path, machine.file), machine.file)  # noqa: PTH118

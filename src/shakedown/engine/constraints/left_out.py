@@ -42,7 +42,11 @@ def keep_nodes(state: State, decision: Decision, now: float) -> bool:
         if len(row.jobs) < FEW or node in pools.left_out or node in state.overrides.excluded:
             continue
         guard = pools.guards.get(row.pool)
-        if guard is not None and not guard.since and points_to_nodes(state, row.pool, guard, now, node):
+        if guard is not None and guard.since:
+            points = enough_left(state, row.pool, {node})  # else probes of a held queue might go there for ever
+        else:
+            points = guard is not None and points_to_nodes(state, row.pool, guard, now, node)
+        if points:
             decision.record(_leave_out(node, row))
             return True  # how many may be left out depends on how many are
     return len(decision.orders) > before
@@ -56,6 +60,11 @@ def points_to_nodes(state: State, pool: str, guard: Guard, now: float, node: str
     again = bool(nodes) and nodes <= guard.before.keys() and now <= guard.released + ROW_S
     if guard.what or "" in nodes or (len(nodes) > 1 and not again):
         return False
+    return enough_left(state, pool, nodes)
+
+
+def enough_left(state: State, pool: str, nodes: Collection[str]) -> bool:
+    """Purpose: whether at least half of a pool is left without these nodes and those that have no work already."""
     place = state.index.places.get(pool)
     if place is None:
         return False
