@@ -27,6 +27,7 @@ from shakedown.conductor.record.settling import parties_of_seals
 from shakedown.conductor.record.signing import allowed_signers, counter_seals, not_met, words_of
 from shakedown.events.campaigns import read_document
 from shakedown.events.chain import bytes_lost, damage_of
+from shakedown.events.entered import entry_trouble, vouched_by
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import SEAL_GONE, Damage, SealCheck, check_seals
@@ -269,6 +270,10 @@ def _beside_the_log(layout: Layout, record: Record, seals: SealCheck) -> Damage 
             return Damage(
                 str((seals_of(layout) / f"{row.digest}.json").relative_to(layout.root)), SEAL_GONE, event=row.seq
             )
+    said = vouched_by(layout)
+    trouble = entry_trouble(layout, said) if said is not None else ""
+    if trouble:
+        return Damage("entry.json", trouble)
     for path, why in _named_files(layout, record):
         if why:
             return Damage(path, why, event=_first_naming(layout, Path(path).stem))
