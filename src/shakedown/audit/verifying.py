@@ -28,6 +28,7 @@ from shakedown.conductor.record.signing import allowed_signers, counter_seals, n
 from shakedown.events.campaigns import read_document
 from shakedown.events.chain import bytes_lost, damage_of
 from shakedown.events.entered import entry_trouble, vouched_by
+from shakedown.events.lease import changed_leases
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import SEAL_GONE, Damage, SealCheck, check_seals
@@ -104,6 +105,10 @@ def verify_campaign(
         _say_log(found, chain, seals, record)
         _say_lost(found, layout)
         _say_made(found, layout)
+        for name in changed_leases(layout):
+            found.unchecked.append(
+                f"lease/{name} is not what its driver wrote: who drove then, and where, is not known"
+            )
         for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
             found.unchecked.append(
                 f"log/snapshots/{name} is not what the log leads to: no reader believes it; resume makes it again"
