@@ -282,6 +282,15 @@ def assert_damaged_everywhere(site: Path, people: Run, words: str) -> None:
         assert words in " ".join(done.stderr.split()), (adder, done.stderr)
 
 
+def test_verify_says_that_nobody_knows_who_drove_where_a_lease_was_changed(site: Path, people: Run) -> None:
+    (site / "campaigns/p-1/lease/000001.json").write_text("junk")
+    done = people(site, "verify")
+    assert done.returncode == 0
+    said = " ".join(done.stdout.split())
+    assert "lease/000001.json is not what its driver wrote: who drove then, and where, is not known" in said
+    assert "left no name" not in people(site, "status").stdout
+
+
 def test_a_damaged_record_is_not_sealed_again(site: Path) -> None:
     layout = Layout(site / "campaigns/p-1")
     sealed = seal_campaign(layout, "Anna")

@@ -18,8 +18,9 @@ import msgspec
 import pytest
 
 from shakedown.events import lease as leases
+from shakedown.events import sums
 from shakedown.events.identity import Identity, is_alive, this_process, user_name
-from shakedown.events.lease import Lease, holder
+from shakedown.events.lease import Lease, changed_leases, holder
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
 from shakedown.events.verification import verify
@@ -361,6 +362,48 @@ def test_an_epoch_file_without_a_name_in_it_goes_stale_like_any_other(layout: La
     let_go_stale(layout, 61, epoch=3)
     with Lease.acquire(layout) as lease:
         assert lease.epoch == 4
+
+
+@pytest.mark.parametrize("junk", [b"", b"junk\n", b'{"host":"x"}\n', b"\xff" * 90])
+def test_a_lease_that_names_nobody_is_that_of_a_dead_driver_where_it_wrote_here_and_nobody_holds_its_lock(
+    layout: Layout, events: Events, junk: bytes
+) -> None:
+    lease = Lease.acquire(layout)
+    writer, _ = open_log(layout.log, lease)
+    writer.append(events(3))
+    writer.commit()
+    path = layout.lease / "000001.json"
+    path.write_bytes(junk)
+    held = holder(layout)
+    assert held is not None and (held.who, held.locked, held.gone) == (None, True, False), "it lives"
+    writer.close()
+    os.close(lease._handle)  # as its end by a signal does
+    held = holder(layout)
+    assert held is not None and (held.who, held.locked, held.gone) == (None, False, True)
+    assert changed_leases(layout) == ["000001.json"]
+    with Lease.acquire(layout) as later:
+        assert (later.epoch, later.replaced) == (2, "")
+        assert changed_leases(layout) == ["000001.json"]
+
+
+def test_a_lease_that_names_nobody_may_be_of_a_driver_elsewhere(
+    layout: Layout, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lock is not seen from here, so only its heartbeat tells."""
+    lease = Lease.acquire(layout)
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(sums, "this_boot", lambda: "another machine")
+        writer, _ = open_log(layout.log, lease)
+        writer.append(events(3))
+        writer.commit()
+        writer.close()
+    (layout.lease / "000001.json").write_bytes(b"junk")
+    os.close(lease._handle)
+    held = holder(layout)
+    assert held is not None and (held.locked, held.gone) == (False, False)
+    let_go_stale(layout, 61)
+    held = holder(layout)
+    assert held is not None and held.gone
 
 
 # ---- odd file systems and places -------------------------------------------------------------------------------------

@@ -54,7 +54,67 @@ def test_what_is_as_it_was_is_whole(site: Path, people: Run) -> None:
         f"the register {name} is whole: 6 entries in a chain\n2 campaigns in the register: 1 rejected, 1 accepted\n"
     )
     checked, unchecked, wrong = own_entry(Layout(site / "campaigns/p-2"))
-    assert (checked, unchecked, wrong) == ([f"register: entry 5 of {name}, as its first event says"], [], [])
+    assert (checked, unchecked, wrong) == (
+        [f"register: entry 5 of {name}, as its first event and entry.json say"],
+        [],
+        [],
+    )
+
+
+def _gone(path: Path) -> None:
+    path.unlink()
+
+
+def _junk(path: Path) -> None:
+    path.write_bytes(b"\xff junk")
+
+
+def _no_object(path: Path) -> None:
+    path.write_text("[]")
+
+
+def _another_entry(path: Path) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"entry": 3}))
+
+
+def _other_words(path: Path) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"words": "the only campaign of this plan"}))
+
+
+def _directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _link(path: Path) -> None:
+    path.rename(path.parent.parent / "elsewhere.json")
+    path.symlink_to(path.parent.parent / "elsewhere.json")
+
+
+@pytest.mark.parametrize(
+    "spoil", [_gone, _junk, _no_object, _another_entry, _other_words, _directory, _link], ids=lambda it: it.__name__
+)
+def test_an_entry_that_is_not_what_was_written_is_damage_and_is_not_sealed(
+    site: Path, people: Run, spoil: Callable[[Path], None]
+) -> None:
+    """Its facts stand in the first event."""
+    path = site / "campaigns/p-2/entry.json"
+    spoil(path)
+    done = people(site, "verify", "p-2")
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 1, said
+    assert said.startswith("p-2 is DAMAGED: entry.json: ")
+    assert f"event 1 says what it held: campaign p-2, entry 5 of {read_register(site).name}" in said
+    assert people(site, "seal", "p-2", "--by", "Bo").returncode == 3
+    assert not list((site / "campaigns/p-2").glob("seals/*.json"))
+
+
+def test_an_entry_with_another_identity_than_the_line_is_told(site: Path, people: Run) -> None:
+    path = site / "campaigns/p-2/entry.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"identity": "0123456789abcdef"}))
+    done = people(site, "verify", "p-2")
+    assert done.returncode == 1
+    assert "the identity in its entry.json is not that of entry 5 of the register" in " ".join(done.stdout.split())
 
 
 def test_deleted_and_run_again_is_on_both_pages(site: Path, people: Run, drive: Run) -> None:

@@ -39,6 +39,19 @@ def test_the_numbers_of_the_report_can_be_computed_again_from_the_tables(large: 
     assert float(criterion["measured"]) == passed / len(runs) == 197 / 203
 
 
+def test_every_criterion_says_in_which_unit_its_numbers_are(large: Path) -> None:
+    """A share is a fraction in its column, and a percentage in words."""
+    units = {(row["component"], row["criterion"]): row["unit"] for row in rows_of(large, "criteria.csv")}
+    (completed,) = [row for row in rows_of(large, "criteria.csv") if row["criterion"] == "completed"]
+    assert (completed["unit"], "= 97.0%" in completed["arithmetic"]) == ("share", True)
+    by_case = rows_of(large, "criteria-by-case.csv")
+    assert by_case
+    for row in by_case:
+        assert row["unit"] == units[row["component"], row["criterion"]] != ""
+    said = (large / "report/tables/README.txt").read_text()
+    assert "share: 0.95 is 95%" in said
+
+
 def test_counts_agree_between_tables(large: Path) -> None:
     runs, cases = rows_of(large, "runs.csv"), rows_of(large, "cases.csv")
     components = rows_of(large, "components.csv")

@@ -26,7 +26,7 @@ from shakedown.conductor.record.register_words import (
 )
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, rehearsal_of
 from shakedown.events.chain import damage_of
-from shakedown.events.entered import Vouched, begun_anew, disowned, site_of, vouched_by
+from shakedown.events.entered import Vouched, begun_anew, disowned, outside_words, read_entry, site_of, vouched_by
 from shakedown.events.reader import Reader
 from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register, read_register
 from shakedown.metrics.words import plural
@@ -105,7 +105,10 @@ def own_entry(layout: Layout) -> tuple[list[str], list[str], list[str]]:
         return [], [], [f"this is campaign {said.campaign}, {_became(register, layout, said.campaign)}"]
     if not claims_rightly(register, said):
         return [], [], [f"{_CLAIM}: {said.words}"]
-    return [f"register: entry {said.entry} of {said.register}, as its first event says"], [], []
+    identity = read_entry(layout).get("identity", "")
+    if identity and identity != register.entries[said.entry - 1].identity:
+        return [], [], [f"the identity in its entry.json is not that of entry {said.entry} of the register"]
+    return [f"register: entry {said.entry} of {said.register}, as its first event and entry.json say"], [], []
 
 
 _CLAIM = "what its first event says of other campaigns is not what the register had then"
@@ -116,7 +119,7 @@ def claims_rightly(register: Register, said: Vouched) -> bool:
     a campaign that began outside of its site say so, and claim nothing of others.
     """
     entry = register.entries[said.entry - 1]
-    outside = said.words == f"entry {said.entry} of the register of its site, which is not where it began"
+    outside = said.words == outside_words(said.entry)
     # another one may have been entered between its line and its first event
     later = (one.entry for one in register.campaigns() if one.entry >= entry.entry)
     return outside or any(said.words.startswith(claim_at(register, entry.entry, upto)) for upto in later)

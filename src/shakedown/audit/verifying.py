@@ -27,6 +27,8 @@ from shakedown.conductor.record.settling import parties_of_seals
 from shakedown.conductor.record.signing import allowed_signers, counter_seals, not_met, words_of
 from shakedown.events.campaigns import read_document
 from shakedown.events.chain import bytes_lost, damage_of
+from shakedown.events.entered import entry_trouble, vouched_by
+from shakedown.events.lease import changed_leases
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import SEAL_GONE, Damage, SealCheck, check_seals
@@ -103,6 +105,10 @@ def verify_campaign(
         _say_log(found, chain, seals, record)
         _say_lost(found, layout)
         _say_made(found, layout)
+        for name in changed_leases(layout):
+            found.unchecked.append(
+                f"lease/{name} is not what its driver wrote: who drove then, and where, is not known"
+            )
         for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
             found.unchecked.append(
                 f"log/snapshots/{name} is not what the log leads to: no reader believes it; resume makes it again"
@@ -269,6 +275,10 @@ def _beside_the_log(layout: Layout, record: Record, seals: SealCheck) -> Damage 
             return Damage(
                 str((seals_of(layout) / f"{row.digest}.json").relative_to(layout.root)), SEAL_GONE, event=row.seq
             )
+    said = vouched_by(layout)
+    trouble = entry_trouble(layout, said) if said is not None else ""
+    if trouble:
+        return Damage("entry.json", trouble)
     for path, why in _named_files(layout, record):
         if why:
             return Damage(path, why, event=_first_naming(layout, Path(path).stem))

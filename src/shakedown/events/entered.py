@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
 from shakedown.events.damage import NOT_JSON
-from shakedown.events.plain_files import read_plain
+from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.events.reader import first_event
 from shakedown.events.register import Register, new_name, read_register
 from shakedown.events.segment_file import sync_directory, unwritable
@@ -130,6 +130,35 @@ def read_entry(layout: Layout) -> dict[str, Any]:
     except (OSError, *NOT_JSON):
         return {}
     return said if isinstance(said, dict) else {}
+
+
+def entry_trouble(layout: Layout, said: Vouched) -> str:
+    """Purpose: why entry.json is not what was written before the campaign began, by its first event; "" where it is.
+
+    Nothing reads it any more once the campaign has begun, but it belongs to the record that people sign. ``said``: of that event.
+    """
+    try:
+        with open_plain(entry_path(layout), follow=False) as file:
+            found = msgspec.json.decode(file.read())
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}; {_must_hold(said)}"
+    except NOT_JSON:
+        return f"it is not JSON; {_must_hold(said)}"
+    wanted = {"campaign": said.campaign, "register": said.register, "entry": said.entry, "sha256": said.sha256}
+    if said.words != outside_words(said.entry):  # else it was moved before it began, and says what it was told before
+        wanted["words"] = said.words
+    there = found if isinstance(found, dict) else {}
+    wrong = next((key for key, value in wanted.items() if there.get(key) != value), "")
+    return f"its '{wrong}' is not that of the first event; {_must_hold(said)}" if wrong else ""
+
+
+def _must_hold(said: Vouched) -> str:
+    return f"event 1 says what it held: campaign {said.campaign}, entry {said.entry} of {said.register}"
+
+
+def outside_words(entry: int) -> str:
+    """Purpose: what a campaign says of its entry that began outside of the site that it was entered in."""
+    return f"entry {entry} of the register of its site, which is not where it began"
 
 
 def identity_of(layout: Layout) -> str:

@@ -21,10 +21,11 @@ from types import TracebackType
 import msgspec
 
 from shakedown.events.damage import NOT_JSON
-from shakedown.events.identity import Identity, is_alive, this_process
-from shakedown.events.plain_files import read_plain
+from shakedown.events.identity import Identity, is_alive, this_boot, this_process
+from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.events.segment_file import RecordAway, is_away, unwritable
-from shakedown.events.sums import has_sum, sum_of, with_sum
+from shakedown.events.segments import parse_header, read_header_line, segment_path
+from shakedown.events.sums import has_sum, read_end, sum_of, with_sum
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.units import show_duration
@@ -43,8 +44,8 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 class Holder:
     """Who holds a lease that was not given back.
 
-    ``alive`` is None where its process cannot be seen from here; ``locked`` None where locks do not work; ``who`` None where the
-    epoch file cannot be read. ``beat_age_s`` is the age of the last heartbeat.
+    ``alive`` is None where neither its process is seen from here, nor that its lock is gone on this machine; ``locked`` None where
+    locks do not work; ``who`` None where the epoch file cannot be read. ``beat_age_s`` is the age of the last heartbeat.
     """
 
     epoch: int
@@ -240,8 +241,43 @@ def _holder_of(layout: Layout, epoch: int, seen_from: Identity) -> Holder | None
         who = _identity(read_plain(path))
     except (*NOT_JSON, OSError):
         who = None
+    locked = _locked(path)
     alive = is_alive(who) if who is not None and who.same_place(seen_from) else None
-    return Holder(epoch, who, _beat_age(path), alive, _locked(path))
+    if who is None and locked is False and _wrote_here(layout, epoch):
+        alive = False
+    return Holder(epoch, who, _beat_age(path), alive, locked)
+
+
+def _wrote_here(layout: Layout, epoch: int) -> bool:
+    """Whether the driver of this lease wrote the record on this machine since it was booted, by ``lease/log-end`` and the segment
+    that this names. Its lock would be seen here then: a file that nobody holds locked is that of a driver that is gone.
+    """
+    end = read_end(layout.log)
+    if end is None or end.boot != this_boot() or not end.boot:
+        return False
+    try:
+        path = segment_path(layout.log, end.segment)
+        return parse_header(path, read_header_line(path) or b"").epoch == epoch
+    except (OSError, RecordError):
+        return False
+
+
+def changed_leases(layout: Layout) -> list[str]:
+    """Purpose: the names of epoch files that are not what a driver wrote, in their order: who drove then is not known any more."""
+    try:
+        names = sorted(name for name in os.listdir(layout.lease) if _NAME.fullmatch(name))  # noqa: PTH208 - as above
+    except OSError:
+        return []
+    return [name for name in names if _named_by(layout.lease / name) is None]
+
+
+def _named_by(path: Path) -> Identity | None:
+    """Who an epoch file names; None where it is not what was written, or no file."""
+    try:
+        with open_plain(path, follow=False) as file:
+            return _identity(file.read(_LONGEST_WORD))
+    except (*NOT_JSON, OSError):
+        return None
 
 
 # ---- files ---------------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from shakedown.events.entered import (
     disowned,
     identity_of,
     keep_entry,
+    outside_words,
     read_entry,
     read_vouched,
     site_of,
@@ -144,7 +145,7 @@ def _outside(layout: Layout) -> dict[str, Any]:
     if not said.get("entry") or said.get("campaign") != layout.root.absolute().name:
         return {"words": IN_NO_SITE}
     kept = {key: said[key] for key in ("register", "entry", "sha256") if key in said}
-    return kept | {"words": f"entry {said['entry']} of the register of its site, which is not where it began"}
+    return kept | {"words": outside_words(said["entry"])}
 
 
 def _entry_of(register: OpenRegister, layout: Layout, document: Document, identity: str) -> int:

@@ -50,7 +50,7 @@ class CaseScore(Struct, frozen=True):
 
 
 class CriterionScore(Struct, frozen=True):
-    """How a criterion came out. ``measured`` and ``bound`` are in ``unit`` (a share: 0.95, "%").
+    """How a criterion came out. ``measured`` and ``bound`` are in ``unit`` (0.95 is 95% where that is "share").
 
     ``arithmetic`` says how the number came about and what it must be; ``reason`` why it is undecided.
     ``worst_case`` is named where the criterion is per case. ``usual``: the plan states none, this one stands in.

@@ -11,8 +11,11 @@ from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
 
 TABLES = {
-    "criteria.csv": "One line a criterion: measured, bound, interval, waiver; how each is computed is in recipes.csv.",
-    "criteria-by-case.csv": "Criteria per case, a line a case; the worst one is the criterion's.",
+    "criteria.csv": "One line a criterion; how each is computed is in recipes.csv. measured, measured_before, bound and the "
+    "interval are numbers in unit (share: 0.95 is 95%; none: a plain count); must and arithmetic say the same in words, with "
+    "units of their own.",
+    "criteria-by-case.csv": "Criteria per case, a line a case, measured in unit as in criteria.csv; the worst one is the "
+    "criterion's.",
     "scores.csv": "One line a part of a score, with what it is computed from: value (of run; else by rule of values.csv), its load "
     "and baseline; result and score by formula.",
     "recipes.csv": "One line a criterion: the table, its rows and the formula that give what was measured.",

@@ -68,7 +68,7 @@ _REQUIREMENTS = (
 _LADDERS = (
     "component", "test", "ladder", "along", "size", "case", "state", "runs", "value", "figure", "within", "why", "over",
 )  # fmt: skip
-_BY_CASE = ("component", "criterion", "case", "outcome", "measured", "count", "arithmetic", "reason")
+_BY_CASE = ("component", "criterion", "case", "outcome", "measured", "unit", "count", "arithmetic", "reason")
 _COMPONENTS = (
     "component", "kind", "outcome", "wanted", "judged", "passed", "to_come", "attempts", "given_up", "as_expected",
     "unavailable", "warm_ups", "undetermined",
@@ -113,8 +113,8 @@ def _by_case(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:
         for item in component.criteria:
             for case in item.cases:
                 yield (
-                    component.name, item.name, case.case, case.outcome, case.measured, case.count, case.arithmetic,
-                    case.reason,
+                    component.name, item.name, case.case, case.outcome, case.measured, item.unit, case.count,
+                    case.arithmetic, case.reason,
                 )  # fmt: skip
 
 
