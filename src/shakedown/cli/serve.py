@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import os
 import secrets
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from shakedown.cli.output import say, site_option
 from shakedown.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from shakedown.store.index import Index
 
 EXTRA = "shakedown[serve]"
 
@@ -72,17 +76,16 @@ def _serve(
 
         from shakedown.live.indexing import Indexer
         from shakedown.live.server import application
-        from shakedown.store.index import Index, sqlite_url
+        from shakedown.store.index import Index
     except ImportError as error:
         message = f"'shakedown serve' needs packages that are not installed: {error.name}"
         raise UsageError(message, hint=f"pip install '{EXTRA}'") from error
-    index = Index(index_url or sqlite_url(_place_of_index(site)))
+    index = Index(index_url) if index_url else _own_index(_place_of_index(site))
     indexer = Indexer(site, index, rehearsals)
     say("reading the records ...")
     indexer.refresh()
     listening = _listen(host, port)
     address = f"[{host}]" if ":" in host else host
-    say(f"http://{address}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}")
     config = uvicorn.Config(
         application(indexer, hosts, token),
         log_level="warning",
@@ -90,8 +93,22 @@ def _serve(
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    with contextlib.suppress(KeyboardInterrupt):  # the way to end it, and no fault
+        say(f"http://{address}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}")
+        uvicorn.Server(config).run(sockets=[listening])
     index.close()
+
+
+def _own_index(place: Path) -> Index:
+    """The index in our own file; one that cannot be read is built again."""
+    from shakedown.store.index import Index, sqlite_url
+
+    try:
+        return Index(sqlite_url(place))
+    except UsageError:
+        for path in place.parent.glob(f"{place.name}*"):
+            path.unlink(missing_ok=True)
+        return Index(sqlite_url(place))
 
 
 def _listen(host: str, port: int) -> Any:

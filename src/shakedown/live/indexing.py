@@ -60,7 +60,8 @@ class Indexer:
         self.paths: dict[str, Path] = {}
         self._followed: dict[str, _Followed] = {}
         self._saved = {name: _position(text) for name, text in index.positions().items()}
-        self._troubled: dict[str, str] = {}
+        self._damages = index.damages()
+        self._turn = -1
 
     def refresh(self) -> list[str]:
         """Purpose: bring the index up to date; the campaigns that changed, by name. Errors: UsageError of the index alone."""
@@ -71,9 +72,28 @@ class Indexer:
             self._saved.pop(name), self._followed.pop(name, None)
         self.paths = there
         changed += [name for name, path in there.items() if self._has_news(name, path) and self._read(name, path)]
+        changed += self._patrol(set(changed))
         for name in changed:
             self.versions[name] = self.versions.get(name, 0) + 1
         return changed
+
+    def _patrol(self, just_read: set[str]) -> list[str]:
+        """Look at every byte of one record, of all in turn: whether it is still what was written, or is so again."""
+        names = sorted(self.paths.keys() & self._saved.keys() - just_read)
+        if not names:
+            return []
+        self._turn += 1
+        name = names[self._turn % len(names)]
+        found = damage_of(Layout(self.paths[name]))
+        why = str(found) if found is not None else ""
+        known = self._followed.get(name)
+        if why == self._damages.get(name, ""):
+            return []
+        if known is not None:
+            known.damage = why
+        self._damages[name] = why
+        self.index.tell_damage(name, why)
+        return [name]
 
     def _has_news(self, name: str, path: Path) -> bool:
         """Whether there may be something new; the look costs next to nothing."""
@@ -101,8 +121,8 @@ class Indexer:
                 for event in events:
                     one.record.add(event)
                 self._look_for_damage(one)
-                self.index.write(self._batch(name, one))
-                self._saved[name], one.begun, grown = one.follower.position, True, True
+                self._write(name, one)
+                grown = True
         except ShakedownError as error:
             from shakedown.model.errors import RecordError
 
@@ -118,14 +138,17 @@ class Indexer:
         if one.damage == why:
             return False
         one.damage = why
+        self._write(name, one)
+        return True
+
+    def _write(self, name: str, one: _Followed) -> None:
         self.index.write(self._batch(name, one))
         one.begun = True
-        self._saved[name] = one.follower.position
-        return True
+        self._saved[name], self._damages[name] = one.follower.position, one.damage
 
     def _look_for_damage(self, one: _Followed) -> None:
         now = time.monotonic()
-        if one.looked and now - one.looked < LOOK_FOR_DAMAGE_S:
+        if one.looked and now - one.looked < LOOK_FOR_DAMAGE_S and not one.damage and one.record.ended is None:
             return
         one.looked = now
         damage = damage_of(one.layout)

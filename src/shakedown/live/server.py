@@ -45,7 +45,7 @@ HEADERS = (
 )
 
 
-def application(indexer: Indexer, hosts: list[str], token: str = "", refresh_s: float = REFRESH_S) -> Starlette:
+def application(indexer: Indexer, hosts: list[str], token: str = "", refresh_s: float = REFRESH_S) -> ASGIApp:
     """Purpose: the application. ``hosts``: the names under which it may be asked; a request for another host is refused, so that
     no foreign page can read it through a name that is pointed here. ``token``: "" where everybody who reaches it may look.
     """
@@ -64,12 +64,12 @@ def application(indexer: Indexer, hosts: list[str], token: str = "", refresh_s: 
         Route("/static/{file}", site.static),
     ]
     middleware = [
-        Middleware(_Headers),
         Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
         Middleware(_Token, token=token),
     ]
     handlers: Any = {404: site.nothing_here, UsageError: site.refused, ShakedownError: site.failed, 500: site.our_fault}
-    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=site.lifespan)
+    app = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=site.lifespan)
+    return _Headers(app)  # outside of everything: what went wrong has them, too
 
 
 class _Site:

@@ -77,7 +77,17 @@ class Index:
         """Purpose: campaign -> the place up to which its log is in here, as JSON."""
         with self.reading() as connection:
             rows = connection.execute(select(campaigns.c.name, campaigns.c.position))
-            return dict(rows.tuples().all())
+            return {row.name: row.position for row in rows}
+
+    def damages(self) -> dict[str, str]:
+        """Purpose: campaign -> why its record cannot be believed, "" where it is whole."""
+        with self.reading() as connection:
+            return {row.name: row.damage for row in connection.execute(select(campaigns.c.name, campaigns.c.damage))}
+
+    def tell_damage(self, campaign: str, why: str) -> None:
+        """Purpose: say that a record is damaged, or with "" that it is whole again."""
+        with self._told(), self.engine.begin() as connection:
+            connection.execute(update(campaigns).where(campaigns.c.name == campaign).values(damage=why))
 
     def write(self, batch: Batch) -> None:
         """Purpose: put a batch in, all or nothing."""

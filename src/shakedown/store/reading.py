@@ -127,7 +127,8 @@ def notes_of(
 def figures_of(connection: Connection, campaign: int, run: str) -> dict[str, float]:
     """Purpose: the figures of one run by name."""
     rows = select(names.c.text, figures.c.value).join(names, names.c.id == figures.c.figure)
-    return dict(connection.execute(rows.where(figures.c.campaign == campaign, figures.c.run == run)).tuples().all())
+    found = connection.execute(rows.where(figures.c.campaign == campaign, figures.c.run == run))
+    return {row.text: row.value for row in found}
 
 
 def has_run(connection: Connection, campaign: int, run: str) -> bool:
@@ -185,7 +186,7 @@ def _in_words(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[s
     called = {}
     if numbers:
         chosen = select(campaigns.c.id, campaigns.c.name).where(campaigns.c.id.in_(numbers))
-        called = dict(connection.execute(chosen).tuples().all())
+        called = {row.id: row.name for row in connection.execute(chosen)}
     return [row | {kind: words[row[kind]] for kind in NAMED} | {"campaign": called[row["campaign"]]} for row in rows]
 
 
@@ -193,7 +194,7 @@ def _words(connection: Connection, numbers: set[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for some in _groups(sorted(numbers)):
         chosen = select(names.c.id, names.c.text).where(names.c.id.in_(some))
-        found |= dict(connection.execute(chosen).tuples().all())
+        found |= {row.id: row.text for row in connection.execute(chosen)}
     return found
 
 
