@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.live.conftest import Browser
 
 from shakedown.live import pages
+from shakedown.store.tables import NAMED
 
 Browse = Callable[..., Browser]
 PAGES = (
@@ -227,4 +228,4 @@ def test_metrics_are_what_prometheus_reads(site: Path, browse: Browse) -> None:
 
 
 def test_every_column_and_every_state_can_be_chosen() -> None:
-    assert set(pages.USUAL) <= set(pages.COLUMNS) and set(pages.NAMED) <= set(pages.COLUMNS)
+    assert set(pages.USUAL) <= set(pages.COLUMNS) and set(NAMED) <= set(pages.COLUMNS)

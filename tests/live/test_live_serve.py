@@ -108,3 +108,25 @@ def test_misuse_has_its_sentence(
     assert done.returncode == 2 and "the index" in done.stderr and "--index" in done.stderr
     done = people(tmp_path, "serve")
     assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+def test_status_follows_a_campaign_to_its_end(
+    site: Path, people: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    done = people(site, "status", "p-1", "--watch")
+    assert done.returncode == 0 and done.stdout == people(site, "status", "p-1").stdout + "\n"
+    (site / "tests/ok.yaml").write_text(
+        "test: ok\nrun:\n  command: |\n    while [ ! -e {campaign}/../../go ]; do sleep 0.05; done; echo fine\n"
+    )
+    conductor = subprocess.Popen([*SHAKEDOWN, "run", "p", "-q"], cwd=site)
+    while people(site, "status", "p-2").returncode != 0:
+        assert conductor.poll() is None
+    watch = subprocess.Popen([*SHAKEDOWN, "status", "p-2", "--watch"], cwd=site, stdout=subprocess.PIPE, text=True)
+    assert watch.stdout is not None
+    assert watch.stdout.readline().startswith("p-2: running")
+    (site / "go").touch()
+    said = watch.stdout.read()
+    assert (watch.wait(60), conductor.wait(60)) == (0, 1)
+    assert "p-2: ended; it is over" in said
+    done = people(site, "status", "--watch", "--json")
+    assert done.returncode == 2 and "shakedown log --follow --json" in done.stderr
