@@ -18,6 +18,7 @@ from shakedown.store.tables import NAMED, campaigns, figures, minutes, names, no
 
 SORTABLE = ("at", "started", "elapsed", "ordered", "run")
 LONGEST_PATTERN = 300  # letters
+_FACTS = [column for column in campaigns.c if column.name != "position"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +41,14 @@ class Filter:
 
 def campaigns_in(connection: Connection) -> list[dict[str, Any]]:
     """Purpose: every campaign with its facts and its runs by state, the newest first."""
-    found = [dict(row._mapping) for row in connection.execute(select(campaigns).order_by(campaigns.c.last.desc()))]
+    rows = connection.execute(select(*_FACTS).order_by(campaigns.c.last.desc()))
     counts = counts_of(connection)
-    return [row | {"states": counts.get(row["id"], {})} for row in found]
+    return [dict(row._mapping) | {"states": counts.get(row.id, {})} for row in rows]
 
 
 def campaign_named(connection: Connection, name: str) -> dict[str, Any] | None:
     """Purpose: the facts of one campaign; None where there is none of this name."""
-    row = connection.execute(select(campaigns).where(campaigns.c.name == name)).first()
+    row = connection.execute(select(*_FACTS).where(campaigns.c.name == name)).first()
     return None if row is None else dict(row._mapping)
 
 
