@@ -15,6 +15,7 @@ BENCHMARKS = (
     "engine",
     "kernels",
     "nodes",
+    "live",
     "slurm",
     "packs",
     "models",

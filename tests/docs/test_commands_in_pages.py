@@ -20,6 +20,7 @@ PAGES = sorted(
     [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*/README.md")],
 )
 GENERATED = ROOT / "docs/reference/commands.md"
+_UP_TO_A_PIPE = re.compile(r"""(?:'[^']*'|"[^"]*"|(?!\s\#)[^|;&>])*""")  # what is quoted is no pipe
 
 
 def lines(text: str) -> Iterator[str]:
@@ -29,7 +30,7 @@ def lines(text: str) -> Iterator[str]:
         if line.startswith("```"):
             fenced = not fenced
         elif (fenced or line.startswith("    ")) and re.match(r"\s*(\$ )?shakedown [a-z]", line):
-            yield re.split(r"[|;&>]|\s#", line.strip().removeprefix("$ "))[0].strip(" \\")
+            yield _UP_TO_A_PIPE.match(line.strip().removeprefix("$ "))[0].strip(" \\")  # type: ignore[index]
 
 
 def fault(line: str) -> str:

@@ -92,7 +92,7 @@ PLANS = [
     ("50%", "20 GB", "9:20: limits.budgets.f2/bandwidth: '20 GB' and the budget, which is in bytes/s, do not measure the same thing\nhint: write it in GB/s"),
     ("f2/bandwidth: 50%", "f2/bandwith: 50%", "9:20: limits.budgets.f2/bandwith: system c5 has no such budget\nhint: did you mean 'f2/bandwidth'?"),
     ("limits: {", "limits: {copis: 3, ", "9:10: unknown key 'copis' in limits\nhint: did you mean 'copies'?"),
-    ("[a]\n", "[a]\n      limits: {copies: 3}\n", "6:24: functionality.limits.copies is numbers by test, not '3'"),
+    ("[a]\n", "[a]\n      limits: {copies: 3}\n", "6:24: functionality.limits.copies is numbers by test, not '3'\nhint: write it so: copies: {TEST: ...}"),
     ("[a]\n", "[a]\n      modes: {isolated: {}}\n", "6:7: 'modes' has no meaning in a component of kind functionality\nhint: it goes with performance"),
     ("[a]\n", "[a]\n      duration: 2h\n", "6:7: 'duration' has no meaning in a component of kind functionality\nhint: it goes with stability"),
     ("[a]\n", "[a]\n      gate: met\n", "6:7: 'gate' has no meaning without after\nhint: after: the components that come first"),

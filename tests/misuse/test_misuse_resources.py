@@ -27,7 +27,7 @@ RUNS = [
     ("constraint: knl cache", "2:19: run.constraint: 'knl cache' is no constraint\nhint: features, joined by '&' or '|' without blanks: knl&cache"),
     ("reservation: a b", "2:20: run.reservation: 'a b' is no reservation\nhint: its name, as scontrol show reservations has it"),
     ("licences: {matlab: 0}", "2:26: run.licences.matlab: 0 is less than 1, the least that is possible"),
-    ("licences: [matlab]", "2:17: run.licences is whole numbers by licence, not a list"),
+    ("licences: [matlab]", "2:17: run.licences is whole numbers by licence, not a list\nhint: write it so: licences: {LICENCE: ...}"),
     ("options: --qos=debug", "2:16: run.options is a list of options, not '--qos=debug'\nhint: write it in brackets: [--qos=debug]"),
     ("options: [qos=debug]", "2:17: run.options: 'qos=debug' is not one option in one word\nhint: write --account=NAME, and another one as a word of its own"),
     ("options: [--nodes=2]", "2:17: run.options: '--nodes=2': every submission says --nodes already\nhint: a test says it: run.nodes"),

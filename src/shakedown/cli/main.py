@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "why": ("why", "Why a run or case waits, failed, or was judged as it was."),
     "log": ("log", "The events of a campaign."),
     "runs": ("runs", "The runs of a campaign as a table."),
+    "serve": ("serve", "A live page of the site's campaigns, in a browser."),
+    "feed": ("feed", "Send every event to InfluxDB or another server."),
     "failures": ("failures", "What failed runs are put down to, by class and by likeness."),
     "export": ("export", "Write one run as files: script, environment, output, events."),
     "cancel": ("steer.cancel", "Cancel runs, cases or a whole campaign."),
@@ -72,7 +74,7 @@ COMPLETING = "_SHAKEDOWN_COMPLETE"  # in the environment while a shell asks how 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Prepare": ("init", "check", "list", "show", "schema", "kernels", "reference", "golden"),
     "Run": ("run", "resume"),
-    "Watch": ("status", "why", "runs", "log", "failures", "nodes", "export", "figures"),
+    "Watch": ("status", "serve", "feed", "why", "runs", "log", "failures", "nodes", "export", "figures"),
     "Compare": ("compare", "history", "scaling", "import"),
     "Steer": (
         "pause",

@@ -3,35 +3,78 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from shakedown.cli.output import emit, fitted, json_option, printable, site_option, table
+from shakedown.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from shakedown.model.layout import Layout
 
 _BESIDE = {"warm_up": "warm up", "filler": "take nodes that the mix leaves idle"}
+LOOK_S = 0.5  # between two looks at the length of the log
+SILENT_S = 10.0  # after which it is shown again though the log did not grow: nodes and the conductor may have changed
 MOST_SETS = 10  # of nodes that are out, on a terminal
 
 
 @click.command()
 @click.argument("campaign", required=False)
 @site_option
+@click.option("--watch", is_flag=True, help="Show it again whenever something happened, until the campaign is over.")
 @json_option
-def command(campaign: str | None, site: str | None, as_json: bool) -> int:
+def command(campaign: str | None, site: str | None, watch: bool, as_json: bool) -> int:
     """Where a campaign stands (the newest one, if none is named)."""
     from shakedown.cli.record import find_campaign
-    from shakedown.events.lease import holder
     from shakedown.model.layout import Layout
+
+    if watch and as_json:
+        raise UsageError("--watch is for people", hint="programs follow the events: shakedown log --follow --json")
+    layout = Layout(find_campaign(Path(site) if site else None, campaign))
+    if watch:
+        _watch(layout)
+        return 0
+    data = _look(layout)
+    emit(data, as_json, lambda: _render(data))
+    return 0
+
+
+def _watch(layout: Layout) -> None:
+    """Status after status, each in the place of the one before it on a terminal, until the campaign is over."""
+    import sys
+    import time
+
+    begin = "\x1b[H\x1b[2J" if sys.stdout.isatty() else ""
+    shown = None
+    while True:
+        data = _look(layout)
+        text = _render(data)
+        if text != shown:
+            click.echo(f"{begin}{text}" + ("" if begin else "\n"))
+            shown = text
+        if data["phase"] == "ended":
+            return
+        length, looked = _length(layout), time.monotonic()
+        while _length(layout) == length and time.monotonic() - looked < SILENT_S:
+            time.sleep(LOOK_S)
+
+
+def _length(layout: Layout) -> int:
+    """How long the log is: it grows with everything that happens."""
+    return sum(path.stat().st_size for path in layout.log.glob("0*.jsonl"))
+
+
+def _look(layout: Layout) -> dict[str, Any]:
+    from shakedown.events.lease import holder
     from shakedown.queries.status import status
 
-    layout = Layout(find_campaign(Path(site) if site else None, campaign))
     data = status(layout)
     held = holder(layout)
     data["driver"] = str(held) if held is not None and not held.gone else ""
     data["silent_s"] = round(held.silent_s, 1) if held is not None and data["phase"] != "ended" else 0.0
     data["replaced_after_s"] = held.replaced_after_s if held is not None and data["silent_s"] else 0.0
-    emit(data, as_json, lambda: _render(data))
-    return 0
+    return data
 
 
 def _render(data: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -35,7 +36,10 @@ def command(
     from shakedown.model.near_names import near_case
     from shakedown.queries.status import look
 
-    if bool(subjects) == everything:
+    if subjects and everything:
+        hint = f"where it is the campaign, name it so: shakedown cancel --all --campaign {shlex.quote(subjects[0])}"
+        raise UsageError(f"--all cancels the whole campaign: '{subjects[0]}' beside it says nothing", hint=hint)
+    if not subjects and not everything:
         raise UsageError("name runs or cases to cancel, or --all", hint="shakedown runs lists them")
     by = {} if who is None else {"by": kept_words("--by", who)}
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))

@@ -124,7 +124,10 @@ class MapOf:
 
     def read(self, node: Node, label: str, problems: Problems) -> dict[str, Any] | None:
         if node.__class__ is not MappingNode:
-            problems.at(node, f"{label} is {self.words}, not {shape(node)}")
+            key = label.rpartition(".")[2]
+            problems.at(
+                node, f"{label} is {self.words}, not {shape(node)}", f"write it so: {key}: {{{self.called}: ...}}"
+            )
             return None
         values: dict[str, Any] = {}
         for key_node, value_node in node.value:

@@ -1,0 +1,220 @@
+"""A feed: every event of every campaign of a site to one server, from a saved place, over restarts and outages of both.
+
+``Feed.run`` is the table of contents. The place is saved after the server took a request. So after a crash the last request comes
+once more: servers of time series keep one point for it, and others tell it by its campaign and number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, read_document
+from shakedown.events.follower import Follower
+from shakedown.events.segments import Position
+from shakedown.live.feeds.line_protocol import line_of
+from shakedown.live.feeds.points import points_of
+from shakedown.live.feeds.sending import Answer, Outcome, post
+from shakedown.model.errors import RecordError, ShakedownError, UsageError
+from shakedown.model.events import Event
+from shakedown.model.frozen import thaw
+from shakedown.model.layout import Layout
+
+MANY = 2000  # items in one request
+LOOK_S, LONGEST_WAIT_S = 1.0, 60.0
+LINES, JSON = "lines", "json"
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a feed did: ``sent`` items that the server took, ``refused`` by it for good, ``events`` that were read."""
+
+    events: int = 0
+    sent: int = 0
+    refused: int = 0
+
+
+@dataclass(slots=True)
+class Place:
+    """How far a campaign was sent: ``position`` in its log, and ``sent``, the last event that the server has."""
+
+    position: Position
+    sent: int = 0
+
+
+@dataclass(slots=True)
+class Feed:
+    """A feed of a site to ``address`` in the form ``form``; the place is kept in ``saved``, a file.
+
+    ``say`` tells a person of outages and of what was refused; ``wait`` waits so many seconds.
+    """
+
+    site: Path
+    address: str
+    form: str
+    saved: Path
+    headers: dict[str, str]
+    say: Callable[[str], None]
+    wait: Callable[[float], None] = time.sleep
+    counts: Counts = field(default_factory=Counts)
+    _places: dict[str, Place] = field(default_factory=dict)
+    _tests: dict[str, dict[str, str]] = field(default_factory=dict)
+    _outage: str = ""
+    _damaged: dict[str, str] = field(default_factory=dict)
+
+    def run(self, once: bool) -> bool:
+        """Purpose: send what is new, and go on until somebody ends it; with ``once`` end when all is sent, or at the first outage.
+
+        Whether all was taken. Errors: UsageError where the server lets us not in.
+        """
+        self._places = _read(self.saved)
+        while True:
+            for path in campaigns_in(self.site / CAMPAIGNS):
+                if not self._send_campaign(path, once):
+                    return False
+            if once:
+                return not self._damaged
+            self.wait(LOOK_S)
+
+    def _send_campaign(self, path: Path, once: bool) -> bool:
+        """All that is new of one campaign; False where the server does not answer and nobody wants to wait."""
+        place = self._places.setdefault(path.name, Place(Position()))
+        follower = Follower(Layout(path).log, place.position)
+        while True:
+            try:
+                events = follower.new_events()
+            except RecordError as error:
+                self._tell_damage(path.name, str(error))
+                return True
+            if not events:
+                return True
+            fresh = [event for event in events if event.seq > place.sent]
+            if not self._deliver(list(self._items(path, fresh)), place, once):
+                return False
+            self.counts.events += len(fresh)
+            place.position, place.sent = follower.position, max(place.sent, events[-1].seq)
+            _write(self.saved, self._places)
+
+    def _tell_damage(self, name: str, why: str) -> None:
+        if self._damaged.get(name) != why:
+            self._damaged[name] = why
+            self.say(f"{name}: DAMAGED: {why}: its events from there on are not sent")
+
+    # ---- items: lines of the line protocol, or events as JSON
+
+    def _items(self, path: Path, events: Sequence[Event]) -> Iterator[tuple[int, bytes]]:
+        """What is sent of some events, each with the number of its event."""
+        for event in events:
+            if self.form == JSON:
+                yield event.seq, msgspec.json.encode({"campaign": path.name, **msgspec.to_builtins(event)})
+                continue
+            if path.name not in self._tests or event.event == "amended":
+                self._tests[path.name] = _tests_of_cases(Layout(path))
+            for point in points_of(path.name, event, self._tests[path.name]):
+                yield event.seq, line_of(point).encode()
+
+    # ---- delivery
+
+    def _deliver(self, items: list[tuple[int, bytes]], place: Place, once: bool) -> bool:
+        """Until the server took them, but for what it refuses for good; False where it does not answer and nobody wants to wait."""
+        todo = [items[start : start + MANY] for start in range(0, len(items), MANY)]
+        pause = LOOK_S
+        while todo:
+            batch = todo.pop(0)
+            answer = self._post([item for _, item in batch])
+            if answer.outcome == Outcome.LATER:
+                self._tell_outage(answer.says)
+                if once:
+                    return False
+                todo.insert(0, batch)
+                self.wait(pause)
+                pause = min(2 * pause, LONGEST_WAIT_S)
+                continue
+            if answer.outcome == Outcome.REFUSED and len(batch) > 1:  # which of them it is that the server cannot take
+                middle = len(batch) // 2
+                todo[:0] = [batch[:middle], batch[middle:]]
+                continue
+            self._count(batch, answer)
+            pause = LOOK_S
+            if todo:  # all events before the next one are with the server
+                place.sent = max(place.sent, todo[0][0][0] - 1)
+                _write(self.saved, self._places)
+        return True
+
+    def _count(self, batch: list[tuple[int, bytes]], answer: Answer) -> None:
+        if answer.outcome == Outcome.TAKEN:
+            self.counts.sent += len(batch)
+            self._tell_back()
+            return
+        self.counts.refused += 1
+        self.say(f"refused for good: {answer.says}: {batch[0][1][:200].decode('utf-8', 'replace')}")
+
+    def _post(self, batch: list[bytes]) -> Answer:
+        if self.form == JSON:
+            return post(
+                self.address, b"[" + b",".join(batch) + b"]", self.headers | {"Content-Type": "application/json"}
+            )
+        return post(
+            self.address, b"\n".join(batch) + b"\n", self.headers | {"Content-Type": "text/plain; charset=utf-8"}
+        )
+
+    def _tell_outage(self, why: str) -> None:
+        if not self._outage:
+            self.say(f"the server does not take it: {why}; nothing is lost, it is tried again")
+        self._outage = why
+
+    def _tell_back(self) -> None:
+        if self._outage:
+            self.say("the server takes it again")
+        self._outage = ""
+
+
+def _tests_of_cases(layout: Layout) -> dict[str, str]:
+    """The test of each case, from every plan that was ever in force."""
+    found: dict[str, str] = {}
+    for path in sorted(layout.documents.glob("*.json")):
+        with contextlib.suppress(ShakedownError):
+            found |= {case.id: case.test for case in thaw(read_document(layout, path.stem)).cases}
+    return found
+
+
+def place_of(site: Path, address: str, form: str) -> Path:
+    """Purpose: where the place of a feed is kept unless somebody says: in the person's own state, one for each site and server."""
+    import hashlib
+
+    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "shakedown/feeds"
+    key = hashlib.sha256(f"{site.resolve()}\0{address}\0{form}".encode()).hexdigest()[:16]
+    return home / f"{key}.json"
+
+
+def _read(path: Path) -> dict[str, Place]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_bytes())
+        return {name: Place(Position(**said["position"]), int(said["sent"])) for name, said in found.items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        hint = "without it every event is sent again: remove it if the server can bear that"
+        raise UsageError(f"{path} is not the place of a feed: {error}", hint=hint) from error
+
+
+def _write(path: Path, places: dict[str, Place]) -> None:
+    """All of it or nothing: a crash leaves the place before."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps({name: asdict(place) for name, place in places.items()}))
+        with draft.open("rb") as handle:
+            os.fsync(handle.fileno())
+        draft.replace(path)
+    except OSError as error:
+        message = f"the place of the feed cannot be kept in {path}: {error.strerror}"
+        raise UsageError(message, hint="name another file with --position") from error

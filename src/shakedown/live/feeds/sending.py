@@ -1,0 +1,99 @@
+"""Sending to a server over HTTP, with what its answer means: taken, refused for good, to be tried again.
+
+A server that does not answer is waited for, however long it takes; one that refuses a part of what it gets loses that part alone.
+"""
+
+from __future__ import annotations
+
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from shakedown.model.errors import UsageError
+
+TIMEOUT_S = 20.0
+_SAID_BYTES = 300
+
+
+class Outcome(StrEnum):
+    """``TAKEN``: the server has it. ``REFUSED``: it will never take this. ``LATER``: it does not answer, or not now."""
+
+    TAKEN = "taken"
+    REFUSED = "refused"
+    LATER = "later"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    outcome: Outcome
+    says: str = ""
+
+
+def post(address: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    """Purpose: send it once. Errors: UsageError where the server lets nobody in, or has no such place: to wait would not help."""
+    request = urllib.request.Request(address, data=body, headers=dict(headers), method="POST")
+    try:
+        with _opener().open(request, timeout=TIMEOUT_S):
+            return Answer(Outcome.TAKEN)
+    except urllib.error.HTTPError as error:
+        said = error.read(_SAID_BYTES).decode("utf-8", "replace").strip()
+        return _understood(error.code, f"{error.code} {error.reason}{': ' + said if said else ''}", address)
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", None) or error
+        return Answer(Outcome.LATER, f"{getattr(reason, 'strerror', None) or reason}")
+
+
+def _understood(code: int, says: str, address: str) -> Answer:
+    if code in (401, 403):
+        hint = "put the token into a file and name it with --token-file"
+        raise UsageError(f"{shown(address)} lets us not in: {says}", hint=hint)
+    if code in (404, 405) or 300 <= code < 400:
+        raise UsageError(
+            f"{shown(address)} takes nothing: {says}", hint="is the address whole, with its database or bucket?"
+        )
+    if code in (400, 413, 422):
+        return Answer(Outcome.REFUSED, says)
+    return Answer(Outcome.LATER, says)
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """Follows no redirection: a token goes to the server that was named, and to no other."""
+
+    class Stays(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: object) -> None:
+            return None
+
+    return urllib.request.build_opener(Stays)
+
+
+def with_words(address: str, **words: str) -> str:
+    """Purpose: an address with some words in its query set."""
+    parts = urlsplit(address)
+    query = [(key, value) for key, value in parse_qsl(parts.query, keep_blank_values=True) if key not in words]
+    return urlunsplit(parts._replace(query=urlencode([*query, *words.items()])))
+
+
+def check_address(address: str) -> str:
+    """Purpose: an address as it was given. Errors: UsageError where it is none, or holds a password."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(
+            f"'{shown(address)}' is no address of a server",
+            hint="such as http://influx.example.org:8086/write?db=acceptance",
+        )
+    secret = parts.password is not None or {"p", "token", "password"} & {key for key, _ in parse_qsl(parts.query)}
+    if secret:
+        message = "a password or token in the address would be seen by everybody who lists processes"
+        raise UsageError(message, hint="put the token into a file and name it with --token-file")
+    return address
+
+
+def shown(address: str) -> str:
+    """Purpose: an address for people, without what may be secret in it."""
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))

@@ -1,0 +1,148 @@
+"""The pages as text: templates, and what the address asks for. Everything of unknown origin is escaped by the engine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from shakedown import __version__
+from shakedown.model.errors import UsageError
+from shakedown.report.page.filters import FILTERS
+from shakedown.report.page.site_templates import OURS as REPORT_TEMPLATES
+from shakedown.report.words import harmless, show_elapsed, show_time
+from shakedown.store.reading import SORTABLE, Filter
+from shakedown.store.tables import NAMED
+
+HERE = Path(__file__).parent
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+PAGE_ROWS, MOST_ROWS = 100, 1000
+COLUMNS = {
+    "campaign": "campaign", "run": "run", "case": "case", "test": "test", "component": "component", "state": "state",
+    "attempt": "attempt", "started": "began (UTC)", "elapsed": "seconds", "nodes": "nodes", "failure": "put down to",
+    "reason": "reason", "job": "job", "mode": "mode", "epoch": "epoch", "exit": "exit", "ruling": "ruled",
+}  # fmt: skip
+USUAL = ("run", "case", "state", "attempt", "started", "elapsed", "nodes", "reason")
+RIGHT = frozenset({"attempt", "elapsed", "epoch", "exit"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks of a stream of runs. ``columns``: shown ones, in order; ``items``: the address's own words."""
+
+    filter: Filter
+    columns: tuple[str, ...]
+    items: tuple[tuple[str, str], ...]
+
+    @property
+    def page(self) -> int:
+        return self.filter.offset // self.filter.limit
+
+    def pages(self, total: int) -> int:
+        return max(1, math.ceil(total / self.filter.limit))
+
+    def address(self, **changes: str | int) -> str:
+        """The address of the same stream with some words changed."""
+        kept = [(key, value) for key, value in self.items if key not in changes]
+        return "?" + urlencode([*kept, *((key, str(value)) for key, value in changes.items() if value != "")])
+
+    def word(self, key: str) -> str:
+        """What the address says of one thing; "" where it says nothing."""
+        return dict(self.items).get(key, "")
+
+
+class Pages:
+    """Renders. One engine for all requests; templates are compiled once."""
+
+    def __init__(self) -> None:
+        from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+
+        loaders = {"shakedown": FileSystemLoader(REPORT_TEMPLATES), "live": FileSystemLoader(HERE / "templates")}
+        self.engine = Environment(
+            loader=PrefixLoader(loaders),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self.engine.filters.update(FILTERS)
+        self.engine.filters |= {"moment": show_time, "seconds": show_elapsed, "harmless": harmless, "segment": segment}
+        self.engine.globals |= {
+            "version": __version__,
+            "COLUMNS": COLUMNS,
+            "NAMED": NAMED,
+            "RIGHT": RIGHT,
+            "SORTABLE": SORTABLE,
+        }
+
+    def render(self, template: str, facts: dict[str, Any], path: str) -> str:
+        """Purpose: a page. ``path``: its own address."""
+        return self.engine.get_template(f"live/{template}").render({"here": path} | facts)
+
+    def as_json(self, facts: dict[str, Any]) -> bytes:
+        """Purpose: what a page shows, for programs; drawings are left out."""
+        from markupsafe import Markup
+
+        plain = {key: value for key, value in facts.items() if not isinstance(value, Markup | Asked) and key != "view"}
+        return msgspec.json.format(msgspec.json.encode(plain), indent=2)
+
+    def asked(self, items: list[tuple[str, str]], campaign: str) -> Asked:
+        """Purpose: the words of an address, read. Errors: UsageError that names the word and what it may be."""
+        items = [(key, value) for key, value in items if value != ""]
+        words = dict(items)
+        columns = tuple(value for key, value in items if key == "column" and value in COLUMNS)
+        usual = USUAL if campaign else ("campaign", *USUAL)
+        size = _whole(words, "rows", PAGE_ROWS, 1, MOST_ROWS)
+        sort = words.get("sort", "at")
+        if sort not in SORTABLE:
+            raise UsageError(f"sort={sort}: runs are sorted by one of {', '.join(SORTABLE)}")
+        wanted = Filter(
+            campaign=campaign,
+            patterns={kind: words[kind] for kind in NAMED if kind in words},
+            bad=True if words.get("bad") == "1" else None,
+            live={"1": True, "0": False}.get(words.get("live", "")),
+            since=_moment(words, "since"),
+            until=_moment(words, "until"),
+            sort=sort,
+            rising=words.get("rising") == "1",
+            limit=size,
+            offset=_whole(words, "page", 0, 0, 10_000_000) * size,
+        )
+        return Asked(wanted, columns or usual, tuple(items))
+
+
+def segment(text: str) -> str:
+    """A name as one segment of an address."""
+    return quote(text, safe="")
+
+
+def static(name: str) -> tuple[bytes, str] | None:
+    """Purpose: a file that pages load, and its kind; None where there is none of this name."""
+    for path in (HERE / "static").iterdir():
+        if path.name == name and path.suffix in KINDS:
+            return path.read_bytes(), KINDS[path.suffix]
+    return None
+
+
+def _whole(words: dict[str, str], key: str, default: int, least: int, most: int) -> int:
+    text = words.get(key, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
+        raise UsageError(f"{key}={text}: it is a whole number from {least} to {most}")
+    return int(text)
+
+
+def _moment(words: dict[str, str], key: str) -> float | None:
+    """A moment as ISO 8601, such as 2026-11-22T06:00+01:00; without an offset it is UTC."""
+    if key not in words:
+        return None
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(words[key])
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"{key}={words[key]}: it is a moment such as 2026-11-22T06:00") from error

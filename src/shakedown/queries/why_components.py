@@ -1,0 +1,62 @@
+"""Why a component, a criterion of one or a drill stands as it does: from the scorecard, and from the state for drills."""
+
+from __future__ import annotations
+
+from shakedown.engine import State
+from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
+from shakedown.model.layout import Layout
+from shakedown.queries.status import Answer, drills_now, look
+from shakedown.report.reading import read_campaign, scorecard_of
+
+
+def why_component(layout: Layout, subject: str) -> Answer | None:
+    """Purpose: the answer where ``subject`` names a component, a criterion or a drill; None where it names none of these."""
+    state = look(layout)
+    if state.plan is None:
+        return None
+    scores = scorecard_of(read_campaign(layout.root)).components
+    for score in scores:
+        if score.name == subject:
+            return Answer(subject, "component", _of_component(score) + _drills(state, subject))
+    lines = [
+        line
+        for score in scores
+        for item in score.criteria
+        if item.name == subject
+        for line in _of_criterion(score, item)
+    ]
+    drills = [
+        f"{one['component']}: drill {one['drill']} {one['says']}"
+        for one in drills_now(state)
+        if one["drill"] == subject
+    ]
+    of_drills = [
+        line
+        for score in scores
+        for item in score.criteria
+        if item.name.startswith(f"drill {subject}:")
+        for line in _of_criterion(score, item)
+    ]
+    found = drills + lines + of_drills
+    return Answer(subject, "drill" if drills else "criterion", found) if found else None
+
+
+def _of_component(score: ComponentScore) -> list[str]:
+    """The outcome, what is to come, and every criterion that keeps it from being accepted."""
+    to_come = f", {score.to_come} to come" if score.to_come else ""
+    lines = [f"{score.outcome}: {score.passed} of {score.wanted} wanted results passed{to_come}"]
+    open_ones = [item for item in score.criteria if item.outcome not in ("met", "waived")]
+    lines += [line for item in open_ones for line in _of_criterion(None, item)]
+    met = len(score.criteria) - len(open_ones)
+    return lines + ([f"its other criteria are met or waived: {met}"] if met and open_ones else [])
+
+
+def _of_criterion(score: ComponentScore | None, item: CriterionScore) -> list[str]:
+    place = f"{score.name}: " if score is not None else ""
+    said = "; ".join(filter(None, (item.arithmetic, item.reason))) or f"must be {item.must}"
+    worst = [f"  shakedown why '{item.worst_case}' says more of its worst case"] if item.worst_case else []
+    return [f"{place}{item.name} is {item.outcome_words}: {said}", *worst]
+
+
+def _drills(state: State, component: str) -> list[str]:
+    return [f"drill {one['drill']} {one['says']}" for one in drills_now(state) if one["component"] == component]

@@ -1,0 +1,256 @@
+"""The index itself: opened, written in one transaction a batch, thrown away where it is of another version.
+
+``Index.write`` is the table of contents: what one reading of a log brought goes in together with the place up to which the log
+was read, so that a crash leaves an index that is behind, and never one that is wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, bindparam, create_engine, delete, event, func, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from shakedown.model.errors import UsageError
+from shakedown.store import tables
+from shakedown.store.tables import (
+    NAMED,
+    OF_A_CAMPAIGN,
+    VERSION,
+    campaigns,
+    figures,
+    metadata,
+    minutes,
+    names,
+    notes,
+    runs,
+)
+
+MANY = 500  # values in one statement: databases have a limit
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one reading of a campaign's log brought. ``afresh``: what the index had of the campaign is thrown away first.
+
+    ``facts``: the columns of ``campaigns``. ``runs``: rows of ``runs`` with names as words; ``figures``: run -> figure -> value;
+    ``notes``: rows of ``notes`` with the kind as a word.
+    """
+
+    campaign: str
+    facts: dict[str, Any]
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    figures: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    afresh: bool = False
+
+
+class Index:
+    """An index of campaigns in the database at ``url``, such as ``sqlite:////home/me/index.sqlite``.
+
+    Errors: UsageError where the database cannot be reached or written. One process writes; any number reads.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._known: dict[tuple[str, str], int] = {}
+        with self._told():
+            self.engine = _engine(url)
+            self._make()
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection to read with: what it sees is one state of the index."""
+        with self._told(), self.engine.connect() as connection:
+            yield connection
+
+    def positions(self) -> dict[str, str]:
+        """Purpose: campaign -> the place up to which its log is in here, as JSON."""
+        with self.reading() as connection:
+            rows = connection.execute(select(campaigns.c.name, campaigns.c.position))
+            return {row.name: row.position for row in rows}
+
+    def damages(self) -> dict[str, str]:
+        """Purpose: campaign -> why its record cannot be believed, "" where it is whole."""
+        with self.reading() as connection:
+            return {row.name: row.damage for row in connection.execute(select(campaigns.c.name, campaigns.c.damage))}
+
+    def tell_damage(self, campaign: str, why: str) -> None:
+        """Purpose: say that a record is damaged, or with "" that it is whole again."""
+        with self._told(), self.engine.begin() as connection:
+            connection.execute(update(campaigns).where(campaigns.c.name == campaign).values(damage=why))
+
+    def write(self, batch: Batch) -> None:
+        """Purpose: put a batch in, all or nothing."""
+        with self._told(), self.engine.begin() as connection:
+            number = _campaign(connection, batch)
+            if batch.afresh:
+                _forget(connection, number)
+            touched = _minutes_of(connection, number, [row["run"] for row in batch.runs])
+            self._runs(connection, number, batch.runs)
+            self._figures(connection, number, batch.figures)
+            self._notes(connection, number, batch.notes)
+            _count_again(connection, number, touched | {row["minute"] for row in batch.runs})
+
+    def drop(self, campaign: str) -> None:
+        """Purpose: forget a campaign that is there no more."""
+        with self._told(), self.engine.begin() as connection:
+            number = connection.scalar(select(campaigns.c.id).where(campaigns.c.name == campaign))
+            if number is not None:
+                _forget(connection, number)
+                connection.execute(delete(campaigns).where(campaigns.c.id == number))
+
+    # ---- parts of ``write``
+
+    def _runs(self, connection: Connection, campaign: int, rows: list[dict[str, Any]]) -> None:
+        ids = self._names(connection, {(kind, row[kind]) for row in rows for kind in NAMED})
+        plain = [row | {kind: ids[kind, row[kind]] for kind in NAMED} | {"campaign": campaign} for row in rows]
+        _replace(connection, runs, campaign, plain)
+
+    def _figures(self, connection: Connection, campaign: int, found: dict[str, Mapping[str, float]]) -> None:
+        ids = self._names(connection, {("figure", name) for values in found.values() for name in values})
+        for some in _groups(list(found)):
+            connection.execute(delete(figures).where(figures.c.campaign == campaign, figures.c.run.in_(some)))
+        rows = [
+            {"campaign": campaign, "run": run, "figure": ids["figure", name], "value": value}
+            for run, values in found.items()
+            for name, value in values.items()
+        ]
+        if rows:
+            connection.execute(insert(figures), rows)
+
+    def _notes(self, connection: Connection, campaign: int, found: list[dict[str, Any]]) -> None:
+        ids = self._names(connection, {("note", row["kind"]) for row in found})
+        rows = [row | {"campaign": campaign, "kind": ids["note", row["kind"]]} for row in found]
+        if rows:
+            connection.execute(insert(notes), rows)
+
+    def _names(self, connection: Connection, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """The numbers of these names; those that are new are entered."""
+        if not self._known:
+            self._known = {(kind, text): number for number, kind, text in connection.execute(select(names))}
+        new = sorted(wanted - self._known.keys())
+        if new:
+            first = (connection.scalar(select(func.max(names.c.id))) or 0) + 1
+            fresh = {key: number for number, key in enumerate(new, start=first)}
+            connection.execute(
+                insert(names), [{"id": n, "kind": kind, "text": text} for (kind, text), n in fresh.items()]
+            )
+            self._known |= fresh
+        return {key: self._known[key] for key in wanted}
+
+    # ---- opening
+
+    def _make(self) -> None:
+        with self.engine.begin() as connection:
+            metadata.create_all(connection)
+            known = connection.scalar(select(tables.about.c.value).where(tables.about.c.key == "version"))
+            if known == str(VERSION):
+                return
+            metadata.drop_all(connection)
+            metadata.create_all(connection)
+            connection.execute(insert(tables.about), [{"key": "version", "value": str(VERSION)}])
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            self._known = {}  # what a transaction entered that did not end is not there
+            why = str(getattr(error, "orig", None) or error).splitlines()[0]
+            message = f"the index {_without_password(self.url)} cannot be used: {why}"
+            raise UsageError(
+                message, hint="name another one with --index; an index can always be thrown away"
+            ) from error
+
+
+def _engine(url: str) -> Engine:
+    engine = create_engine(url, poolclass=NullPool if url.startswith("sqlite:///") and url != "sqlite://" else None)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _set_up_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: Any) -> None:
+    """Readers do not wait for the writer. Nothing is synced: what a crash takes is built again from the logs."""
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=OFF",
+        "busy_timeout=10000",
+        "temp_store=MEMORY",
+        "cache_size=-65536",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def sqlite_url(path: Path) -> str:
+    """Purpose: the address of an index in a file."""
+    return f"sqlite:///{path.resolve()}"
+
+
+def _without_password(url: str) -> str:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return json.dumps(url)
+
+
+def _campaign(connection: Connection, batch: Batch) -> int:
+    found = connection.scalar(select(campaigns.c.id).where(campaigns.c.name == batch.campaign))
+    if found is None:
+        number = (connection.scalar(select(func.max(campaigns.c.id))) or 0) + 1
+        connection.execute(insert(campaigns), [{"id": number, "name": batch.campaign, **batch.facts}])
+        return int(number)
+    connection.execute(update(campaigns).where(campaigns.c.id == found).values(**batch.facts))
+    return int(found)
+
+
+def _forget(connection: Connection, campaign: int) -> None:
+    for table in OF_A_CAMPAIGN:
+        connection.execute(delete(table).where(table.c.campaign == campaign))
+
+
+def _replace(connection: Connection, table: Any, campaign: int, rows: list[dict[str, Any]]) -> None:
+    """Rows by their run: those that are there give way. Every database can do this."""
+    for some in _groups([row["run"] for row in rows]):
+        connection.execute(delete(table).where(table.c.campaign == campaign, table.c.run.in_(some)))
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def _minutes_of(connection: Connection, campaign: int, changed: list[str]) -> set[int]:
+    """The minutes in which these runs are counted so far."""
+    found: set[int] = set()
+    for some in _groups(changed):
+        rows = select(runs.c.minute).distinct().where(runs.c.campaign == campaign, runs.c.run.in_(some))
+        found |= set(connection.scalars(rows))
+    return found
+
+
+def _count_again(connection: Connection, campaign: int, touched: set[int]) -> None:
+    """The counts of some minutes, from the runs: so they are right whatever changed."""
+    for some in _groups(sorted(touched)):
+        connection.execute(delete(minutes).where(minutes.c.campaign == campaign, minutes.c.minute.in_(some)))
+        group = [runs.c.campaign, runs.c.minute, runs.c.test, runs.c.state]
+        counted = select(*group, func.count()).where(runs.c.campaign == bindparam("c"), runs.c.minute.in_(some))
+        filled = insert(minutes).from_select(["campaign", "minute", "test", "state", "count"], counted.group_by(*group))
+        connection.execute(filled, {"c": campaign})
+
+
+def _groups(values: Iterable[Any]) -> Iterator[list[Any]]:
+    """The values in groups that fit into one statement."""
+    listed = list(values)
+    for start in range(0, len(listed), MANY):
+        yield listed[start : start + MANY]

@@ -1,0 +1,106 @@
+"""The tables of the index. Names that come again and again (cases, tests, states, reasons...) stand once in ``names``.
+
+So a regular expression meets each distinct name once, however many runs bear it. Times are seconds since 1970; a ``minute`` is
+such a time divided by 60. Whatever the log says may be in here as text: nothing of it is ever part of a statement.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Double, Index, Integer, MetaData, Table, Text, UniqueConstraint
+
+VERSION = 1  # of the tables: an index of another version is thrown away and built again
+
+metadata = MetaData()
+
+about = Table("about", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
+
+campaigns = Table(
+    "campaigns",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("plan", Text, nullable=False),
+    Column("rehearsal", Text, nullable=False),  # on what it was rehearsed, in words; "" of a real campaign
+    Column("started", Double),
+    Column("last", Double, nullable=False),
+    Column("ended", Double),
+    Column("seq", Integer, nullable=False),  # the last event that is in here
+    Column("epoch", Integer, nullable=False),
+    Column("building", Integer, nullable=False),  # builds that were ordered and are not over
+    Column("position", Text, nullable=False),  # where the log is read on, as JSON
+    Column("damage", Text, nullable=False),  # why the record cannot be believed, "" where it is whole
+    UniqueConstraint("name"),
+)
+
+names = Table(
+    "names",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Index("names_by_kind", "kind"),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("campaign", Integer, primary_key=True),
+    Column("run", Text, primary_key=True),
+    Column("seq", Integer, nullable=False),  # the event that last changed it
+    Column("at", Double, nullable=False),  # when that was
+    Column("minute", Integer, nullable=False),
+    Column("live", Integer, nullable=False),
+    Column("bad", Integer, nullable=False),  # judged, and neither passed nor as expected
+    *(
+        Column(kind, Integer, nullable=False)
+        for kind in ("state", "case", "test", "component", "nodes", "reason", "failure")
+    ),
+    Column("attempt", Integer, nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("ordered", Double),
+    Column("started", Double),
+    Column("ended", Double),
+    Column("elapsed", Double),
+    Column("exit", Integer),
+    Column("job", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("ruling", Text, nullable=False),
+    Index("runs_by_time", "campaign", "at"),
+    Index("bad_runs_by_time", "campaign", "bad", "at"),
+    Index("runs_by_minute", "campaign", "minute"),
+)
+
+figures = Table(
+    "figures",
+    metadata,
+    Column("campaign", Integer, primary_key=True),
+    Column("run", Text, primary_key=True),
+    Column("figure", Integer, primary_key=True),
+    Column("value", Double, nullable=False),
+)
+
+notes = Table(
+    "notes",
+    metadata,
+    Column("campaign", Integer, primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("time", Double, nullable=False),
+    Column("kind", Integer, nullable=False),
+    Column("says", Text, nullable=False),
+    Column("run", Text, nullable=False),
+    Column("case", Text, nullable=False),
+)
+
+minutes = Table(
+    "minutes",
+    metadata,
+    Column("campaign", Integer, primary_key=True),
+    Column("minute", Integer, primary_key=True),
+    Column("test", Integer, primary_key=True),
+    Column("state", Integer, primary_key=True),
+    Column("count", Integer, nullable=False),
+)
+
+NAMED = ("state", "case", "test", "component", "nodes", "reason", "failure")  # columns of runs that hold a name's id
+OF_A_CAMPAIGN = (runs, figures, notes, minutes)

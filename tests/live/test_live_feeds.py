@@ -1,0 +1,293 @@
+"""Feeds: every event once, over outages of the server and of the feed; and names that a person can write, as lines."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shakedown.events.reader import read_events
+from shakedown.live.feeds import feed as feeds
+from shakedown.live.feeds.feed import JSON, Feed
+from shakedown.live.feeds.line_protocol import line_of
+from shakedown.live.feeds.points import Point, points_of
+from shakedown.live.feeds.sending import with_words
+from shakedown.model.errors import UsageError
+from shakedown.model.events import Event
+from shakedown.model.layout import Layout
+
+TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
+
+
+class Server:
+    """A server that does what it is told: ``answers`` says the status of each request, 0 hangs up; afterwards it takes everything.
+
+    ``got``: the items of the requests that it took. Lines that hold ``bad`` are refused with status 400, and the rest with them.
+    """
+
+    def __init__(self) -> None:
+        self.answers: list[int] = []
+        self.got: list[str] = []
+        self.bad = ""
+        self.headers: list[dict[str, str]] = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"])).decode()
+                outer.headers.append({name.lower(): value for name, value in self.headers.items()})
+                status = outer.answers.pop(0) if outer.answers else 204
+                if status == 0:
+                    self.close_connection = True
+                    return
+                if outer.bad and outer.bad in body:
+                    status = 400
+                if status == 204:
+                    outer.got += (
+                        [json.dumps(one) for one in json.loads(body)] if body.startswith("[") else body.splitlines()
+                    )
+                self.send_response(status)
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None: ...
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
+        self.address = f"http://127.0.0.1:{self.http.server_port}/write?db=x"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.http.shutdown()
+    made.http.server_close()
+
+
+@pytest.fixture
+def feed(site: Path, tmp_path: Path, server: Server) -> Callable[..., Feed]:
+    def make(form: str = JSON, **more: Any) -> Feed:
+        said: list[str] = more.pop("said", [])
+        return Feed(site, server.address, form, tmp_path / "place.json", {}, said.append, lambda _: None, **more)
+
+    return make
+
+
+def seqs(items: list[str]) -> list[int]:
+    return [json.loads(item)["seq"] for item in items]
+
+
+def logged(site: Path) -> list[int]:
+    return [event.seq for event in read_events(Layout(site / "campaigns/p-1").log)]
+
+
+def test_every_event_comes_once_and_later_ones_after_it(
+    site: Path, server: Server, feed: Callable[..., Feed], people: Any
+) -> None:
+    assert feed().run(once=True)
+    assert seqs(server.got) == logged(site)
+    assert feed().run(once=True) and len(server.got) == len(logged(site))
+    people(site, "change", "p-1", "--by", "Ada", "--because", "a new cable")
+    before = len(server.got)
+    assert feed().run(once=True)
+    assert seqs(server.got) == logged(site) and len(server.got) > before
+
+
+def test_an_outage_is_waited_for_and_told_once(
+    site: Path, server: Server, feed: Callable[..., Feed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "MANY", 5)
+    said: list[str] = []
+    server.answers = [204, 503, 0, 500, 429, 204, 0]
+    waits: list[float] = []
+    one = feed(said=said)
+    one.wait = waits.append
+    monkeypatch.setattr(feeds, "LOOK_S", 0.5)
+
+    class Enough(Exception): ...
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if seqs(server.got)[-1:] == logged(site)[-1:]:
+            raise Enough
+
+    one.wait = wait
+    with pytest.raises(Enough):
+        one.run(once=False)
+    assert seqs(server.got) == logged(site)
+    assert waits[:4] == [0.5, 1.0, 2.0, 4.0]
+    assert [text.partition(":")[0] for text in said] == ["the server does not take it", "the server takes it again"] * 2
+
+
+def test_with_once_an_outage_ends_it_and_the_next_time_goes_on(
+    site: Path, server: Server, feed: Callable[..., Feed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "MANY", 7)
+    server.answers = [204, 204, 503]
+    assert not feed().run(once=True)
+    assert len(server.got) == 14 < len(logged(site))
+    assert feed().run(once=True)
+    assert seqs(server.got) == logged(site)
+
+
+def test_what_the_server_refuses_is_left_out_alone_and_told(
+    site: Path, server: Server, feed: Callable[..., Feed]
+) -> None:
+    said: list[str] = []
+    server.bad = '"seq":7,'
+    one = feed(said=said)
+    assert one.run(once=True)
+    assert seqs(server.got) == [seq for seq in logged(site) if seq != 7]
+    assert (one.counts.sent, one.counts.refused) == (len(server.got), 1)
+    assert len(said) == 1 and said[0].startswith("refused for good: 400")
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (401, "lets us not in: 401"),
+        (403, "lets us not in: 403"),
+        (404, "takes nothing: 404"),
+        (307, "takes nothing: 307"),
+    ],
+)
+def test_a_server_that_will_never_take_it_ends_the_feed(
+    server: Server, feed: Callable[..., Feed], status: int, says: str
+) -> None:
+    server.answers = [status]
+    with pytest.raises(UsageError, match=re.escape(says)):
+        feed().run(once=False)
+    assert not server.got
+
+
+def test_a_damaged_record_is_sent_up_to_its_damage(site: Path, server: Server, feed: Callable[..., Feed]) -> None:
+    log = site / "campaigns/p-1/log/000001.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[20] = b"no event at all\n"
+    log.write_bytes(b"".join(lines))
+    said: list[str] = []
+    assert not feed(said=said).run(once=True)
+    assert len(said) == 1 and "DAMAGED" in said[0]
+
+
+def test_a_place_that_is_none_is_a_sentence(site: Path, tmp_path: Path, feed: Callable[..., Feed]) -> None:
+    (tmp_path / "place.json").write_text("[1]")
+    with pytest.raises(UsageError, match="is not the place of a feed"):
+        feed().run(once=True)
+
+
+# ---- points and lines
+
+
+def test_a_verdict_has_its_own_point_and_one_for_each_figure() -> None:
+    value = {
+        "verdict": "passed",
+        "component": "memory",
+        "attempt": 2,
+        "elapsed_s": 1.5,
+        "exit": 0,
+        "figures": {"triad": 17, "bad": "x"},
+    }
+    event = Event("verdict", 42, 1.6e9 + 0.25, case="stream/n=2", run="r7", value=value, reason="fine")
+    lines = [line_of(point) for point in points_of("p-1", event, {"stream/n=2": "stream"})]
+    at = 1600000000250000042
+    tags = "campaign=p-1,case=stream/n\\=2,component=memory"
+    assert lines[1:] == [
+        f'shakedown_run,{tags},test=stream,verdict=passed seq=42i,run="r7",reason="fine",elapsed_s=1.5,attempt=2i,exit=0i'
+        f" {at}",
+        f'shakedown_figure,{tags},figure=triad,test=stream seq=42i,run="r7",value=17.0 {at}',
+    ]
+    assert lines[0].startswith("shakedown_event,campaign=p-1,event=verdict seq=42i,")
+
+
+def test_the_lines_of_a_real_campaign_are_different_points(site: Path) -> None:
+    events = list(read_events(Layout(site / "campaigns/p-1").log))
+    points = [point for event in events for point in points_of("p-1", event, {})]
+    keys = Counter((point.measurement, tuple(sorted(point.tags.items())), point.time_ns) for point in points)
+    assert max(keys.values()) == 1
+    assert sum(point.measurement == "shakedown_event" for point in points) == len(events)
+    assert sum(point.measurement == "shakedown_run" for point in points) == 4
+
+
+@given(TEXT, TEXT, TEXT, TEXT)
+def test_a_name_of_any_letters_comes_back_from_its_line(tag: str, text: str, key: str, other: str) -> None:
+    line = line_of(Point("m", {"a": tag, "b": other}, {"x": text, "y": 1, key: 0.5}, 7))
+    assert "\n" not in line and line.isprintable()
+    tags, fields, time = _parsed(line)
+    assert time == 7
+    for name, said in (("a", tag), ("b", other)):
+        shown = re.sub(r"\\[xuUnrt]\S*", "", said)
+        if said.isprintable() and said.strip() and "\\" not in said:
+            assert tags[name] == said.strip(), (line, shown)
+    if text.isprintable():
+        assert fields["x"] == text or key == "x"
+
+
+def _parsed(line: str) -> tuple[dict[str, str], dict[str, str], int]:
+    """Read a line as InfluxDB does, letter by letter: a backslash keeps the letter after it."""
+    parts: list[list[str]] = [[]]
+    word, quoted, place = "", False, 0
+    while place < len(line):
+        letter = line[place]
+        if letter == "\\" and place + 1 < len(line):
+            after = line[place + 1]
+            word += after if after in (', ="\\' if quoted or after != "\\" else "") else letter + after
+            place += 2
+            continue
+        if letter == '"' and len(parts) == 2:
+            quoted = not quoted
+        elif letter in ", " and not quoted:
+            parts[-1].append(word)
+            word = ""
+            if letter == " ":
+                parts.append([])
+        elif letter == "=" and not quoted:
+            word += "\0"
+        else:
+            word += letter
+        place += 1
+    parts[-1].append(word)
+    assert len(parts) == 3, line
+    pairs = [dict(one.split("\0", 1) for one in some) for some in (parts[0][1:], parts[1])]
+    return pairs[0], pairs[1], int(parts[2][0])
+
+
+# ---- the command
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["influx", "influx:8086"], "'influx:8086' is no address of a server"),
+        (["json", "http://me:secret@there/x"], "would be seen by everybody who lists processes"),
+        (["influx", "http://there/write?db=x&p=secret"], "would be seen by everybody who lists processes"),
+        (["telegraf", "http://there"], "'telegraf' is not one of 'influx', 'json'"),
+    ],
+)
+def test_misuse_has_its_sentence(site: Path, people: Any, words: list[str], says: str) -> None:
+    done = people(site, "feed", *words)
+    assert done.returncode == 2 and says in done.stderr and "secret" not in done.stderr
+
+
+def test_the_command_sends_with_the_token_of_a_file(site: Path, people: Any, server: Server, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("word\n")
+    words = ["--once", "--position", str(tmp_path / "p.json"), "--token-file", str(tmp_path / "token"), "--json"]
+    done = people(site, "feed", "influx", server.address, *words)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["events"] == len(logged(site))
+    assert {headers["authorization"] for headers in server.headers} == {"Token word"}
+    server.answers = [503] * 3
+    people(site, "change", "p-1", "--by", "Ada", "--because", "a new cable")
+    done = people(site, "feed", "influx", server.address, *words)
+    assert done.returncode == 4 and "nothing is lost" in done.stderr
+    assert with_words("http://h/write?db=x&precision=s", precision="ns") == "http://h/write?db=x&precision=ns"

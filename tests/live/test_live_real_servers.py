@@ -1,0 +1,163 @@
+"""Feeds to the real InfluxDB and VictoriaMetrics of Debian: they are killed, and so is the feed; nothing is lost, nothing twice."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stories import SHAKEDOWN
+
+from shakedown.events.reader import read_events
+from shakedown.model.layout import Layout
+
+needs_influx = pytest.mark.skipif(shutil.which("influxd") is None, reason="scripts/slurm-packages installs influxdb")
+needs_victoria = pytest.mark.skipif(
+    shutil.which("victoria-metrics") is None, reason="scripts/slurm-packages installs victoria-metrics"
+)
+
+
+class Server:
+    """A real server on a port of its own. ``command``: what starts it."""
+
+    def __init__(self, command: list[str], port: int, ready: str) -> None:
+        self.command, self.address, self.ready = command, f"http://127.0.0.1:{port}", ready
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+        self.process = subprocess.Popen(
+            self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+        )
+        for _ in range(600):
+            assert self.process.poll() is None, "the server ended"
+            with contextlib.suppress(OSError):
+                self.ask(self.ready)
+                return
+            time.sleep(0.1)
+        raise AssertionError("the server does not answer")
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def ask(self, path: str, data: bytes | None = None) -> bytes:
+        with urllib.request.urlopen(self.address + path, data, timeout=20) as answer:
+            found: bytes = answer.read()
+            return found
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def influx(tmp_path: Path) -> Iterator[Server]:
+    home, port, other = tmp_path / "influx", free_port(), free_port()
+    home.mkdir()
+    (home / "influx.conf").write_text(
+        f'reporting-disabled = true\nbind-address = "127.0.0.1:{other}"\n'
+        f'[meta]\ndir = "{home}/meta"\n[data]\ndir = "{home}/data"\nwal-dir = "{home}/wal"\n'
+        f'[http]\nbind-address = "127.0.0.1:{port}"\nlog-enabled = false\n'
+    )
+    server = Server(["influxd", "-config", str(home / "influx.conf")], port, "/ping")
+    server.start()
+    server.ask("/query", urllib.parse.urlencode({"q": "CREATE DATABASE acceptance"}).encode())
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def victoria(tmp_path: Path) -> Iterator[Server]:
+    port = free_port()
+    words = [f"-storageDataPath={tmp_path}/victoria", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=100y"]
+    server = Server(["victoria-metrics", *words], port, "/health")
+    server.start()
+    yield server
+    server.kill()
+
+
+def _asked(influx: Server, question: str) -> list[list[Any]]:
+    words = urllib.parse.urlencode({"db": "acceptance", "q": question})
+    found = json.loads(influx.ask(f"/query?{words}"))["results"][0].get("series", [])
+    return [row for one in found for row in one["values"]]
+
+
+@needs_influx
+def test_influx_holds_every_event_once_after_kills_of_both(
+    site: Path, people: Callable[..., subprocess.CompletedProcess[str]], influx: Server, tmp_path: Path
+) -> None:
+    for number in range(20):
+        people(site, "change", "p-1", "--by", 'A,d=a "\\ b', "--because", f'line {number}\nof "two", a=b \\')
+    words = ["feed", "influx", f"{influx.address}/write?db=acceptance", "--position", str(tmp_path / "place")]
+    influx.kill()
+    done = people(site, *words, "--once")
+    assert done.returncode == 4 and "nothing is lost" in done.stderr
+    feed = subprocess.Popen([*SHAKEDOWN, *words], cwd=site, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert feed.stderr is not None
+    assert "nothing is lost" in feed.stderr.readline()  # it waits for the server
+    influx.start()
+    assert "takes it again" in feed.stderr.readline()
+    feed.kill()
+    feed.communicate()
+    shutil.copytree(site / "campaigns/p-1", site / "campaigns/p-2")
+    assert people(site, *words, "--once").returncode == 0
+    (tmp_path / "place").unlink()  # all of it once more: the server keeps one point for it
+    feed = subprocess.Popen([*SHAKEDOWN, *words], cwd=site, stdout=subprocess.PIPE, text=True)
+    while (
+        sum(row[1] for row in _asked(influx, "SELECT COUNT(seq) FROM shakedown_event")) == 0
+        or not (tmp_path / "place").exists()
+    ):
+        assert feed.poll() is None
+    feed.send_signal(signal.SIGINT)
+    assert feed.wait(60) == 0 and "events read" in (feed.stdout.read() if feed.stdout else "")
+    feed.communicate()
+    assert people(site, *words, "--once").returncode == 0
+    for name in ("p-1", "p-2"):
+        events = list(read_events(Layout(site / "campaigns" / name).log))
+        rows = _asked(influx, f"SELECT seq, reason FROM shakedown_event WHERE campaign = '{name}'")
+        assert sorted(row[1] for row in rows) == [event.seq for event in events]
+        told = {row[1]: row[2] for row in rows}
+        changed = [event for event in events if event.event == "changed"]
+        assert len(changed) == 20
+        assert [told[event.seq] for event in changed] == [event.reason.replace("\n", "\\n") for event in changed]
+        verdicts = _asked(influx, f"SELECT run, verdict FROM shakedown_run WHERE campaign = '{name}'")
+        assert sorted(row[1:] for row in verdicts) == [
+            ["r000001", "passed"], ["r000002", "failed"], ["r000003", "passed"], ["r000004", "failed"],
+        ]  # fmt: skip
+
+
+@needs_victoria
+def test_victoria_metrics_holds_every_event_once(
+    site: Path, people: Callable[..., subprocess.CompletedProcess[str]], victoria: Server, tmp_path: Path
+) -> None:
+    words = [
+        "feed",
+        "influx",
+        f"{victoria.address}/write?db=acceptance",
+        "--position",
+        str(tmp_path / "place"),
+        "--once",
+    ]
+    assert people(site, *words).returncode == 0
+    (tmp_path / "place").unlink()
+    assert people(site, *words).returncode == 0
+    victoria.ask("/internal/force_flush")
+    found = victoria.ask("/api/v1/export?match[]=shakedown_event_seq&reduce_mem_usage=1").decode().splitlines()
+    seqs = {int(value) for line in found for value in json.loads(line)["values"]}
+    assert seqs == {event.seq for event in read_events(Layout(site / "campaigns/p-1").log)}

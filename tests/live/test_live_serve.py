@@ -1,0 +1,132 @@
+"""``shakedown serve`` as a person starts it: the address, a campaign that runs meanwhile, the end."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+import pytest
+from stories import SHAKEDOWN
+
+
+@contextlib.contextmanager
+def served(site: Path, cache: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server of a site and its address."""
+    process = subprocess.Popen(
+        [*SHAKEDOWN, "serve", "--port", "0", *words],
+        cwd=site,
+        env=os.environ | {"XDG_CACHE_HOME": str(cache)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    try:
+        yield process, _address(process.stderr)
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+        if process.stdout:
+            process.stdout.close()
+
+
+def _address(lines: IO[str]) -> str:
+    for line in lines:
+        if line.startswith("http://"):
+            return line.strip()
+    raise AssertionError("it gave no address")
+
+
+def asked(address: str, path: str, **headers: str) -> tuple[int, str]:
+    where = urlsplit(address)
+    connection = http.client.HTTPConnection(where.netloc, timeout=60)
+    connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    answer = connection.getresponse()
+    found = answer.status, answer.read().decode()
+    connection.close()
+    return found
+
+
+def test_a_page_follows_a_campaign_and_ctrl_c_ends_it(
+    site: Path, tmp_path: Path, people: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    with served(site, tmp_path / "cache") as (process, address):
+        assert json.loads(asked(address, "/?as=json")[1])["campaigns"][0]["name"] == "p-1"
+        stream = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
+        stream.request("GET", "/changes")
+        changes = stream.getresponse()
+        first = changes.readline()
+        assert first.startswith(b"data: ") and changes.readline() == b"\n"
+        assert people(site, "run", "p", "-q").returncode == 1
+        assert changes.readline() != first  # the page is told without asking
+        while json.loads(asked(address, "/?as=json")[1])["campaigns"][0].get("phase") != "over":
+            assert changes.readline()
+        newest = json.loads(asked(address, "/?as=json")[1])["campaigns"][0]
+        assert (newest["name"], newest["states"]) == ("p-2", {"passed": 2, "failed": 2})
+        assert asked(address, "/", Host="evil.example")[0] == 400
+        stream.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    assert [path.suffix for path in (tmp_path / "cache/shakedown").glob("*.sqlite")] == [".sqlite"]
+    assert not list(site.glob("**/*.sqlite"))  # nothing is written into the site
+
+
+def test_an_index_that_cannot_be_read_is_built_again(site: Path, tmp_path: Path) -> None:
+    with served(site, tmp_path / "cache") as (process, _):
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    kept = next((tmp_path / "cache/shakedown").glob("*.sqlite"))
+    kept.write_bytes(b"no database " * 1000)
+    with served(site, tmp_path / "cache") as (_, address):
+        assert asked(address, "/campaign/p-1/runs/r000001")[0] == 200
+
+
+def test_with_a_token_the_address_has_it(site: Path, tmp_path: Path) -> None:
+    with served(site, tmp_path / "cache", "--token") as (_, address):
+        assert asked(address, "/")[0] == 401
+        assert asked(address, f"/?{urlsplit(address).query}")[0] == 303
+        assert asked(address, "/metrics", Authorization=f"Bearer {urlsplit(address).query[6:]}")[0] == 200
+
+
+def test_misuse_has_its_sentence(
+    site: Path, people: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    done = people(site, "serve", "--host", "192.0.2.1")
+    assert done.returncode == 2
+    assert "error: cannot listen on 192.0.2.1 port 8130: Cannot assign requested address" in done.stderr
+    done = people(site, "serve", "--index", "nonsense")
+    assert done.returncode == 2 and "the index" in done.stderr and "--index" in done.stderr
+    done = people(tmp_path, "serve")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+def test_status_follows_a_campaign_to_its_end(
+    site: Path, people: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    done = people(site, "status", "p-1", "--watch")
+    assert done.returncode == 0 and done.stdout == people(site, "status", "p-1").stdout + "\n"
+    (site / "tests/ok.yaml").write_text(
+        "test: ok\nrun:\n  command: |\n    while [ ! -e {campaign}/../../go ]; do sleep 0.05; done; echo fine\n"
+    )
+    conductor = subprocess.Popen([*SHAKEDOWN, "run", "p", "-q"], cwd=site)
+    while people(site, "status", "p-2").returncode != 0:
+        assert conductor.poll() is None
+    watch = subprocess.Popen([*SHAKEDOWN, "status", "p-2", "--watch"], cwd=site, stdout=subprocess.PIPE, text=True)
+    assert watch.stdout is not None
+    assert watch.stdout.readline().startswith("p-2: running")
+    (site / "go").touch()
+    said = watch.stdout.read()
+    assert (watch.wait(60), conductor.wait(60)) == (0, 1)
+    assert "p-2: ended; it is over" in said
+    done = people(site, "status", "--watch", "--json")
+    assert done.returncode == 2 and "shakedown log --follow --json" in done.stderr
