@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("runs", "The runs of a campaign as a table."),
     "serve": ("serve", "A live page of the site's campaigns, in a browser."),
     "feed": ("feed", "Send every event to InfluxDB or another server."),
+    "alert": ("alert", "Tell people by chat, mail or command what happens."),
     "failures": ("failures", "What failed runs are put down to, by class and by likeness."),
     "export": ("export", "Write one run as files: script, environment, output, events."),
     "cancel": ("steer.cancel", "Cancel runs, cases or a whole campaign."),
@@ -74,7 +75,7 @@ COMPLETING = "_SHAKEDOWN_COMPLETE"  # in the environment while a shell asks how 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Prepare": ("init", "check", "list", "show", "schema", "kernels", "reference", "golden"),
     "Run": ("run", "resume"),
-    "Watch": ("status", "serve", "feed", "why", "runs", "log", "failures", "nodes", "export", "figures"),
+    "Watch": ("status", "serve", "feed", "alert", "why", "runs", "log", "failures", "nodes", "export", "figures"),
     "Compare": ("compare", "history", "scaling", "import"),
     "Steer": (
         "pause",

@@ -1,0 +1,98 @@
+"""What of a record is news: ``news_of`` says it of an event, ``KINDS`` which kinds there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from shakedown.metrics.failures import failure_of
+from shakedown.model.events import ACTS, Event
+from shakedown.report.words import one_line
+
+FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, OUTCOME, ACT, FINDINGS = (
+    "failures", "nodes", "holes", "disk", "criteria", "silent", "outcome", "acts", "findings",
+)  # fmt: skip
+KINDS = {
+    FAILURES: "a run that neither passed nor was cancelled",
+    NODES: "a node excluded, left out or taken back",
+    HOLES: "a test that fell out of its mix, jobs that wait beside idle nodes, a campaign that stood still",
+    DISK: "a file system that is full, or has less than 5 % of room, and when it has room again",
+    CRITERIA: "a criterion that is not met",
+    SILENT: "a conductor that does not answer, or is gone, and when somebody drives again",
+    OUTCOME: "the end of a campaign",
+    ACT: "what a person did: amend, change, rule, waive, exclude, cancel...",
+    FINDINGS: "every other finding",
+}
+USUAL = (FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, OUTCOME)
+_FINDINGS = {
+    "node_left_out": NODES, "node_let_in": NODES, "many_excluded": NODES, "fell_out": HOLES, "idle_while_pending": HOLES,
+    "stands_still": HOLES, "stood_still": HOLES, "disk_full": DISK, "disk_has_room": DISK,
+}  # fmt: skip
+_EVENTS = {"excluded": NODES, "included": NODES, "campaign_end": OUTCOME}
+_SHOWN = 10  # lines of a message
+_LONGEST = 300  # letters of a line
+
+
+class News(Struct, frozen=True):
+    """One thing to tell. ``time``: seconds since 1970; ``text`` is one line of plain letters."""
+
+    kind: str
+    campaign: str
+    time: float
+    text: str
+
+
+def news_of(campaign: str, event: Event) -> News | None:
+    """Purpose: what there is to tell of an event; None where there is nothing."""
+    kind = _kind(event)
+    if kind is None:
+        return None
+    return News(kind, campaign, event.time, one_line(_text(event), _LONGEST))
+
+
+def _kind(event: Event) -> str | None:
+    if event.event == "verdict":
+        failed = failure_of(event) is not None and event.value.get("verdict") != "cancelled"
+        return FAILURES if failed else None
+    if event.event == "finding":
+        return _FINDINGS.get(str(event.value.get("kind", "")), FINDINGS)
+    return _EVENTS.get(event.event, ACT if event.event in ACTS else None)
+
+
+def _text(event: Event) -> str:
+    if event.event == "verdict":
+        nodes = f" on {event.value['nodes']}" if event.value.get("nodes") else ""
+        return f"{event.run} {event.case}{nodes}: {event.value.get('verdict', '')}: {event.reason}"
+    if event.event == "campaign_end":
+        return f"it is over{': ' + event.reason if event.reason else ''}"
+    who = str(event.value.get("by") or event.value.get("who") or "")
+    about = (
+        event.event.replace("_", " ")
+        if event.event != "finding"
+        else str(event.value.get("kind", "")).replace("_", " ")
+    )
+    out = event.value.get("nodes")
+    names = ", ".join(map(str, out)) if isinstance(out, list) else str(out or "")
+    return f"{about}{f' {names}' if names else ''}{f' by {who}' if who else ''}{': ' + event.reason if event.reason else ''}"
+
+
+def title_of(news: Sequence[News]) -> str:
+    """Purpose: one line for all: which campaigns, how many of each kind."""
+    campaigns = sorted({one.campaign for one in news})
+    counts = Counter(one.kind for one in news)
+    said = ", ".join(f"{count} {kind}" if kind != SILENT else "conductor" for kind, count in counts.items())
+    where = ", ".join(campaigns[:3]) + (f" and {len(campaigns) - 3} more" if len(campaigns) > 3 else "")
+    return f"Shakedown: {where}: {said}"
+
+
+def lines_of(news: Sequence[News]) -> list[str]:
+    """Purpose: the first lines of each kind, and how many more there are: a storm of failures is no storm of messages."""
+    lines: list[str] = []
+    for kind in dict.fromkeys(one.kind for one in news):
+        mine = [one for one in news if one.kind == kind]
+        lines += [f"{one.campaign}: {one.text}" for one in mine[:_SHOWN]]
+        if len(mine) > _SHOWN:
+            lines.append(f"and {len(mine) - _SHOWN} more {kind}")
+    return lines
