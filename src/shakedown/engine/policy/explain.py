@@ -76,7 +76,7 @@ def _wait_for_others(state: State, case: str) -> list[Waiting]:
 def _why(state: State, key: QueueKey, now: float, ahead: Outlook, mix: Mix | None = None) -> tuple[str, str]:
     reason = mix.reason(state, key, now, ahead) if mix else binding_reason(state, key, now, ahead)
     if reason is None:
-        reason = sweep_reason(state, key) or pack_reason(state, key)
+        reason = sweep_reason(state, key, now) or pack_reason(state, key)
     return (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key, ahead, mix))
 
 
