@@ -183,6 +183,7 @@ def read_only(cluster: Cluster, node: str, place: Path) -> Iterator[None]:
         subprocess.run([*inside, "mount", "-o", "remount,bind,ro", str(place)], check=True)
         yield
     finally:
+        subprocess.run([*inside, "mount", "-o", "remount,bind,rw", str(place)], check=True)
         subprocess.run([*inside, "umount", "-l", str(place)], check=False)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, site_option, table
+from shakedown.cli.output import emit, fitted, json_option, printable, site_option, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def command(campaign: str | None, site: str | None, everything: bool, as_json: b
 
     read = read_campaign(find_campaign(Path(site) if site else None, campaign))
     examined = examine_nodes(read.document, read.record)
-    emit(examined, as_json, lambda: _render(examined, everything))
+    emit(examined, as_json, lambda: fitted(_render(examined, everything)))
     return 0
 
 
