@@ -290,6 +290,8 @@ def job_report(state: State, event: Event) -> None:
     elif said in _DOUBTFUL:
         if changed:
             job.since = event.time
+        if value.get("output") and not job.report.facts:  # should it be lost, that is what is left of it
+            job.report.facts = {"output": value["output"]}
         state.agenda.attention[job.id] = None
     elif job.phase == _ORPHANED:
         state.agenda.attention[job.id] = None
