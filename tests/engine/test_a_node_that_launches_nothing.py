@@ -145,12 +145,14 @@ def test_where_every_other_node_is_busy_a_probe_tries_a_bad_one_again_after_a_mi
 
 
 def test_a_queue_goes_on_when_all_that_failed_is_left_out() -> None:
-    """A sweep has seen all else: only the bad nodes are left, and no probe can ever launch."""
-    campaign = play(sweep_of_five(nodes=8, wait_s=7200.0), fates=SHORT, lies=bad("n6", "n7", "n8"), seed=4)
+    """A sweep has nothing else to see: no probe can launch. By that rule alone the queue goes on, and the nodes are tried again."""
+    plan = sweep_of_five(nodes=8, queued=8, wait_s=7200.0)
+    campaign = play(plan, fates=SHORT, lies=bad("n6", "n7", "n8", until=3000.0), seed=1)
 
-    assert campaign.state.phase == "ended"
-    assert not held_queues(campaign.state)
-    assert verdicts(campaign)["passed"] == 25
+    (released,) = [one for one in campaign.events("finding") if one.value["kind"] == "queue_released"]
+    assert released.reason.endswith("all that failed was on n6, n7, n8, left out by now")
+    assert released.value["held_s"] < 2000, "three probes in vain on each"
+    assert verdicts(campaign) == {"passed": 40}
 
 
 @pytest.mark.parametrize("nodes", [("n3",), ("n1", "n2", "n3"), ("n6", "n7", "n8")])
