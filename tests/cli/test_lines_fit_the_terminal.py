@@ -116,3 +116,27 @@ def test_commands_fit_a_terminal_of_80_columns(site: Path) -> None:
         assert not [line for line in wide if len(line.split()) > 1], words
     builds = [line for line in on_a_terminal("run", "narrow", "--dry-run", cwd=site, columns=300) if "(way=" in line]
     assert len({line.split("  ")[0] for line in builds}) == 2, builds
+
+
+def test_what_people_ask_after_fits_narrower_terminals_too(site: Path) -> None:
+    """Failures, acts, nodes, comparisons: their texts are of 80 columns at most, a name in them may be longer than that."""
+    for campaign in ("narrow-8", "narrow-9"):
+        shakedown("run", "narrow", "--quiet", "--id", campaign, cwd=site)
+    run = next(word for word in shakedown("runs", "narrow-8", cwd=site).split() if word.startswith("r0000"))
+    because = " ".join([LONG] * 3)
+    ruled = ("--as", "site", "--by", "Ada Example", "--because", because, "--campaign", "narrow-8")
+    shakedown("rule", run, *ruled, cwd=site)
+    for words in (
+        ["failures", "narrow-8"],
+        ["acts", "narrow-8"],
+        ["nodes", "narrow-8"],
+        ["compare", "narrow-8", "narrow-9"],
+        ["verify", "narrow-8"],
+        ["register"],
+    ):
+        whole = shakedown(*words, cwd=site)
+        assert not whole.startswith("error:") and len(whole) > 60, whole
+        for columns in (80, 50):
+            shown = on_a_terminal(*words, cwd=site, columns=columns)
+            assert " ".join(shown).split()[:6] == whole.split()[:6]
+            assert not [line for line in shown if len(line) > columns and len(line.split()) > 1], (words, columns)

@@ -211,3 +211,81 @@ def test_the_map_of_few_and_of_many_nodes(count: int) -> None:
     assert drawing.svg.startswith(b"<?xml") and len(drawing.svg) < 400_000
     assert columns_of(count) * -(-count // columns_of(count)) >= count
     assert f"to {name_of(count - 1)}" in drawing.caption
+
+
+# ---- nodes that launched nothing ---------------------------------------------------------------------------------------
+
+
+def left_out(node: str, at: float, *jobs: str) -> Event:
+    value = {"kind": "node_left_out", "nodes": [node], "pool": "c5:batch", "jobs": list(jobs), "count": len(jobs)}
+    return Event("finding", time=BEGIN + at, value=value | {"why": "launch failure on it: read-only"}, reason="so")
+
+
+def looks(node: str, at: float, job: str) -> Event:
+    value = {"component": "stability", "repeat": 900, "attempt": 1, "may_have": [node]}
+    return Event("submit_order", time=BEGIN + at, run=f"r9{job[1:]}", job=job, case="stream", value=value)
+
+
+@pytest.fixture(scope="module")
+def launching_nothing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """n00003 is left out now, and was tried twice; n00004 was let in by a job, n00005 by a person, n00006 with its held queue."""
+    began = 1e6
+    told = [left_out(name_of(node), began + node, "j1", "j2", "j3") for node in (3, 4, 5, 6)]
+    told += [looks(name_of(3), began + 600, "j900001"), looks(name_of(4), began + 601, "j900002")]
+    let_in = {"kind": "node_let_in", "nodes": [name_of(4)], "pool": "c5:batch"}
+    told.append(Event("finding", time=BEGIN + began + 700, value=let_in, reason="j900002 has taken its claim there"))
+    by_ada = {"nodes": [name_of(5)], "by": "Ada"}
+    told.append(Event("included", time=BEGIN + began + 710, value=by_ada, reason="mounted again"))
+    held = {"kind": "queue_held", "nodes": [name_of(6)], "pool": "c5:batch"}
+    told.append(Event("finding", time=BEGIN + began + 720, value=held, reason="jobs end"))
+    told.append(looks(name_of(3), began + 1800, "j900003"))
+    rows = campaign(Machine(16), LOADS, 60, 1)
+    return write(tmp_path_factory.mktemp("left-out") / "c5-1", document(16), rows, *told)
+
+
+def test_nodes_that_launched_nothing_are_told_with_what_was_tried_and_the_way_back(
+    launching_nothing: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert nodes(launching_nothing) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    text = " ".join(out.split())
+    assert text.count("nodes that launched nothing") == 1
+    now = text[text.index("n00003: left out since") : text.index("n00006: left out on")]
+    assert (
+        "3 jobs in a row ended there before they took their claims (j1, j2, j3): launch failure on it: read-only" in now
+    )
+    assert "2 jobs since might go there to see whether it starts, the last ordered on" in now
+    assert now.rstrip().endswith("shakedown include n00003 gives it work at once")
+    for node, why in (
+        (4, "j900002 has taken its claim there"),
+        (5, "Ada gave it work again: mounted again"),
+        (6, "the queue was held, for it was not this node alone"),
+    ):
+        mine = text[text.index(f"{name_of(node)}: left out on") :]
+        assert why in mine and f"include {name_of(node)}" not in mine
+    table = [line.split() for line in out.splitlines() if line.startswith("n0")]
+    assert [row[0] for row in table if row[-2:] == ["left", "out"]] == [name_of(3)]
+
+    assert nodes(launching_nothing, "--json") == 0
+    told = json.loads(capsys.readouterr().out)["left_out"]
+    assert [(one["node"], one["until"] is None, len(one["looked"])) for one in told] == [
+        (name_of(3), True, 2),
+        (name_of(4), False, 1),
+        (name_of(5), False, 0),
+        (name_of(6), False, 0),
+    ]
+
+
+def test_the_report_says_it_too_also_of_one_node(launching_nothing: Path, tmp_path: Path) -> None:
+    write_report(launching_nothing, tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    section = page[page.index('<h2 id="nodes">') :]
+    assert "Nodes that launched nothing" in section
+    assert f"shakedown include {name_of(3)} gives it work at once" in section
+    rows = read(tmp_path / "report/tables/node-runs.csv")
+    assert [row["node"] for row in rows if row["left_out"] == "yes"] == [name_of(3)], rows[0]
+
+    alone = write(tmp_path / "one", document(1), [], left_out(name_of(0), 10.0, "j1", "j2", "j3"))
+    write_report(alone, tmp_path / "out")
+    assert "Nodes that launched nothing" in (tmp_path / "out/report.html").read_text()

@@ -10,9 +10,12 @@ import pytest
 from stage import Campaign, random_deaths, small_document
 
 from shakedown.engine import explain
+from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.policy.explain import explain_run
+from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import JobOrder, Ports, SubmitAnswer
+from shakedown.queries.status import _live, _waiting, _why_run
 from shakedown.twin import Fates, Lies
 
 STEADY = Fates(mean_s=60, spread_s=20)
@@ -88,7 +91,7 @@ def test_what_waits_at_the_scheduler_is_kept_there_and_one_probes() -> None:
     let_go = [event for event in campaign.events("release_order") if held <= event.time < released]
     assert 1 <= len(asked) + len(let_go) <= 8, "one at a time, and later each time"
     assert any(text.startswith("the queue of c:batch is held since") for text in seen)
-    assert any(text.startswith("it is kept in the scheduler's queue: the queue of c:batch is held") for text in seen)
+    assert "it is kept in the scheduler's queue, for the queue of c:batch is held" in seen
     assert (attempts(campaign), verdicts(campaign)) == ({1}, {"passed": 90})
 
 
@@ -185,3 +188,29 @@ def test_on_this_machine_what_waits_is_taken_back_and_runs_later() -> None:
     campaign = Campaign(plan_of(local=True), fates=STEADY, lies=Lies(away=((90.0, 40.0),)), local=True).run()
     assert verdicts(campaign) == {"passed": 36}
     assert attempts(campaign) == {1}
+
+
+# ---- what is said of it ------------------------------------------------------------------------------------------------
+
+
+def test_status_says_once_why_a_queue_is_held_and_why_says_it_of_each_run() -> None:
+    kept, short = (
+        "it is kept in the scheduler's queue, for the queue of c:batch is held",
+        "the queue of c:batch is held",
+    )
+    lines: list[str] = []
+    told: list[tuple[list[str], str]] = []
+
+    def look(campaign: Campaign, wait: int) -> None:
+        state = campaign.state_now()
+        for pool in held_queues(state):
+            full = queue_in_words(state, pool, state.pools.guards[pool])
+            lines.extend(one["reason"] for one in _waiting(state, False))
+            lines.extend(_live(state, run)["doing"] for run in state.runs)
+            told.extend((_why_run(state, Record(), [], run), full) for run in state.runs)
+
+    Campaign(plan_of(repeats=30), fates=STEADY, lies=Lies(away=((60.0, 120.0),)), seed=5, script=look).run()
+
+    assert {kept, short} <= set(lines)
+    assert not any("jobs end before they take their claims" in line for line in lines), "that is said once, below"
+    assert [said for said, full in told if said[0] == kept] == [[kept, full] for said, full in told if said[0] == kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from shakedown.conductor.driver.loop import log_reports
 from shakedown.engine import decide
 from shakedown.engine.fold.evolve import evolve
 from shakedown.engine.policy.explain import explain_run
+from shakedown.engine.policy.stuck_jobs import what_it_needs
 from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.model.events import Event
 from shakedown.model.ports import JobReport
@@ -63,6 +65,28 @@ def test_it_is_said_once_after_a_while(for_good: bool, after: float, how: str) -
     assert found.value["about"] == "c:batch QOSMaxWallDurationPerJobLimit"
     assert f"{WALL}; {how} start before somebody acts: {LIMIT}" in found.reason
     assert story.said(10 * after, for_good=for_good) == []
+
+
+NODES = "ReqNodeNotAvail, UnavailableNodes:n1 (nodes that it needs are down, drained or reserved)"
+BRING = "somebody has to bring its nodes back: shakedown nodes, sinfo -R, scontrol show reservation"
+
+
+def test_what_waits_for_nodes_that_jobs_of_ours_have_sends_nobody_to_mend_any() -> None:
+    """A node is left out, so that jobs are kept from it. Slurm may call that nodes that are not available."""
+    story = Story()
+    story.conductor.log(
+        "finding", value={"kind": "node_left_out", "nodes": ["n1"], "pool": "c:batch", "why": "read-only"}
+    )
+    story.said(1.0, message=NODES, stuck=BRING, for_good=False)
+    (job,) = story.conductor.state.jobs.values()
+    alone = what_it_needs(story.conductor.state, job)
+    assert alone == f"{NODES}; perhaps it cannot start before somebody acts: {BRING}"
+
+    other = replace(job, id="j000099", run="r000099", phase=JobPhase.RUNNING)
+    story.conductor.state.jobs[other.id] = other
+    said = what_it_needs(story.conductor.state, job)
+    waits = "it may only wait for nodes other than n1 that jobs of ours have now"
+    assert said == f"{NODES}; {waits}; if it still waits when these are over: {BRING}"
 
 
 def test_the_engine_wakes_up_for_it() -> None:

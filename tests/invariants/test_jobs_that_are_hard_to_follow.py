@@ -41,6 +41,25 @@ def decided(hand: ByHand) -> Decision:
     return decide(hand.state, hand.state.time)
 
 
+# ---- jobs of one run -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", ["absent", "no_answer"])
+def test_a_lost_run_says_where_what_it_wrote_would_be(state: str) -> None:
+    """The report that nobody knows it has that; a later one that says less takes nothing away, an end replaces it."""
+    where = {"file": "outputs/0/j000001.0.out", "bytes": 17, "directory": "work/0/j000001.0"}
+    hand = seen_running("queue")
+    told(hand, "r000001", state=state, source="queue", output=where)
+    told(hand, "r000001", state="no_answer", source="accounting")
+    hand.state.time += hand.state.index.policy.no_answer_s + 1.0
+    lost = next(order.event for order in decided(hand).orders if order.event.event == "verdict")
+    assert (lost.value["verdict"], lost.value["output"]) == ("lost", where)
+
+    told(hand, "r000001", state="running", source="queue")
+    told(hand, "r000001", state="completed", exit=0, elapsed_s=5.0)
+    assert "output" not in hand.state.jobs["j000001"].report.facts
+
+
 # ---- jobs of several runs --------------------------------------------------------------------------------------------------
 
 

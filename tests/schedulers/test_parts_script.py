@@ -298,6 +298,38 @@ def test_a_mark_that_another_lane_is_about_to_write_is_no_trouble(node: Node) ->
     assert node.states(runs) == ["completed"] * 240
 
 
+def test_a_lane_that_is_killed_as_it_makes_a_mark_leaves_no_doubt_about_it(node: Node) -> None:
+    """A mark is opened, which one lane alone can, and written by one call. What is killed in between leaves it empty: it is not the
+    conductor's, nobody begins the part again in this job, and it is one that began and has no end, which is attempted again.
+    """
+    runs = node.prepare(["echo $SHAKEDOWN_RUN >>../../seen"] * 6, at_once=2)
+    killed = node.places.layout.part_mark(JOB, runs[2])
+    killed.touch()
+
+    assert node.run() == ""
+    assert node.states(runs) == ["completed"] * 2 + ["running"] + ["completed"] * 3
+    assert not node.places.take_part(JOB, runs[2]) and not node.mark(runs[2]).taken
+    assert killed.read_bytes() == b"" and node.output(runs[2]) == ""
+
+    again = node.start(restart=1)
+    again.communicate(timeout=60)
+    assert node.states(runs) == ["completed"] * 2 + ["running"] + ["completed"] * 3
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not here")
+def test_the_words_of_a_mark_are_written_by_one_call(node: Node, tmp_path: Path) -> None:
+    """So a mark is empty or whole, wherever its shell is killed. What is written for it fits one block of a file system."""
+    (run,) = node.prepare(["true"], limit_s=0)
+    calls = tmp_path / "calls"
+    words = ["strace", "-f", "-y", "-e", "trace=write", "-o", str(calls), *node.shell, str(node.places.script(JOB))]
+    environment = os.environ | batch_environment(node.places.layout, JOB)
+    subprocess.run(words, env=environment, check=True, timeout=60, capture_output=True)
+    mark = str(node.places.layout.part_mark(JOB, run))
+    mine = [line for line in calls.read_text().splitlines() if f"{mark}>" in line]
+    assert len(mine) == 2, "its claim, and its end"
+    assert len(node.places.layout.part_mark(JOB, run).read_bytes()) < 512
+
+
 def test_our_own_part_needs_no_program(node: Node, tmp_path: Path) -> None:
     (run, other) = node.prepare(["echo fine", "exit 3"], at_once=2, limit_s=0)
     environment = {"PATH": str(tmp_path / "nothing"), **batch_environment(node.places.layout, JOB)}

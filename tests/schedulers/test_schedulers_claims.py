@@ -23,6 +23,7 @@ from shakedown.processes.identity import directory_token
 from shakedown.processes.spawn import MARKER
 from shakedown.processes.table import read_marker, read_process, read_table
 from shakedown.schedulers.claims import CannotStart, Workplace
+from shakedown.schedulers.local_host.script import CLAIM_TAKEN, claimed
 
 if TYPE_CHECKING:
     from tests.schedulers.conftest import Machine
@@ -220,6 +221,27 @@ def test_a_claim_that_a_dead_conductor_took_is_ours(make_machine: MakeMachine) -
 
     assert [report.state for report in machine.poll()] == ["absent"]
     assert machine.scheduler.take_claim(machine.jobs[order.job])
+
+
+def test_a_shell_that_is_killed_as_it_makes_its_claim_leaves_no_doubt_about_it(make_machine: MakeMachine) -> None:
+    """It opened the file, which one shell alone can, and wrote nothing: it may have run, for all that anybody can tell. So nobody
+    takes its claim, it is never started again as this job, and its run is attempted again as one that a conductor's death ended.
+    """
+    dead, machine = make_machine(), make_machine()
+    order = machine.order("echo ran >{campaign}/ran")
+    machine.know(order)
+    claim = Path(machine.layout.claim(order.job))
+    claim.parent.mkdir(parents=True, exist_ok=True)
+    claim.touch()
+
+    assert not dead.scheduler.take_claim(machine.jobs[order.job])
+    report = machine.ended(order)
+    assert report.state == "interrupted"
+    assert claim.read_bytes() == b""
+
+    late = claimed("echo ran >ran", str(claim), str(machine.layout.root))
+    done = subprocess.run(["sh"], input=late, text=True, check=False, capture_output=True)
+    assert done.returncode == CLAIM_TAKEN and not (machine.layout.root / "ran").exists()
 
 
 def test_what_is_left_of_a_dead_conductors_job_is_ended_before_anything_is_said(

@@ -158,6 +158,15 @@ def test_where_a_job_may_go_and_after_which_other() -> None:
         ordered(node=5)
 
 
+def test_nodes_that_a_waiting_job_must_not_have_are_said_anew_with_those_of_the_site_s_options() -> None:
+    plain = commands.scontrol_exclude(EMU, BATCH, False, "12", ("n002", "n003", "elsewhere"))
+    assert plain == ["scontrol", "update", "JobId=12", "ExcNodeList=n[002-003]"]
+    mixed = structs.replace(BATCH, options=("--exclude=n001",))
+    several = commands.scontrol_exclude(EMU, mixed, True, "12", ("n003",))
+    assert several == ["scontrol", "--clusters=emu", "update", "JobId=12", "ExcNodeList=n001,n003"]
+    assert commands.scontrol_exclude(EMU, BATCH, False, "12", ())[-1] == "ExcNodeList="
+
+
 def test_a_job_of_several_runs_is_never_put_back_into_the_queue() -> None:
     assert ordered(parts=(Part("r1", Case("c", "t", "emu:batch")),)) == ["--no-requeue", "--export=ALL"]
 

@@ -431,6 +431,16 @@ def test_no_record_at_all(looker: Looker) -> None:
     assert report.message == (
         "the queue does not know it; accounting has no record of it; it began on n001 and left no end mark"
     )
+    places = looker.places
+    assert looker.places.layout.root / report.output["file"] == places.output(JOB.id, 0), (
+        "it may be all that is left of it"
+    )
+    assert looker.places.layout.root / report.output["directory"] == places.directory(JOB.id, 0)
+
+
+def test_of_a_job_that_never_began_nothing_is_left(looker: Looker) -> None:
+    report = looker.one(JOB)
+    assert report is not None and report.state == "absent" and report.output == {}
 
 
 def test_a_record_that_ran_away(looker: Looker) -> None:

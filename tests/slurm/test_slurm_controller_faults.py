@@ -102,6 +102,10 @@ def test_a_record_that_says_running_for_ever(forgetful_cluster: Cluster, tmp_pat
         assert campaign.reports("dies", "absent") == [
             "the queue does not know it; accounting still calls it RUNNING; it began on n002 and left no end mark"
         ]
+        (lost,) = [event for event in campaign.events("verdict") if event.value["verdict"] == "lost"]
+        left = lost.value["output"]
+        assert (campaign.root / left["file"]).is_file() and (campaign.root / left["directory"]).is_dir()
+        assert "no output" not in campaign.command("show", lost.run).stdout or not left["bytes"]
 
 
 # slurmdbd ends the jobs that a forgetful controller's successor does not know, if it had heard of them

@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from slurm_campaigns import Campaign, Payload
@@ -183,6 +183,7 @@ def read_only(cluster: Cluster, node: str, place: Path) -> Iterator[None]:
         subprocess.run([*inside, "mount", "-o", "remount,bind,ro", str(place)], check=True)
         yield
     finally:
+        subprocess.run([*inside, "mount", "-o", "remount,bind,rw", str(place)], check=True)
         subprocess.run([*inside, "umount", "-l", str(place)], check=False)
 
 
@@ -204,3 +205,43 @@ def test_one_node_that_launches_nothing_is_left_out_and_costs_no_attempt(
         assert left_out.value["nodes"] == ["n004"]
         assert "n004 is left out" in left_out.reason
         assert "is held" not in campaign.command("status", "p-1").stdout
+
+
+def test_several_nodes_that_launch_nothing_do_not_hold_the_queue(any_fault_cluster: Cluster, tmp_path: Path) -> None:
+    """n001 to n003 are what Slurm gives first, and idle again at once. The first probe that avoids them opens the queue."""
+    cluster = any_fault_cluster
+    payloads = [Payload("many", "batch", "sleep 2")]
+    bad = ("n001", "n002", "n003")
+    with Campaign(cluster, tmp_path / "site", payloads, repeats=30) as campaign, ExitStack() as stack:
+        for node in bad:
+            stack.enter_context(read_only(cluster, node, tmp_path))
+        campaign.start()
+        campaign.end()
+        tale, findings = campaign.tale(), [event.value for event in campaign.events("finding")]
+        verdicts = Counter(verdict for verdict, _ in campaign.verdicts()["many"])
+        held = [value["held_s"] for value in findings if value["kind"] == "queue_released"]
+        assert verdicts["passed"] == 30, tale
+        assert verdicts["node_fail"] <= 2 * max(1, len(held)), f"one or two before each hold\n{tale}"
+        assert sum(held) < 100, tale
+        left_out = {node for value in findings if value["kind"] == "node_left_out" for node in value["nodes"]}
+        assert left_out == set(bad), tale
+        assert campaign.executions() == {"many": 30}, tale
+
+
+def test_a_sweep_waits_for_a_node_that_launches_nothing(any_fault_cluster: Cluster, tmp_path: Path) -> None:
+    """It sees the seven others, spends two attempts on n004, waits for it, and goes on when a person gives it back."""
+    cluster = any_fault_cluster
+    payloads = [Payload("see", "batch", "echo $SLURMD_NODENAME >>{campaign}/../../seen")]
+    with Campaign(cluster, tmp_path / "site", payloads, more="      sweep: {queued: 4}\n") as campaign:
+        with read_only(cluster, "n004", tmp_path):
+            campaign.start()
+            campaign.wait_until(lambda: ("sweep_waits", False) in campaign.findings().get("", []), "the sweep waits")
+        said = " ".join(campaign.command("status", "p-1").stdout.split())
+        back = campaign.command("include", "p-1", "n004", "--by", "Ada", "--because", "mounted again")
+        assert back.returncode == 0, back.stderr
+        campaign.end()
+    tale = campaign.tale()
+    assert "n004 is left out since" in said, said
+    verdicts = Counter(verdict for verdict, _ in campaign.verdicts()["see"])
+    assert verdicts == {"passed": 8, "node_fail": 2}, tale
+    assert sorted(campaign.seen().split()) == [f"n{number:03d}" for number in range(1, 9)], tale

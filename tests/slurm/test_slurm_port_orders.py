@@ -22,6 +22,23 @@ def test_a_held_job_starts_when_it_is_released_and_not_before(any_cluster: Clust
         assert [path.read_text() for path in kept] == ["r000001\n", "r000002\n"]
 
 
+def test_a_job_that_waits_may_be_kept_from_nodes_and_let_go_to_them_again(any_cluster: Cluster, tmp_path: Path) -> None:
+    """As one is that probes a held queue: when it is released, and once more while it waits for the nodes that are left."""
+    names = [f"n{number:03d}" for number in range(1, any_cluster.nodes + 1)]
+    with port(tmp_path / "c", any_cluster) as opened:
+        taken = any_cluster.sbatch("sleep 600", "--exclusive", "--nodelist=n002")
+        any_cluster.wait_for_job(taken, "RUNNING")
+        held = opened.order(any_cluster.name, 2, held=True)
+        assert opened.wait(held, "queued").message == "JobHeldUser (it is held)"
+        all_but_two = tuple(name for name in names if name != "n002")
+        assert opened.release(held, exclude=all_but_two) == [held.id]
+        opened.wait_until(lambda: opened.said[held.id].message != "JobHeldUser (it is held)", "it waits for n002")
+        assert any_cluster.job(held.scheduler_id)["ExcNodeList"] != "(null)"
+        assert opened.release(held, exclude=tuple(names[:3])) == [held.id]
+        assert opened.wait(held, "completed").nodes in names[3:]
+        any_cluster.run("scancel", taken)
+
+
 def test_clusters_are_named_where_there_are_several_and_one_that_is_not_there_holds_up_no_other(
     accounting_cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -23,7 +23,8 @@ def unfolded(nodes: str) -> list[str]:
 
 
 class NodeRules:
-    """No job is ordered onto a node after its exclusion, and none but a sweep's onto one that is left out, unless to probe it.
+    """No job is ordered onto a node after its exclusion, and none onto one that is left out, unless to probe it. What probes a held
+    queue has none of the nodes that it was kept from.
 
     A sweep sees each node once a round and keeps few waiting.
     """
@@ -38,6 +39,9 @@ class NodeRules:
         self.excluded: set[str] = set()
         self.left_out: set[str] = set()
         self.shunned: dict[str, frozenset[str]] = {}  # job -> what was excluded when it was ordered
+        self.pools: dict[str, str] = {}  # job -> its pool
+        self.failed: dict[str, set[str]] = {}  # pool whose queue is held -> nodes on which launches failed since
+        self.let_go: dict[str, float] = {}  # job that probes -> when it was let go
         self.waiting: dict[str, dict[str, None]] = defaultdict(
             dict
         )  # component -> jobs that are not known to have begun
@@ -71,16 +75,24 @@ class NodeRules:
             self.left_out |= set(event.value["nodes"])
         elif event.value["kind"] in ("node_let_in", "queue_held"):
             self.left_out -= set(event.value.get("nodes", ()))
+        if event.value["kind"] == "queue_held":
+            self.failed[event.value["pool"]] = set()
+        elif event.value["kind"] == "queue_released":
+            self.failed.pop(event.value["pool"], None)
 
     def _submit_order(self, event: Event) -> None:
         value, pool = event.value, self.cases[event.case].partition
         first = event.job not in self.shunned
         number = value.get("node", 0)
-        out = set() if number else self.left_out - set(value.get("may_have", ()))
-        self.shunned.setdefault(event.job, frozenset(self.excluded | out))
+        out = self.left_out - set(value.get("may_have", ()))
+        self.shunned.setdefault(event.job, frozenset(self.excluded | out | set(value.get("avoids", ()))))
+        self.pools[event.job] = pool
+        if first and not (value.get("held") or value.get("after") or number):
+            self._probes(event, pool, value.get("units", 1), out | self.excluded)
         if number:
             name = self.names[pool][number - 1]
             need(name not in self.excluded, f"{event.job} is ordered onto {name} after its exclusion")
+            need(name not in out, f"{event.job} is ordered onto {name}, which is left out")
         sweep = self.sweeps.get(value["component"])
         if sweep is None or sweep.sweep is None:
             return
@@ -100,9 +112,35 @@ class NodeRules:
             f"{event.job} makes {len(waiting)} waiting jobs of a sweep, {most} at most",
         )
 
+    def _probes(self, event: Event, pool: str, units: int, out: set[str]) -> None:
+        """In a held queue a job goes where no launch failed since, as long as enough such nodes are left."""
+        if pool not in self.failed:
+            return
+        self.let_go.setdefault(event.job, event.time)
+        names = set(self.names[pool])
+        failed = (self.failed[pool] & names) - out
+        if len(names - out - failed) >= units:
+            tried = failed - set(event.value.get("avoids", ()))
+            need(not tried, f"{event.job} probes {pool} and may have {sorted(tried)}, where launches just failed")
+
+    def _release_order(self, event: Event) -> None:
+        """A job that probes may be kept from nodes, and from fewer when it waited for others in vain."""
+        pool = self.pools.get(event.job, "")
+        if event.value.get("avoids") == []:
+            waited = event.time - self.let_go.get(event.job, event.time)
+            need(waited >= 60.0, f"{event.job} probes {pool} on any node after {waited:.0f} s")
+        elif event.job not in self.let_go and event.job not in self.node:
+            units = self.cases[event.case].shape.units
+            self._probes(event, pool, units, self.left_out | self.excluded)
+        if "avoids" in event.value and event.job in self.shunned:
+            self.shunned[event.job] = frozenset(self.excluded | self.left_out | set(event.value["avoids"]))
+
     def _job_report(self, event: Event) -> None:
         if event.value["state"] == "running" or event.value["state"] in ENDED:
             self._begun(event)
+        if event.value.get("launch_failure") and len(event.value.get("failed_nodes", ())) == 1:
+            for failed in self.failed.values():
+                failed.update(event.value["failed_nodes"])
         where = set(unfolded(event.value.get("nodes", "")))
         wrong = where & self.shunned.get(event.job, frozenset())
         need(not wrong, f"{event.job} has {sorted(wrong)}, excluded before it was ordered")

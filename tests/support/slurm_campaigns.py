@@ -49,9 +49,8 @@ system: emu
 components:
   - functionality:
       tests: [{tests}]
-      repeats: {repeats}
-      retry: {{{retry}}}
-      criteria: {{done: {{measure: passed / wanted, must: ">= 0%"}}}}
+{repeats}      retry: {{{retry}}}
+{more}      criteria: {{done: {{measure: passed / wanted, must: ">= 0%"}}}}
 """
 
 
@@ -100,7 +99,9 @@ class Campaign:
         patience: str = PATIENCE,
         licences: str = "",
         budgets: str = "",
+        more: str = "",
     ) -> None:
+        """``more``: lines of the plan's component beside those that every one has."""
         self.cluster, self.site, self.root = cluster, site, site / "campaigns/p-1"
         self.payloads = {payload.name: payload for payload in payloads}
         self.driver: subprocess.Popen[str] | None = None
@@ -110,7 +111,8 @@ class Campaign:
         (site / "systems/emu.yaml").write_text(self._system(patience, licences, budgets))
         for payload in self.payloads.values():
             (site / f"tests/{payload.name}.yaml").write_text(payload.text())
-        plan = _PLAN.format(tests=", ".join(self.payloads), retry=retry, repeats=repeats)
+        often = "" if "sweep:" in more else f"      repeats: {repeats}\n"
+        plan = _PLAN.format(tests=", ".join(self.payloads), retry=retry, repeats=often, more=more)
         (site / "plans/p.yaml").write_text(plan)
 
     def _system(self, patience: str, licences: str, budgets: str) -> str:

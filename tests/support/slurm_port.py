@@ -43,6 +43,7 @@ class Port:
             self.layout, self.reactor, clusters, patience_s=60.0, act_s=60.0, licence_names=licence_names
         )
         self.jobs: dict[str, View] = {}
+        self.cases: dict[str, Case] = {}
         self.said: dict[str, JobReport] = {}
         self.story: list[tuple[str, str, str]] = []  # (job, part, state)
 
@@ -55,6 +56,7 @@ class Port:
         (answer,) = self.scheduler.submit([structs.replace(order, **fields)])
         assert answer.outcome == "accepted", answer
         parts = {part.run: "" for part in order.parts}
+        self.cases[order.job] = order.case
         self.jobs[order.job] = View(order.job, order.run, answer.scheduler_id, ordered=time.time(), parts=parts)
         return self.jobs[order.job]
 
@@ -71,10 +73,10 @@ class Port:
         whole = structs.replace(whole, shape=structs.replace(whole.shape, nodes=fields.pop("nodes", 1)))
         return self.submit(JobOrder(f"j{number:06}", parts[0].run, whole, parts=parts, at_once=at_once, **fields))
 
-    def release(self, *jobs: View) -> list[str]:
-        """Let held jobs start that work in the campaign."""
-        orders = [ReleaseOrder(job.id, job.run, Case(job.id, "t", "emu:batch"), job.scheduler_id) for job in jobs]
-        return list(self.scheduler.release(orders))
+    def release(self, *jobs: View, exclude: tuple[str, ...] | None = None) -> list[str]:
+        """Let held jobs start that work in the campaign, on any nodes but these."""
+        orders = [ReleaseOrder(job.id, job.run, self.cases[job.id], job.scheduler_id) for job in jobs]
+        return list(self.scheduler.release([structs.replace(order, exclude=exclude) for order in orders]))
 
     def poll(self) -> None:
         for report in self.scheduler.poll(self.jobs):

@@ -146,11 +146,11 @@ def c5_stability(days: float = 10.0, per_target: float = 12.0, filler: bool = Fa
 C5_TIMES = {test: (mean, sd * math.sqrt(3)) for test, (mean, sd, _, _) in TABLE_4.items()} | {"filler": (3600.0, 600.0)}
 
 
-def sweep_of_five(nodes: int = 16, queued: int = 4, rounds: int = 1, **more: Any) -> Document:
+def sweep_of_five(nodes: int = 16, queued: int = 4, rounds: int = 1, wait_s: float = 86400.0, **more: Any) -> Document:
     """Five tests on every node of a partition, all of a node's tests in one job."""
     names = tuple(f"see{number}" for number in range(1, 6))
     cases = tuple(case(name, 1, 60.0, load=0.0) for name in names)
-    seeing = Component("sweep", "functionality", names, sweep=Sweep(queued, rounds), **more)
+    seeing = Component("sweep", "functionality", names, sweep=Sweep(queued, rounds, wait_s=wait_s), **more)
     return document(machine(nodes, targets=False), cases, seeing)
 
 

@@ -268,7 +268,11 @@ def _sweep(draw: random.Random) -> Component:
     again = tuple(Retry(verdict, 6, 5.0) for verdict in ("node_fail", "failed", "lost", "timeout"))
     cases = draw.choice((("t0", "t1"), ("t1",)))
     return Component(
-        "sweep", "functionality", cases, sweep=Sweep(draw.randint(1, 3), draw.choice((1, 1, 2))), retry=again
+        "sweep",
+        "functionality",
+        cases,
+        sweep=Sweep(draw.randint(1, 3), draw.choice((1, 1, 2)), wait_s=3600.0),
+        retry=again,
     )
 
 

@@ -42,7 +42,7 @@ LIES: dict[str, tuple[Any, ...]] = {
     "away": (((20.0, 60.0),), ((90.0, 25.0),), ((45.0, 300.0),)),
 }
 AWAY_EACH = 29  # one campaign of so many is about a directory that is away
-BAD_NODE_EACH = 31  # and one of so many about a node that launches nothing
+BAD_NODE_EACH = 31  # and one of so many about one to three nodes that launch nothing
 SELDOM_TOLD = ("away", "launches_nothing")  # only where a campaign is about it
 # What makes a lie matter: it is told of nothing otherwise.
 WITH: dict[str, dict[str, float]] = {
@@ -89,7 +89,11 @@ def troubles_of(seed: int, document: Document, about: str, local: bool) -> Troub
     lies = Lies() if local else _lies(draw, about)
     if about == "launches_nothing":
         nodes = [str(name) for place in document.system.partitions() for name in nodes_of(place)]
-        lies = replace(lies, launches_nothing=((draw.choice(nodes), *draw.choice(LIES[about])),))
+        some = draw.sample(nodes, min(len(nodes), draw.choice((1, 1, 2, 3))))
+        left = min(place.count for place in document.system.partitions()) - len(some)
+        wide = any(case.shape.units > left for case in document.cases)  # it would never run
+        when = LIES[about][0] if wide else draw.choice(LIES[about])
+        lies = replace(lies, launches_nothing=tuple((node, *when) for node in some))
     if lies.alive_after_node_fail and not fates.node_fail:
         fates = replace(fates, node_fail=0.15)
     others = Others() if local else _others(draw, document, about)

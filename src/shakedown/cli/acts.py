@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.cli.output import emit, fitted, json_option, printable, site_option
 
 if TYPE_CHECKING:
     from shakedown.metrics.judging.scorecard import Scorecard
@@ -31,7 +31,7 @@ def command(campaign: str | None, site: str | None, as_json: bool) -> int:
     from shakedown.model.layout import Layout
 
     scorecard = settled(Layout(find_whole_campaign(Path(site) if site else None, campaign)))
-    emit(_data(scorecard), as_json, lambda: printable(_render(scorecard)))
+    emit(_data(scorecard), as_json, lambda: fitted(printable(_render(scorecard))))
     return exit_status(scorecard)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shakedown.cli.output import emit, json_option, say, site_option
+from shakedown.cli.output import emit, fitted, json_option, say, site_option
 from shakedown.cli.twin.modelling import csv_option, figure_option, format_of
 from shakedown.model.errors import UsageError
 
@@ -60,7 +60,7 @@ def command(
         )
     found = compare_campaigns(asked, by or "campaign", against, smallest)
     status = found.comparison.status
-    emit({"status": status, "compared": found}, as_json, lambda: render(found, everything))
+    emit({"status": status, "compared": found}, as_json, lambda: fitted(render(found, everything)))
     if csv_file is not None:
         from shakedown.cli.comparison_words import as_csv
 

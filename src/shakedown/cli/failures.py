@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, say, site_option
+from shakedown.cli.output import emit, fitted, json_option, printable, say, site_option
 from shakedown.model.errors import MET, NOT_MET, UsageError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _campaign(
     data = {"campaign": found.campaign, "judged": found.judged, "unclassified": [_plain(g) for g in found.unclassified]}
     if not unclassified:
         data["classes"] = [_plain(group) | {"hint": found.hints.get(group.name, "")} for group in found.classes]
-    emit(data, as_json, lambda: printable(_render(found, unclassified)))
+    emit(data, as_json, lambda: fitted(printable(_render(found, unclassified))))
     return MET
 
 
@@ -154,7 +154,7 @@ def _catalogue(root: Path | None, name: str, as_json: bool) -> int:
         hint = did_you_mean(name, (one.name for one in known.classes)) or "--catalogue without --class lists them"
         raise UsageError(f"there is no class '{name}'", hint)
     wrong = failing.wrong_examples(known, own or ())
-    emit({"classes": chosen, "wrong": wrong}, as_json, lambda: printable(_render_classes(chosen, bool(name))))
+    emit({"classes": chosen, "wrong": wrong}, as_json, lambda: fitted(printable(_render_classes(chosen, bool(name)))))
     for sentence in wrong:
         say(printable(f"error: {sentence}"))
     return NOT_MET if wrong else MET
@@ -178,7 +178,7 @@ def _try(root: Path | None, file: Any, as_json: bool) -> int:
     tried = failing.try_text(known, file)
     data: dict[str, Any] = {"failure": tried.failure.value(), "lines": [_plain_line(line) for line in tried.lines]}
     data |= {name: count for name, count in (("unlisted", tried.unlisted), ("unread", tried.unread)) if count}
-    emit(data, as_json, lambda: printable(_render_tried(tried)))
+    emit(data, as_json, lambda: fitted(printable(_render_tried(tried))))
     return MET
 
 

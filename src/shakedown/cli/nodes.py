@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, site_option, table
+from shakedown.cli.output import emit, fitted, json_option, printable, site_option, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shakedown.diagnosis.findings import NodeFinding
+    from shakedown.diagnosis.left_out import LeftOutNode
     from shakedown.diagnosis.node_report import NodeRow, NodesExamined
 
 WIDTH = 80
@@ -32,8 +33,9 @@ def command(campaign: str | None, site: str | None, everything: bool, as_json: b
     """Which nodes stand out among failed and slow runs.
 
     CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
-    First come the findings. On a machine without bad nodes, fewer than one campaign in a hundred has any. Then comes a table of
-    nodes with findings, failures or slow runs, and of excluded nodes, the worst first.
+    First come the findings. On a machine without bad nodes, fewer than one campaign in a hundred has any. Then come nodes that
+    were left out since they launched nothing, with what was tried there, and a table of nodes with findings, failures or slow
+    runs, and of those that are excluded or left out, the worst first.
     """
     from shakedown.cli.record import find_campaign
     from shakedown.diagnosis.node_report import examine_nodes
@@ -41,13 +43,14 @@ def command(campaign: str | None, site: str | None, everything: bool, as_json: b
 
     read = read_campaign(find_campaign(Path(site) if site else None, campaign))
     examined = examine_nodes(read.document, read.record)
-    emit(examined, as_json, lambda: _render(examined, everything))
+    emit(examined, as_json, lambda: fitted(_render(examined, everything)))
     return 0
 
 
 def _render(examined: NodesExamined, everything: bool) -> str:
     parts = [_wrapped(text, later="  ") for text in examined.barren[:SHOWN]]
     parts += _findings(examined.findings) if examined.findings or not parts else []
+    parts += _left_out(examined.left_out)
     parts += ["", *(_wrapped(f"{text}.") for text in examined.enough)]
     rows = examined.nodes if everything else examined.worst(SHOWN)
     if rows:
@@ -71,6 +74,15 @@ def _findings(findings: Sequence[NodeFinding]) -> list[str]:
         lines += [kind, *(_wrapped(finding.sentence, "  ", "    ") for finding in mine)]
         lines.append(_wrapped(f"what to do: {mine[0].advice}", "  ", "    "))
     return lines
+
+
+def _left_out(nodes: Sequence[LeftOutNode]) -> list[str]:
+    """Those that are left out now first, else the last ones."""
+    shown = sorted(nodes, key=lambda one: (one.until is not None, -one.since))[:SHOWN]
+    lines = (
+        ["", "nodes that launched nothing", *(_wrapped(one.sentence, "  ", "    ") for one in shown)] if shown else []
+    )
+    return [*lines, f"  and {len(nodes) - len(shown)} more: --json has all"] if len(shown) < len(nodes) else lines
 
 
 def _table(rows: Sequence[NodeRow]) -> str:

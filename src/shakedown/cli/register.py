@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, say, site_option, table
+from shakedown.cli.output import emit, fitted, json_option, printable, say, site_option, table
 from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def show_campaigns(site: Path, as_json: bool) -> None:
     from shakedown.queries.campaigns import campaigns_of
 
     found = campaigns_of(site)
-    emit(found, as_json, lambda: printable(_render(found)))
+    emit(found, as_json, lambda: fitted(printable(_render(found))))
 
 
 def _render(found: CampaignsSeen) -> str:

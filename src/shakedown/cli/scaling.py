@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, say, site_option, table
+from shakedown.cli.output import emit, fitted, json_option, printable, say, site_option, table
 from shakedown.cli.twin.modelling import csv_option, figure_option, format_of
 from shakedown.model.errors import UsageError
 
@@ -50,7 +50,7 @@ def command(
         raise UsageError(
             "a figure shows one test", hint=f"--test {names[0][0]}; there are {', '.join(n for n, _ in names)}"
         )
-    emit({"scaling": found}, as_json, lambda: printable("\n\n".join(map(_render, found))))
+    emit({"scaling": found}, as_json, lambda: fitted(printable("\n\n".join(map(_render, found)))))
     if csv_file is not None:
         from shakedown.report.tables.csv_files import to_csv
         from shakedown.report.tables.scaling import SCALING, scaling_rows

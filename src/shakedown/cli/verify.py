@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.cli.output import emit, fitted, json_option, printable, site_option
 from shakedown.model.errors import MET, NOT_MET, UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def command(
         return _register(root, as_json)
     signers, held = (Path(name) if name is not None else None for name in (allowed, page))
     found = verify_campaign(Layout(find_campaign(root, campaign)), root, digest, signers, held)
-    emit(found, as_json, lambda: _render(found))
+    emit(found, as_json, lambda: fitted(_render(found)))
     return MET if found.as_it_was else NOT_MET
 
 
@@ -84,7 +84,7 @@ def _register(site: Path | None, as_json: bool) -> int:
     from shakedown.plans import find_site
 
     found = verify_register(find_site(site))
-    emit(found, as_json, lambda: printable(_render_register(found)))
+    emit(found, as_json, lambda: fitted(printable(_render_register(found))))
     return MET if found.whole else NOT_MET
 
 

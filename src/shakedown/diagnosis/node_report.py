@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from shakedown.diagnosis.barren import barren_nodes
 from shakedown.diagnosis.findings import LEAST_RATIO, LEVEL, NodeFinding, failing_nodes, slow_nodes
+from shakedown.diagnosis.left_out import LeftOutNode, left_out_nodes
 from shakedown.diagnosis.node_names import fold, in_order, unfold
 from shakedown.diagnosis.trials import (
     ELAPSED,
@@ -34,7 +35,7 @@ class NodeRow(Struct, frozen=True):
     """A node. ``runs``: all that ran on it and are judged; ``counted``: those that passed or failed as a node can cause, without
     those ruled not to count; ``failed`` of these; ``node_fail`` of all. ``slowness``: the median time of its runs over the
     usual time of their cases, of ``timed`` runs; None where there is none. ``hours``: the time that runs held it. ``findings``: the
-    kinds of those that name it; ``alone``: none of them names others beside it.
+    kinds of those that name it; ``alone``: none of them names others beside it. ``left_out``: it launched nothing, at last.
     """
 
     node: str
@@ -48,12 +49,18 @@ class NodeRow(Struct, frozen=True):
     excluded: bool = False
     findings: tuple[str, ...] = ()
     alone: bool = True
+    left_out: bool = False
 
     @property
     def note(self) -> str:
-        """found; one of several found; excluded."""
+        """found; one of several found; excluded; left out."""
         found = ["found" if self.alone else "one of several"] if self.findings else []
-        return ", ".join(found + ["excluded"] * self.excluded)
+        return ", ".join(found + ["excluded"] * self.excluded + ["left out"] * self.left_out)
+
+    @property
+    def is_out(self) -> bool:
+        """Whether it was given no work at last."""
+        return self.excluded or self.left_out
 
     @property
     def failure_rate(self) -> float | None:
@@ -65,6 +72,7 @@ class NodesExamined(Struct, frozen=True):
 
     ``unused``: nodes that no run has used, folded. ``enough``: sentences on how much data it would take. ``unplaced``: runs
     whose nodes are not known. ``barren``: a sentence on each node where nothing passed although the same tests did elsewhere.
+    ``left_out``: each time that a node was left out since it launched nothing.
     """
 
     findings: tuple[NodeFinding, ...]
@@ -73,6 +81,7 @@ class NodesExamined(Struct, frozen=True):
     enough: tuple[str, ...]
     unplaced: int
     barren: tuple[str, ...] = ()
+    left_out: tuple[LeftOutNode, ...] = ()
 
     @property
     def several(self) -> bool:
@@ -80,32 +89,38 @@ class NodesExamined(Struct, frozen=True):
         return sum(row.runs > 0 for row in self.nodes) > 1
 
     def worst(self, most: int) -> tuple[NodeRow, ...]:
-        """The nodes worth a line, the worst first: found, excluded, failed on, or slow by a hundredth or more."""
+        """The nodes worth a line, the worst first: found, excluded or left out, failed on, or slow by a hundredth or more."""
         told = [
-            row
-            for row in self.nodes
-            if row.findings or row.excluded or row.failed or (row.slowness or 0) >= LEAST_RATIO
+            row for row in self.nodes if row.findings or row.is_out or row.failed or (row.slowness or 0) >= LEAST_RATIO
         ]
-        told.sort(key=lambda row: (not row.findings, not row.excluded, -(row.failure_rate or 0), -(row.slowness or 0)))
-        return tuple(told[: max(most, sum(bool(row.findings) or row.excluded for row in told))])
+        told.sort(key=lambda row: (not row.findings, not row.is_out, -(row.failure_rate or 0), -(row.slowness or 0)))
+        return tuple(told[: max(most, sum(bool(row.findings) or row.is_out for row in told))])
 
 
 def examine_nodes(document: Document, record: Record) -> NodesExamined:
     """Purpose: which nodes are over-represented among failed and slow runs, as the record stands."""
-    return examine_rows(list(record.current()), setting_of(document), excluded_nodes(record))
+    return examine_rows(list(record.current()), setting_of(document), excluded_nodes(record), left_out_nodes(record))
 
 
-def examine_rows(rows: list[RunRow], setting: Setting, excluded: frozenset[str] = frozenset()) -> NodesExamined:
+def examine_rows(
+    rows: list[RunRow],
+    setting: Setting,
+    excluded: frozenset[str] = frozenset(),
+    left_out: tuple[LeftOutNode, ...] = (),
+) -> NodesExamined:
     """Purpose: the same, from rows: one a run, in whatever order."""
     rows = sorted(rows, key=lambda row: row.seq)
     failures = failure_trials(rows, setting)
     times = {figure: timed_trials(rows, setting, figure) for figure in setting.figure_names()}
     findings = (*failing_nodes(failures), *slow_nodes(times))
-    nodes = _node_rows(rows, setting, times[ELAPSED], findings, excluded)
+    out_now = frozenset(one.node for one in left_out if not one.back)
+    nodes = _node_rows(rows, setting, times[ELAPSED], findings, excluded, out_now)
     unused = [row.node for row in nodes if not row.runs]
     unplaced = sum(bool(row.nodes) and unfold(row.nodes) is None for row in rows)
     barren = barren_nodes(rows, setting)
-    return NodesExamined(findings, nodes, fold(unused) if unused else "", _enough(nodes, failures), unplaced, barren)
+    return NodesExamined(
+        findings, nodes, fold(unused) if unused else "", _enough(nodes, failures), unplaced, barren, left_out
+    )
 
 
 def setting_of(document: Document) -> Setting:
@@ -147,7 +162,12 @@ class _Tally(Struct):
 
 
 def _node_rows(
-    rows: list[RunRow], setting: Setting, times: Trials, findings: Sequence[NodeFinding], excluded: frozenset[str]
+    rows: list[RunRow],
+    setting: Setting,
+    times: Trials,
+    findings: Sequence[NodeFinding],
+    excluded: frozenset[str],
+    left_out: frozenset[str],
 ) -> tuple[NodeRow, ...]:
     tallies = _tallies(rows, setting)
     slow = _slowness(times)
@@ -160,10 +180,12 @@ def _node_rows(
     for name in in_order(tallies):
         tally, (timed, ratio) = tallies[name], slow.get(name, (0, None))
         counts = (tally.runs, tally.counted, tally.failed, tally.node_fail)
-        is_out = name in excluded or name.rpartition(":")[2] in excluded
-        found.append(
-            NodeRow(name, *counts, timed, ratio, tally.hours, is_out, tuple(kinds[name]), name not in together)
+        names = {name, name.rpartition(":")[2]}
+        is_out, alone = bool(names & excluded), name not in together
+        row = NodeRow(
+            name, *counts, timed, ratio, tally.hours, is_out, tuple(kinds[name]), alone, bool(names & left_out)
         )
+        found.append(row)
     return tuple(found)
 
 

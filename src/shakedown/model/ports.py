@@ -90,7 +90,10 @@ class JobOrder(Struct, frozen=True):
 
 
 class ReleaseOrder(Struct, frozen=True):
-    """A held job that may start from now on, on these targets. It satisfies ``JobView``."""
+    """A held job that may start from now on, on these targets. It satisfies ``JobView``.
+
+    ``exclude``: names of all nodes that it must not have from now on, None where that is as it was submitted.
+    """
 
     id: str
     run: str
@@ -98,6 +101,7 @@ class ReleaseOrder(Struct, frozen=True):
     scheduler_id: str = ""
     restart: int = 0
     targets: Pairs = ()
+    exclude: tuple[str, ...] | None = None
 
 
 class SubmitAnswer(Struct, frozen=True):

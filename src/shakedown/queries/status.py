@@ -17,7 +17,8 @@ from shakedown.engine import State, explain
 from shakedown.engine.constraints.budgets import asked_for
 from shakedown.engine.constraints.component_clock import acts_of, drill_in_words
 from shakedown.engine.constraints.overrides import in_force
-from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
+from shakedown.engine.constraints.queue_guard import held_queues, queue_in_short, queue_in_words
+from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.policy.explain import Waiting, explain_run, waits_again
 from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_unused
 from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
@@ -147,7 +148,7 @@ def _told(state: State) -> list[dict[str, str]]:
     stuck: dict[str, dict[str, str]] = {}  # one for each pool and reason
     for job in map(state.jobs.__getitem__, state.agenda.stuck):
         if job.phase == JobPhase.QUEUED and not we_hold(job):
-            stuck.setdefault(about_of(state, job), {"job": job.id, "run": job.run, "why": what_it_needs(job)})
+            stuck.setdefault(about_of(state, job), {"job": job.id, "run": job.run, "why": what_it_needs(state, job)})
     return [*renamed, *forgotten, *stuck.values()]
 
 
@@ -335,10 +336,19 @@ def _waiting(state: State, alone: bool) -> list[dict[str, Any]]:
     """What waits, gathered by reason."""
     gathered: dict[str, dict[str, Any]] = {}
     for waiting in _explained(state, alone):
-        group = gathered.setdefault(waiting.text, {"reason": waiting.text, "key": waiting.key, "count": 0, "cases": []})
+        text = _in_short(waiting)
+        group = gathered.setdefault(text, {"reason": text, "key": waiting.key, "count": 0, "cases": []})
         group["count"] += waiting.count
         group["cases"].append(waiting.case)
     return sorted(gathered.values(), key=lambda group: -group["count"])
+
+
+def _in_short(waiting: Waiting) -> str:
+    """A reason without what ``status`` says in full elsewhere: that a queue is held, that a node is left out."""
+    kind, _, pool = waiting.key.partition(":")
+    if kind == "held":
+        return queue_in_short(pool)
+    return f"{waiting.text.partition('; ')[0]}; the others are left out" if kind == "left_out" else waiting.text
 
 
 @dataclass(slots=True)
@@ -411,7 +421,7 @@ def _why_run(
     ends: Mapping[str, str] | None = None,
     alone: bool = False,
 ) -> list[str]:
-    lines = [_doing(state, run, alone)[1]] if run in state.runs else []
+    lines = [_doing(state, run, alone)[1], *_held_there(state, run)] if run in state.runs else []
     for row in rows:
         old = f" (replaced by the verdict at event {row.superseded_by})" if row.superseded_by else ""
         new = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
@@ -429,6 +439,13 @@ def _why_run(
         if row.excerpt:
             lines += ["  the output ends with:", *(f"    {line}" for line in row.excerpt.splitlines())]
     return [line for line in lines if line]
+
+
+def _held_there(state: State, run: str) -> list[str]:
+    """Of a live run that has not begun, why the queue of its pool is held."""
+    job = state.jobs.get(state.runs[run].job)
+    pool = pool_of(state, job) if job is not None and job.phase == JobPhase.QUEUED else ""
+    return [queue_in_words(state, pool, state.pools.guards[pool])] if pool in held_queues(state) else []
 
 
 def _given_to(layout: Layout, state: State, run: str) -> list[str]:
@@ -461,7 +478,11 @@ def _why_case(state: State, record: Record, case: str, ends: Mapping[str, str], 
     if unavailable:
         lines.append(f"unavailable: {unavailable}")
     lines += [f"{w.count} of its results in {w.component} wait: {w.text}" for w in _explained(state, alone, case)]
-    lines += [f"{run.id}: {_doing(state, run.id, alone)[1]}" for run in state.runs.values() if run.case == case]
+    live = [run.id for run in state.runs.values() if run.case == case]
+    lines += [f"{run}: {_doing(state, run, alone)[1]}" for run in live]
+    lines += dict.fromkeys(
+        said for run in live for said in _held_there(state, run) if not any(said in line for line in lines)
+    )
     for row in record.runs:
         if row.case == case and not row.superseded_by:
             again = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""

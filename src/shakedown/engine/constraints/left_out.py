@@ -1,8 +1,8 @@
 """A node that launches nothing while others do costs the plan neither its attempts nor its queue.
 
 After a few jobs in a row that end on one node before their claims, the node is given no new job for a while; then one job at a
-time may go there, and the first that takes its claim lets the node in. Jobs of sweeps go there all the same: they are there to
-say how each node does.
+time may go there, and the first that takes its claim lets the node in. A sweep waits for it as for a node that is down, and its own
+job is one that may go there.
 
 ``keep_nodes`` is the table of contents.
 """
@@ -14,6 +14,7 @@ from typing import Any
 
 from shakedown.engine.fold.left_out import OUT_S, ROW_S
 from shakedown.engine.state.moments import moment
+from shakedown.engine.state.nodes_out import left_out_since
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.records import Guard, LeftOut, VainRow
@@ -77,21 +78,49 @@ def barred(state: State, due: Collection[str] = ()) -> tuple[str, ...]:
     return (*state.overrides.excluded, *(node for node in state.pools.left_out if node not in due))
 
 
-def to_probe(state: State, pool: str, units: int, now: float, probed: Collection[str]) -> list[str]:
-    """Purpose: the nodes of a pool that are left out and that the next job of so many units may go to: one, or all that are due
-    where it could not start with one. ``probed``: those that a job of this decision may go to already.
+def due_again(state: State, pool: str, now: float, probed: Collection[str]) -> list[str]:
+    """Purpose: the nodes of a pool that are left out and to which a job may go, to see whether they launch jobs again.
+    ``probed``: those that a job of this decision may go to already.
     """
-    guard, place = state.pools.guards.get(pool), state.index.places.get(pool)
-    if place is None or (guard is not None and guard.since):
+    guard = state.pools.guards.get(pool)
+    if guard is not None and guard.since:
         return []
     due = [
         node
         for node, out in state.pools.left_out.items()
         if out.pool == pool and now >= out.until and out.probe not in state.jobs
     ]
-    due = [node for node in due if node not in state.overrides.excluded and node not in probed]
+    return [node for node in due if node not in state.overrides.excluded and node not in probed]
+
+
+def to_probe(state: State, pool: str, units: int, now: float, probed: Collection[str]) -> list[str]:
+    """Purpose: the nodes of a pool that are left out and that the next job of so many units may go to: one, or all that are due
+    where it could not start with one. ``probed``: those that a job of this decision may go to already.
+    """
+    place = state.index.places.get(pool)
+    due = due_again(state, pool, now, probed) if place is not None else []
+    if place is None or not due:
+        return []
     barred_with_one = sum(node in names_of(place.nodes) for node in set(barred(state, due[:1])))
     return due[:1] if units <= place.count - barred_with_one else due
+
+
+def to_avoid(state: State, pool: str, units: int) -> list[str]:
+    """Purpose: the nodes that a job of so many units must not have when it probes the held queue of a pool: those on which launches
+    failed since shortly before it was held, the last first, as many as leave enough others.
+
+    So each probe goes to nodes that were not tried, or tried longest ago: else a few bad nodes, always idle, are drawn every time.
+    """
+    guard, place = state.pools.guards.get(pool), state.index.places.get(pool)
+    if place is None or guard is None or not guard.since or guard.what:
+        return []
+    failed: dict[str, None] = {}
+    for one in guard.row.values():  # in the order in which it was heard
+        failed.pop(one.node, None)
+        failed[one.node] = None
+    names, out = names_of(place.nodes), set(barred(state))
+    known = [node for node in reversed(failed) if node in names and node not in out]
+    return known[: min(_MOST_TOLD, max(0, place.count - sum(name in names for name in out) - units))]
 
 
 def left_out_in_words(state: State) -> list[str]:
@@ -104,7 +133,7 @@ def left_out_in_words(state: State) -> list[str]:
 
 
 def _in_words(state: State, node: str, out: LeftOut) -> str:
-    said = f"{node} is left out since {moment(out.since)}: jobs end there before they take their claims: {out.why}"
+    said = f"{node} is {left_out_since(out)}"
     if out.probe in state.jobs:
         return f"{said}; {out.probe} may go there, to see whether it does again ({_SOONER.format(node)})"
     return f"{said}; one job may go there from {moment(out.until)} on ({_SOONER.format(node)})"
@@ -121,7 +150,7 @@ def _leave_out(node: str, row: VainRow) -> Event:
     then = (
         f"it is given no new job for {show_duration(OUT_S)}, then one to see whether it starts; {_SOONER.format(node)}"
     )
-    return Event("finding", value=value, reason=f"{why}: {said}; {then}; no attempt is spent but by sweeps")
+    return Event("finding", value=value, reason=f"{why}: {said}; {then}; no attempt is spent")
 
 
 def _let_in(node: str, out: LeftOut, now: float) -> Event:

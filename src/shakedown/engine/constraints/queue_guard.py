@@ -2,7 +2,8 @@
 
 After a few jobs in a row that end before they take their claims, or submissions that are refused for the same reason, the queue
 of their pool is held: nothing new is ordered, what waits at the scheduler is kept from starting, and after a while one job
-probes. When it took its claim the rest follows. What ends before its claim while the queue is held spends no attempt.
+probes, on other nodes than those that failed. When it took its claim the rest follows. What ends before its claim while the queue
+is held spends no attempt.
 
 ``keep_queues`` is the table of contents.
 """
@@ -12,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shakedown.engine.constraints.left_out import FEW, points_to_nodes
+from shakedown.engine.constraints.left_out import FEW, barred, points_to_nodes, to_avoid
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.moments import moment
+from shakedown.engine.state.nodes_out import numbers_of
 from shakedown.engine.state.orders import BATCH, Decision, Order
 from shakedown.engine.state.phases import CampaignPhase, Claim, JobPhase, Step
 from shakedown.engine.state.plan import QueueKey
@@ -26,6 +28,7 @@ from shakedown.model.events import Event
 from shakedown.model.ports import ReleaseOrder
 
 PROVEN_S = 20.0  # that a probe runs: its script takes its claim, or ends, at once
+PATIENCE_S = 60.0  # that a probe waits for nodes on which no launch failed, before it may have any
 
 
 def keep_queues(state: State, decision: Decision, now: float) -> bool:
@@ -40,6 +43,8 @@ def keep_queues(state: State, decision: Decision, now: float) -> bool:
                 decision.record(_held(state, pool, guard))
         elif _is_proven(state, decision, guard, now):
             decision.record(_let_go(state, pool, guard, now))
+        elif _is_about_nodes(state, guard):
+            decision.record(_let_go_for_nodes(pool, guard, now))
         elif not state.driver.stopping:
             _keep(state, decision, pool, now)
             _probe(state, decision, pool, guard, now)
@@ -89,10 +94,15 @@ def was_tried(state: State, pool: str, case: str) -> bool:
 
 def queue_in_words(state: State, pool: str, guard: Guard) -> str:
     """Purpose: why a queue is held, since when, and what is done about it."""
-    said = f"the queue of {pool} is held since {moment(guard.since)}: {_what(guard)}"
+    said = f"{queue_in_short(pool)} since {moment(guard.since)}: {_what(guard)}"
     if guard.probe in state.jobs:
         return f"{said}; {guard.probe} probes, and the rest follows when it has taken its claim"
     return f"{said}; one job probes at {moment(guard.until)}, and the rest follows when it has taken its claim"
+
+
+def queue_in_short(pool: str) -> str:
+    """Purpose: the same where ``queue_in_words`` stands beside it: one cause is told in full once."""
+    return f"the queue of {pool} is held"
 
 
 def _what(guard: Guard) -> str:
@@ -145,6 +155,19 @@ def _let_go(state: State, pool: str, guard: Guard, now: float) -> Event:
     return Event("finding", case=case, value=value, reason=why)
 
 
+def _is_about_nodes(state: State, guard: Guard) -> bool:
+    """Whether all that failed was on nodes that are left out by now: then nothing speaks against the queue any more."""
+    nodes = {one.node for one in guard.row.values()}
+    return bool(nodes) and nodes <= state.pools.left_out.keys() and guard.probe not in state.jobs
+
+
+def _let_go_for_nodes(pool: str, guard: Guard, now: float) -> Event:
+    nodes = list(dict.fromkeys(one.node for one in guard.row.values()))
+    value: dict[str, Any] = {"kind": "queue_released", "pool": pool, "held_s": round(now - guard.since, 3)}
+    why = f"the queue of {pool} goes on after {now - guard.since:.0f} s: all that failed was on {', '.join(nodes[:5])}"
+    return Event("finding", value=value, reason=f"{why}, left out by now")
+
+
 # ---- what waits at the scheduler ---------------------------------------------------------------------------------------
 
 
@@ -181,24 +204,61 @@ def _waiting_there(state: State, pool: str) -> Iterator[Job]:
 def _probe(state: State, decision: Decision, pool: str, guard: Guard, now: float) -> None:
     """When it is time, a job that is kept at the scheduler probes; where there is none, the next that is ordered does."""
     if guard.probe in state.jobs:
+        _let_go_anywhere(state, decision, guard, now)
         return
     if now < guard.until:
         decision.wake(guard.until)
         return
     job = _to_release(state, pool, guard) if _may_probe(state, pool, guard, now) else None
-    if job is None:
+    if job is not None:
+        order_release(state, decision, job, job.targets, {"again": True, "probe": True})
+
+
+def _let_go_anywhere(state: State, decision: Decision, guard: Guard, now: float) -> None:
+    """The nodes on which no launch failed may all be busy for hours: a probe that waited for them in vain may have any.
+
+    Then it may find that the others launch jobs again.
+    """
+    job = state.jobs[guard.probe]
+    waits = job.phase == JobPhase.QUEUED and job.report.state in ("", "queued") and not (job.stale and not job.restart)
+    if not (guard.avoids and waits) or job.requests.claim or job.requests.cancel:
         return
-    value = {"targets": job.targets, "again": True, "probe": True}
+    if job.requests.release in (Step.ORDERED, Step.WANTED):
+        return
+    if now < guard.asked + PATIENCE_S:
+        decision.wake(guard.asked + PATIENCE_S)
+        return
+    order_release(state, decision, job, job.targets, {"again": True, "probe": True, "avoids": []})
+
+
+def order_release(
+    state: State, decision: Decision, job: Job, targets: Mapping[str, str], more: Mapping[str, Any]
+) -> None:
+    """Purpose: order that a job that waits at the scheduler may start. One that probes a held queue may not have the nodes on which
+    launches failed, unless ``more``, which goes into the event, says which ones it avoids.
+    """
+    value: dict[str, Any] = {"targets": dict(targets)} | dict(more)
+    guard, exclude = state.pools.guards.get(pool_of(state, job)), None
+    if guard is not None and guard.since and not job.node:
+        avoids = value.get("avoids")
+        if avoids is None:
+            units = job.key.units if job.key is not None else 1
+            avoids = guard.avoids if guard.probe == job.id else to_avoid(state, pool_of(state, job), units)
+            value |= {"avoids": list(avoids)} if avoids else {}
+        exclude = (*barred(state), *avoids) if avoids or guard.probe == job.id else None
     event = Event("release_order", case=job.case, run=job.run, job=job.id, value=value)
     case = state.index.cases[job.case]
-    order = ReleaseOrder(job.id, job.run, case, job.scheduler_id, job.restart, tuple(job.targets.items()))
+    order = ReleaseOrder(job.id, job.run, case, job.scheduler_id, job.restart, tuple(targets.items()), exclude)
     decision.orders.append(Order("release", event, order))
 
 
 def _to_release(state: State, pool: str, guard: Guard) -> Job | None:
     """The kept job that probes next: of a case that did not probe yet, if there is one, kept or waiting for its order."""
     kept = [job for job in _waiting_there(state, pool) if job.requests.hold == Step.TAKEN and job.charged]
-    kept.sort(key=lambda job: job.key.units if job.key is not None else 0)  # the narrowest begins soonest
+    bad = numbers_of(state, pool, to_avoid(state, pool, 1))
+    kept.sort(
+        key=lambda job: (job.node in bad, job.key.units if job.key is not None else 0)
+    )  # the narrowest begins soonest
     fresh = next((job for job in kept if job.case not in guard.tried), None)
     if fresh is not None or not kept:
         return fresh

@@ -85,7 +85,7 @@ def submit_order(state: State, event: Event) -> None:
     else:
         _new_job(state, event, run)
         if state.jobs[event.job].charged:
-            fold_guard.probes(state, state.jobs[event.job], event.time)
+            fold_guard.probes(state, state.jobs[event.job], event)
         fold_left_out.probes(state, state.jobs[event.job], value.get("may_have", []))
     _roll_on(state, entry, event.time)
 
@@ -117,7 +117,10 @@ def _new_job(state: State, event: Event, run: Run) -> None:
     hold(state, job)
     if job.charged:
         _allowed(state, job, event.time)
-    if state.pools.unseen:
+    job.node = value.get("node", 0)
+    if state.pools.unseen and not value.get(
+        "may_have"
+    ):  # one that only looks whether its node launches jobs again ends no wait
         state.pools.unseen.pop(SweepKey(value["component"], job.key.pool), None)
     if "node" in value and value["node"] in state.pools.idle.get(job.key.pool, ()):
         state.pools.idle[job.key.pool].remove(value["node"])
@@ -135,7 +138,7 @@ def release_order(state: State, event: Event) -> None:
     """From here the budgets of a held job are charged; it is released again and again until the scheduler took that."""
     job = state.jobs[event.job]
     job.requests.release = Step.ORDERED
-    fold_guard.probes(state, job, event.time)
+    fold_guard.probes(state, job, event)
     if not job.charged:
         job.targets = dict(event.value.get("targets", {}))
         assert job.key is not None
@@ -287,6 +290,8 @@ def job_report(state: State, event: Event) -> None:
     elif said in _DOUBTFUL:
         if changed:
             job.since = event.time
+        if value.get("output") and not job.report.facts:  # should it be lost, that is what is left of it
+            job.report.facts = {"output": value["output"]}
         state.agenda.attention[job.id] = None
     elif job.phase == _ORPHANED:
         state.agenda.attention[job.id] = None

@@ -14,7 +14,7 @@ from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.records import LeftOut, VainRow
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.shared_nodes import names_in
+from shakedown.model.shared_nodes import names_in, numbers_in
 
 ROW_S = 600.0  # what ended longer ago is no part of a row any more
 OUT_S, LONGEST_OUT_S = 600.0, 7200.0  # for which a node is left out before a job probes it; doubled each time
@@ -30,11 +30,6 @@ def node_of(value: dict[str, Any]) -> str:
     return nodes if _ONE_NODE.fullmatch(nodes) else ""
 
 
-def sees_its_node(job: Job) -> bool:
-    """Purpose: whether a job is of a sweep: it is there to say how its node does, so what fails there is the node's result."""
-    return job.bundle is not None and job.bundle.kind == "sweep"
-
-
 def count(state: State, job: Job, pool: str, node: str, event: Event) -> bool:
     """One more that ended on a node before its claim. Whether the node is left out already: then it says nothing of the queue."""
     row = state.pools.in_vain.setdefault(node, VainRow(pool))
@@ -43,9 +38,7 @@ def count(state: State, job: Job, pool: str, node: str, event: Event) -> bool:
     out = state.pools.left_out.get(node)
     if out is None:
         return False
-    guard = state.pools.guards.get(pool)
-    job.spared = not sees_its_node(job) or (guard is not None and bool(guard.since))
-    out.why = event.reason
+    job.spared, out.why = True, event.reason
     if out.probe == job.id:
         out.strikes, out.probe = out.strikes + 1, ""
         out.until = event.time + min(OUT_S * 2.0 ** min(out.strikes, 10), LONGEST_OUT_S)
@@ -96,20 +89,24 @@ def finding(state: State, event: Event) -> None:
 
 
 def let_in(state: State, node: str) -> None:
-    """It is given jobs again, and counts anew."""
-    state.pools.left_out.pop(node, None)
+    """It is given jobs again, and counts anew; a sweep that waited for it has something to see again."""
+    out = state.pools.left_out.pop(node, None)
     state.pools.in_vain.pop(node, None)
+    if out is not None:
+        state.pools.unseen = {key: since for key, since in state.pools.unseen.items() if key.pool != out.pool}
 
 
 def _leave_out(state: State, node: str, event: Event) -> None:
-    """What waits at the scheduler was ordered without a word of the node: it is taken back and ordered again."""
+    """What waits at the scheduler and may come to the node was ordered without a word of it: it is taken back and ordered again."""
     pool = event.value["pool"]
+    place = state.index.places.get(pool)
+    number = numbers_in(place.nodes).get(node, 0) if place is not None else 0
     state.pools.left_out[node] = LeftOut(pool, event.time, event.time + OUT_S, event.value.get("why", ""))
     row = state.pools.in_vain.get(node)
     for name in row.jobs if row is not None else ():
         job = state.jobs.get(name)
-        if job is not None and not sees_its_node(job):
+        if job is not None:
             job.spared = True
     for job in state.jobs.values():
-        if job.phase in NOT_BEGUN and job.key is not None and job.key.pool == pool and not sees_its_node(job):
+        if job.phase in NOT_BEGUN and job.key is not None and job.key.pool == pool and job.node in (0, number):
             doubt(state, job, f"{node} launches nothing and is given no job for now")

@@ -16,7 +16,7 @@ from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
 
 OF_A_PART = ("state", "exit", "elapsed_s", "nodes", "output", "halted_s")
-_OF_A_LOSS = ("failed_nodes", "launch_failure", "dead")
+_OF_THE_JOB = ("failed_nodes", "launch_failure", "dead", "cause")
 
 
 def part_report(state: State, job: Job, event: Event) -> None:
@@ -59,7 +59,7 @@ def job_report(state: State, job: Job, event: Event) -> None:
     elif said in ENDED and job.phase != JobPhase.ENDED:
         job.phase, job.since = JobPhase.ENDED, event.time
         job.report.message = job.report.message if job.requests.cancel else event.reason
-        job.report.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, *_OF_A_LOSS)}
+        job.report.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, *_OF_THE_JOB)}
         if job.parts:
             state.agenda.attention[job.id] = None
         else:

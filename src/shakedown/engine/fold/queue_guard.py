@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from shakedown.engine.fold import left_out as fold_left_out
@@ -68,7 +69,12 @@ def _count(state: State, job: Job, event: Event, what: str, node: str = "") -> N
     if job.spared:
         return  # counted before
     guard = state.pools.guards.setdefault(pool_of(state, job), Guard())
-    if node and fold_left_out.count(state, job, pool_of(state, job), node, event) and guard.probe != job.id:
+    suspected = not guard.since and event.time < guard.suspects.get(job.case, -math.inf) + SUSPECT_S
+    again = node in guard.before and event.time <= guard.released + fold_left_out.ROW_S
+    tells = (
+        again or node in state.pools.left_out or not suspected
+    )  # a case at fault says nothing of a node that nobody doubts
+    if node and tells and fold_left_out.count(state, job, pool_of(state, job), node, event) and guard.probe != job.id:
         return
     if guard.since:
         job.spared = True
@@ -76,8 +82,8 @@ def _count(state: State, job: Job, event: Event, what: str, node: str = "") -> N
         if guard.probe == job.id:
             _probe_again(guard, event)
         return
-    suspected = guard.suspects.get(job.case)
-    if suspected is not None and event.time < suspected + SUSPECT_S:
+    job.spared = again  # the queue was held for its node, and goes on: the node is in doubt, and soon left out
+    if suspected:
         return
     guard.suspects.pop(job.case, None)
     if what != guard.what:
@@ -89,7 +95,7 @@ def _count(state: State, job: Job, event: Event, what: str, node: str = "") -> N
 
 def _probe_again(guard: Guard, event: Event) -> None:
     guard.strikes += 1
-    guard.why, guard.probe = event.reason, ""
+    guard.why, guard.probe, guard.avoids = event.reason, "", []
     guard.until = event.time + min(PROBE_S * 2.0 ** min(guard.strikes, 10), LONGEST_PROBE_S)
 
 
@@ -121,7 +127,7 @@ def finding(state: State, event: Event) -> None:
     guard = state.pools.guards.setdefault(pool, Guard())
     if event.value["kind"] == "queue_held":
         guard.since, guard.until = event.time, event.time + PROBE_S
-        guard.strikes, guard.probe, guard.tried, guard.proved = 0, "", {}, ""
+        guard.strikes, guard.probe, guard.tried, guard.proved, guard.avoids = 0, "", {}, "", []
         guard.before = {one.node: None for one in guard.row.values() if one.node}
         for node in guard.before:
             fold_left_out.let_in(state, node)  # not they alone, it turns out
@@ -129,9 +135,10 @@ def finding(state: State, event: Event) -> None:
             if name in state.jobs:
                 state.jobs[name].spared = True
         return
-    guard.suspects |= {case: event.time for case in guard.tried if case != event.case}
+    if event.case:  # else it goes on since all that failed was on nodes that are left out: no case is at fault
+        guard.suspects |= {case: event.time for case in guard.tried if case != event.case}
     guard.before |= {one.node: None for one in guard.row.values() if one.node}
-    guard.since, guard.probe, guard.proved, guard.row, guard.tried = 0.0, "", "", {}, {}
+    guard.since, guard.probe, guard.proved, guard.row, guard.tried, guard.avoids = 0.0, "", "", {}, {}, []
     guard.released = event.time
     for node in guard.before:
         state.pools.in_vain.pop(node, None)  # they count anew
@@ -148,14 +155,18 @@ def _let_go(state: State, job: Job, now: float) -> None:
         state.agenda.unreleased[job.id] = None
 
 
-def probes(state: State, job: Job, now: float) -> None:
-    """A job was ordered, or may start: in a held queue it is the one that probes."""
+def probes(state: State, job: Job, event: Event) -> None:
+    """A job was ordered, or may start: in a held queue it is the one that probes. Where that waited long, on more nodes."""
     guard = state.pools.guards.get(pool_of(state, job))
-    if guard is None or not guard.since or guard.probe in state.jobs:
+    if guard is None or not guard.since or (guard.probe in state.jobs and guard.probe != job.id):
         return
-    guard.probe = job.id
+    if "avoids" in event.value or guard.probe != job.id:  # else it is let go again, for the scheduler did not take it
+        guard.avoids = list(event.value.get("avoids", ()))
+    if guard.probe == job.id:
+        return
+    guard.probe, guard.asked = job.id, event.time
     guard.tried[job.case] = None
-    guard.until = now + PROBE_S
+    guard.until = event.time + PROBE_S
     if job.requests.hold:
         job.requests.hold = Step.NONE
 
@@ -164,7 +175,7 @@ def probe_is_gone(state: State, job: Job, now: float) -> None:
     """A job was put off, taken back or forgotten: if it probed, another one does, after a while."""
     guard = state.pools.guards.get(pool_of(state, job))
     if guard is not None and guard.since and guard.probe == job.id:
-        guard.probe, guard.until = "", max(guard.until, now + PROBE_S)
+        guard.probe, guard.avoids, guard.until = "", [], max(guard.until, now + PROBE_S)
 
 
 # ---- kept at the scheduler, given back ---------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import assert_never
 from shakedown.engine.constraints.blocking import Outlook, binding_reason, outlook
 from shakedown.engine.constraints.budgets import in_store
 from shakedown.engine.constraints.overrides import FOR_PEOPLE
-from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
+from shakedown.engine.constraints.queue_guard import held_queues, queue_in_short
 from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.policy.mix import Mix, mixes
 from shakedown.engine.policy.packs import pack_reason
@@ -76,7 +76,7 @@ def _wait_for_others(state: State, case: str) -> list[Waiting]:
 def _why(state: State, key: QueueKey, now: float, ahead: Outlook, mix: Mix | None = None) -> tuple[str, str]:
     reason = mix.reason(state, key, now, ahead) if mix else binding_reason(state, key, now, ahead)
     if reason is None:
-        reason = sweep_reason(state, key) or pack_reason(state, key)
+        reason = sweep_reason(state, key, now) or pack_reason(state, key)
     return (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key, ahead, mix))
 
 
@@ -179,7 +179,7 @@ def _waits_there(state: State, run: Run, job: Job, now: float) -> str:
     """What a job that is in the scheduler's queue waits for there by our word; "" where it waits for the scheduler."""
     pool = pool_of(state, job)
     if job.phase == JobPhase.QUEUED and job.requests.hold in (Step.ORDERED, Step.TAKEN) and pool in held_queues(state):
-        return f"it is kept in the scheduler's queue: {queue_in_words(state, pool, state.pools.guards[pool])}"
+        return f"it is kept in the scheduler's queue, for {queue_in_short(pool)}"
     if job.phase != JobPhase.QUEUED or job.charged:
         return ""
     if job.after:
@@ -205,7 +205,7 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
         return again
     note = job.report.note if job is not None and run.phase == job.report.state else ""
     if job is not None and note and job.id in state.agenda.stuck and not we_hold(job) and run.part <= 1:
-        note = what_it_needs(job)  # once for a job of several runs
+        note = what_it_needs(state, job)  # once for a job of several runs
     if job is not None and note and job.phase == JobPhase.QUEUED and we_hold(job):
         note = _held_by_us(state, job)  # the scheduler's own word would send a person to let it go
     doubt = _doubt(state, job) if job is not None else ""

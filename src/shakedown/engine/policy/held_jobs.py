@@ -14,18 +14,16 @@ from typing import Final
 
 from shakedown.engine.constraints.blocking import Starting, binding_reason
 from shakedown.engine.constraints.budgets import choose_targets, fits_slot, in_store, is_bound, places, shrunk
-from shakedown.engine.constraints.queue_guard import is_held
+from shakedown.engine.constraints.queue_guard import is_held, order_release
 from shakedown.engine.fold.bookkeeping import resolved
 from shakedown.engine.policy.job_recovery import withdrawn
 from shakedown.engine.policy.mix import Mix
 from shakedown.engine.policy.submissions import Reservations, order_after, order_held, room_for
 from shakedown.engine.state.jobs import Job, PendingResult
-from shakedown.engine.state.orders import Decision, Order
+from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import LIVE, Claim, JobPhase, Step
 from shakedown.engine.state.plan import QueueKey, jobs_of
 from shakedown.engine.state.state import State
-from shakedown.model.events import Event
-from shakedown.model.ports import ReleaseOrder
 
 _LONGEST_CHAIN = 64  # jobs that follow each other
 _WAITS_FOR_ROOM = ("budget:", "cap:", "stagger:")
@@ -143,11 +141,8 @@ def _behind(rolling: Mapping[int, Mix | None], key: QueueKey) -> float:
 
 
 def _release(state: State, decision: Decision, job: Job, targets: Mapping[str, str], now: float | None = None) -> None:
-    value = {"targets": dict(targets)} | ({"now": now, "at": state.seq} if now is not None else {"again": True})
-    event = Event("release_order", case=job.case, run=job.run, job=job.id, value=value)
-    case = state.index.cases[job.case]
-    order = ReleaseOrder(job.id, job.run, case, job.scheduler_id, job.restart, tuple(targets.items()))
-    decision.orders.append(Order("release", event, order))
+    more = {"now": now, "at": state.seq} if now is not None else {"again": True}
+    order_release(state, decision, job, targets, more)
 
 
 # ---- in store ----------------------------------------------------------------------------------------------------------

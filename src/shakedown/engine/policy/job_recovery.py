@@ -29,7 +29,6 @@ from shakedown.model.units import show_duration
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead", "over")  # facts that no verdict on its run repeats
 _LIMIT_SAID = re.compile(rf"{AT_LIMIT} of [^,;]*")
-MOST_KILLED = 3  # attempts that somebody ended, nobody says who: after that it is taken for the payload's own doing
 _LATE_S = 120.0  # Slurm counts in minutes, and ends a job up to two of them later
 HANDED_OVER_S = 120.0  # after its follower began, within which the end of a job is told
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
@@ -189,7 +188,11 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         why = reasons[verdict] + said[known.end() :]  # whoever ended it says first what stands there already
     else:
         why = reasons[verdict] + (f": {said}" if said else "")
-    if verdict == "interrupted" and job.report.facts.get("cause") == KILLED_FROM_OUTSIDE and run.attempt >= MOST_KILLED:
+    if (
+        verdict == "interrupted"
+        and job.report.facts.get("cause") == KILLED_FROM_OUTSIDE
+        and run.attempt >= attend_parts.MOST_KILLED
+    ):
         verdict, why = "failed", f"{said}; it is attempt {run.attempt}, so that is taken for its own doing"
     if verdict == "timeout" and _is_cut_short(state, job, run):
         verdict = "interrupted"

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from shakedown.engine.constraints.blocking import binding_reason
 from shakedown.engine.constraints.budgets import most_at_once
 from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.policy.part_recovery import MOST_KILLED, ended_before
 from shakedown.engine.policy.submissions import Reservations, order_bundle, room_for
 from shakedown.engine.state.bundles import Bundle, how_many, side_by_side
 from shakedown.engine.state.jobs import PendingResult
@@ -36,7 +37,12 @@ def order_packs(
         reason = _too_many(state, bundle, plan, key) or binding_reason(state, key, now, plan.ahead)
         if reason is not None:
             return reason
-        found = [first, *islice(waiting, bundle.runs - 1)]
+        found = [first]
+        for entry in islice(waiting, 0 if _goes_alone(first) else bundle.runs - 1):
+            if _goes_alone(entry):
+                waiting = chain((entry,), waiting)
+                break
+            found.append(entry)
         cases = [state.index.cases[entry.case] for entry in found]
         lanes = most_at_once(state, key, side_by_side(cases, bundle), plan.ahead.loads, now)
         count = how_many(cases, bundle, lanes)
@@ -44,6 +50,11 @@ def order_packs(
         plan.bundles[key.component] = plan.bundles.get(key.component, 0) + 1
         waiting = chain(found[count:], waiting)
     return None
+
+
+def _goes_alone(entry: PendingResult) -> bool:
+    """Attempts at it were ended from outside, and others with them: once more, and alone, it shows whether it does that itself."""
+    return ended_before(entry.spent) >= MOST_KILLED - 1
 
 
 def pack_reason(state: State, key: QueueKey) -> Reason | None:

@@ -6,6 +6,7 @@ no end is judged by what became of the job.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
@@ -17,9 +18,10 @@ from shakedown.engine.state.orders import BATCH, Decision, Order
 from shakedown.engine.state.phases import OVER, RUN_OVER, Claim, JobPhase, RunPhase
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.ports import AT_LIMIT
+from shakedown.model.ports import AT_LIMIT, KILLED_FROM_OUTSIDE
 
 _BEGUN = frozenset({"running", "ended", "checking"})
+MOST_KILLED = 3  # attempts that somebody ended, nobody says who: after that it is taken for the payload's own doing
 MOST_CUT_SHORT = 3  # attempts that came to a limit that was lowered: after that it is the site's rule, and no accident
 _OWN_END = frozenset({"completed", "failed"})
 
@@ -107,7 +109,19 @@ def _by_the_job(state: State, job: Job, run: Run, said: str) -> tuple[str, str]:
         lowered = _at_a_lowered_limit(state, job, run)
         verdict = "interrupted" if lowered and run.attempt < MOST_CUT_SHORT else "timeout"
         return verdict, lowered or f"its job came to its time limit while it ran{words}"
-    return "interrupted", f"its job ended ({said}) while it ran{words}"
+    why = f"its job ended ({said}) while it ran{words}"
+    nobody_says_who = said != "interrupted" or job.report.facts.get("cause") == KILLED_FROM_OUTSIDE
+    if nobody_says_who and ended_before(run.spent) >= MOST_KILLED - 1 and job.at_once == 1:
+        return (
+            "failed",
+            f"{why}; so ended {MOST_KILLED} attempts at it, this one with no run beside it: that is its own doing",
+        )
+    return "interrupted", why
+
+
+def ended_before(spent: Iterable[tuple[str, int]]) -> int:
+    """Purpose: how many attempts at a result were ended from outside. ``spent``: (verdict, how many ended so)."""
+    return dict(spent).get("interrupted", 0)
 
 
 def _at_a_lowered_limit(state: State, job: Job, run: Run) -> str:

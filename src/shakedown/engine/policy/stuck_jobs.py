@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from shakedown.engine.constraints.left_out import barred
 from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
+from shakedown.model.shared_nodes import names_of
 from shakedown.model.units import show_duration
 
 CERTAIN_S = 600.0  # for which a job waits for what never passes by itself, before that is worth a finding
@@ -38,7 +40,7 @@ def tell_stuck(state: State, decision: Decision, now: float) -> None:
             "since": job.report.stuck_since,
         }
         more = f"; {others - 1} more wait for the same" if others > 1 else ""
-        why = f"it has waited for {show_duration(now - job.report.stuck_since)}: {what_it_needs(job)}{more}"
+        why = f"it has waited for {show_duration(now - job.report.stuck_since)}: {what_it_needs(state, job)}{more}"
         decision.record(Event("finding", job=job.id, run=job.run, case=job.case, value=value, reason=why))
 
 
@@ -47,10 +49,20 @@ def _busy(state: State) -> set[str]:
     return {pool_of(state, job) for job in state.jobs.values() if job.phase == JobPhase.RUNNING}
 
 
-def what_it_needs(job: Job) -> str:
-    """Purpose: what the scheduler says of a job that cannot start, and what a person has to do."""
-    how = "it cannot start" if job.report.for_good else "perhaps it cannot start"
-    return f"{job.report.note}; {how} before somebody acts: {job.report.stuck}"
+def what_it_needs(state: State, job: Job) -> str:
+    """Purpose: what the scheduler says of a job that cannot start, and what a person has to do.
+
+    Where jobs of ours run in its pool, the nodes that it may have may only be busy, whatever the scheduler calls that.
+    """
+    if job.report.for_good:
+        return f"{job.report.note}; it cannot start before somebody acts: {job.report.stuck}"
+    if pool_of(state, job) not in _busy(state):
+        return f"{job.report.note}; perhaps it cannot start before somebody acts: {job.report.stuck}"
+    place = state.index.places.get(pool_of(state, job))
+    kept = sorted(set(barred(state)) & names_of(place.nodes)) if place is not None else []
+    others = f" other than {', '.join(kept[:5])}{' and more' if len(kept) > 5 else ''}" if kept else ""
+    waits = f"it may only wait for nodes{others} that jobs of ours have now"
+    return f"{job.report.note}; {waits}; if it still waits when these are over: {job.report.stuck}"
 
 
 def about_of(state: State, job: Job) -> str:

@@ -8,12 +8,13 @@ from typing import Any
 
 from shakedown.engine.constraints.blocking import Outlook, Starting
 from shakedown.engine.constraints.budgets import at_once, choose_targets, in_turn
-from shakedown.engine.constraints.left_out import barred, to_probe
+from shakedown.engine.constraints.left_out import barred, due_again, to_avoid, to_probe
 from shakedown.engine.fold.bookkeeping import resolved
 from shakedown.engine.state.bundles import Bundle
 from shakedown.engine.state.jobs import Job, PendingResult
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.needs import handed_to
+from shakedown.engine.state.nodes_out import numbers_of
 from shakedown.engine.state.orders import Decision, Order
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State, job_name
@@ -90,14 +91,15 @@ def _order(
     before: Job | None = None,
 ) -> None:
     job, run = _new_job(state, plan), entry.void_run or decision.new_run(state)
-    due = [] if more.get("held") or before is not None else _may_have(state, plan, key, now)
-    value = _facts(state, key, entry, now) | more | ({"may_have": due} if due else {})
+    waits = bool(more.get("held")) or before is not None
+    due, avoids = ([], []) if waits else (_may_have(state, plan, key, now), to_avoid(state, key.pool, key.units))
+    value = _facts(state, key, entry, now) | more | _where(due, avoids)
     order = JobOrder(
         job,
         run,
         state.index.cases[entry.case],
         held=bool(more.get("held")),
-        exclude=barred(state, due),
+        exclude=(*barred(state, due), *avoids),
         targets=tuple(more.get("targets", {}).items()),
         after=(before.id, before.scheduler_id) if before is not None else ("", ""),
     )
@@ -128,8 +130,9 @@ def order_bundle(
     shared: dict[str, Any] = {"bundle": bundle.kind, "parts": len(found), "at_once": lanes}
     shared |= {"limit_s": whole.shape.time_limit_s} | ({"node": node} if node else {})
     shared |= {"targets": targets} if targets else {}
-    due = [] if node else _may_have(state, plan, key, now)
-    shared |= {"may_have": due} if due else {}
+    avoids = [] if node else to_avoid(state, key.pool, key.units)
+    due = _sees_again(state, plan, key, node, now) if node else _may_have(state, plan, key, now)
+    shared |= _where(due, avoids)
     parts, events = [], []
     for number, (case, (own, entry)) in enumerate(zip(cases, found, strict=True)):
         run = entry.void_run or decision.new_run(state)
@@ -143,12 +146,28 @@ def order_bundle(
         parts=tuple(parts),
         at_once=lanes,
         node=node,
-        exclude=tuple(state.overrides.excluded) if node else barred(state, due),
+        exclude=tuple(state.overrides.excluded) if node else (*barred(state, due), *avoids),
         targets=tuple(targets.items()),
     )
     decision.orders.append(Order("submit", events[0], order))
     for event in events[1:]:
         decision.record(event)
+
+
+def _where(due: list[str], avoids: list[str]) -> dict[str, Any]:
+    """What the event says of nodes: those left out that the job may go to, and those that it avoids as it probes a held queue."""
+    return ({"may_have": due} if due else {}) | ({"avoids": avoids} if avoids else {})
+
+
+def _sees_again(state: State, plan: Reservations, key: QueueKey, node: int, now: float) -> list[str]:
+    """The node of a sweep's job where it is left out: the job looks whether it launches jobs again."""
+    due = [
+        name
+        for name in due_again(state, key.pool, now, plan.ahead.probed)
+        if numbers_of(state, key.pool, [name]) == {node}
+    ]
+    plan.ahead.probed.update(due)
+    return due
 
 
 def _may_have(state: State, plan: Reservations, key: QueueKey, now: float) -> list[str]:

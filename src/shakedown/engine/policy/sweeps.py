@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from shakedown.engine.constraints.blocking import binding_reason, outlook
+from shakedown.engine.constraints.left_out import due_again, to_avoid
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.policy.submissions import Reservations, order_bundle, room_for
 from shakedown.engine.state.bundles import Bundle
@@ -17,7 +18,7 @@ from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.keys import SweepKey
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.needs import in_words, standing_of
-from shakedown.engine.state.nodes_out import excluded_numbers, numbers_out, out_in_words
+from shakedown.engine.state.nodes_out import excluded_numbers, numbers_of, numbers_out, out_in_words
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.plan import QueueKey
@@ -67,13 +68,13 @@ def order_sweeps(state: State, decision: Decision, plan: Reservations, now: floa
         if not bound:
             there = waiting.get(number, _unbegun(state, number))
             waiting[number] = there + _order_nodes(state, decision, plan, bundle, _due(classes, now), now, there)
-        reasons |= bound or dict.fromkeys(classes, _why_no_job(state, number, pool, bundle, classes))
+        reasons |= bound or dict.fromkeys(classes, _why_no_job(state, number, pool, bundle, classes, now))
     return reasons
 
 
 def end_sweeps(state: State, decision: Decision, now: float) -> bool:
     """Purpose: end each sweep that has nothing left to see but nodes that are out: at once where all are excluded, else when it
-    has waited for those that are down or drained. Returns whether anything was said: it takes waiting entries away.
+    has waited for those that are down, drained or left out. Returns whether anything was said: it takes waiting entries away.
 
     One that goes round until its time is over ends then.
     """
@@ -146,12 +147,12 @@ def wants_node(state: State, pool: str) -> Callable[[int], bool]:
     return lambda node: any(left.on_node(node, bundle.nodes) for bundle, classes in sweeps for left in classes)
 
 
-def sweep_reason(state: State, key: QueueKey) -> Reason | None:
+def sweep_reason(state: State, key: QueueKey, now: float) -> Reason | None:
     """Purpose: why the nodes that a sweep still wants have no job yet; None for what is no sweep's."""
     bundle = state.index.bundles.get((key.component, key.pool))
     if bundle is None or bundle.kind != "sweep":
         return None
-    return _why_no_job(state, key.component, key.pool, bundle, _classes(state, key.component, key.pool))
+    return _why_no_job(state, key.component, key.pool, bundle, _classes(state, key.component, key.pool), now)
 
 
 def _classes(state: State, number: int, pool: str) -> Classes:
@@ -203,7 +204,10 @@ def _order_nodes(
 ) -> int:
     """How many jobs were ordered. ``waiting``: of the component at the scheduler, or ordered in this decision."""
     key, ordered = next(iter(classes)), 0
-    for node in _idle(state, key.pool):
+    bad = numbers_of(
+        state, key.pool, to_avoid(state, key.pool, 1)
+    )  # where its queue is held, the others are seen first
+    for node in sorted(_idle(state, key.pool, now, plan.ahead.probed), key=bad.__contains__):
         if waiting + ordered >= bundle.queued or room_for(state, plan, key) <= 0:
             break
         found = [(own, entry) for own, left in classes.items() if (entry := left.on_node(node, bundle.nodes))]
@@ -213,12 +217,16 @@ def _order_nodes(
     return ordered
 
 
-def _idle(state: State, pool: str) -> list[int]:
-    """Idle nodes as they were last seen, without those that were excluded since, and those that a sweep has a job for: a look can
-    be older than the order of that job.
+def _idle(state: State, pool: str, now: float, probed: Collection[str] = ()) -> list[int]:
+    """Idle nodes as they were last seen, without those that were excluded since, those that are left out and not tried again yet,
+    and those that a sweep has a job for: a look can be older than the order of that job.
     """
     nodes = state.pools.idle.get(pool, [])
-    away = excluded_numbers(state, pool) | _with_a_job(state, pool) if nodes else ()
+    if not nodes:
+        return []
+    again = due_again(state, pool, now, probed)
+    left_out = numbers_of(state, pool, [name for name in state.pools.left_out if name not in again])
+    away = excluded_numbers(state, pool) | left_out | _with_a_job(state, pool)
     return [node for node in nodes if node not in away]
 
 
@@ -240,10 +248,10 @@ def _unbegun(state: State, component: int) -> int:
     return sum(state.jobs[name].phase in NOT_BEGUN for name in names)
 
 
-def _why_no_job(state: State, number: int, pool: str, bundle: Bundle, classes: Classes) -> Reason:
+def _why_no_job(state: State, number: int, pool: str, bundle: Bundle, classes: Classes, now: float) -> Reason:
     if pool not in state.pools.idle:
         return Reason(f"idle:{pool}", f"which nodes of {pool} are idle is being looked up")
-    if _idle(state, pool):
+    if _idle(state, pool, now):
         text = f"at most {bundle.queued} of its jobs wait at the scheduler; the next follow as these begin"
         return Reason("queued", text, notable=False)
     out = numbers_out(state, pool)

@@ -188,8 +188,9 @@ class Job:
     (when). Where it is: ``phase``, ``since`` (when the present doubt began), ``started``, ``restart`` (how often the scheduler
     started it again), ``report``. What it takes: ``key`` (the class it was counted under, so that an amendment does not change
     what is given back), ``loads`` (of budgets, targets by their own names), ``targets`` (budget -> target), ``charged`` (it may
-    start, and its units and loads are reserved). ``after``: the job that must end before this one may start; ``successor``: the
-    job that waits for this one. ``overtaken``: units of jobs that were ordered later and began before it.
+    start, and its units and loads are reserved). ``node``: the one that it must have, by its number in its pool from 1, 0 = any.
+    ``after``: the job that must end before this one may start; ``successor``: the job that waits for this one. ``overtaken``: units
+    of jobs that were ordered later and began before it.
     """
 
     id: str
@@ -207,6 +208,7 @@ class Job:
     charged: bool = True
     loads: tuple[tuple[str, float], ...] = ()
     targets: dict[str, str] = field(default_factory=dict)
+    node: int = 0
     after: str = ""
     successor: str = ""
     overtaken: int = 0

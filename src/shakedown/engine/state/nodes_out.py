@@ -1,32 +1,41 @@
-"""Nodes that are given no job now: excluded by people or by the plan, or down or drained as the scheduler says."""
+"""Nodes that are given no job now: excluded by people or by the plan, left out since they launch nothing, or down or drained as the
+scheduler says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from shakedown.engine.state.moments import moment
+from shakedown.engine.state.records import LeftOut
 from shakedown.engine.state.state import State
 from shakedown.model.shared_nodes import names_in, numbers_in
 
 
 def numbers_out(state: State, pool: str) -> frozenset[int]:
-    """Purpose: the nodes of a pool, by number, that are excluded, or were down or drained at the last look."""
+    """Purpose: the nodes of a pool, by number, that are excluded, launch nothing, or were down or drained at the last look."""
     out = {number for numbers in state.pools.out.get(pool, {}).values() for number in numbers}
-    return frozenset(out | excluded_numbers(state, pool))
+    return frozenset(out | excluded_numbers(state, pool) | numbers_of(state, pool, state.pools.left_out))
 
 
 def excluded_numbers(state: State, pool: str) -> set[int]:
     """Purpose: the nodes of a pool, by number, that are excluded."""
+    return numbers_of(state, pool, state.overrides.excluded)
+
+
+def numbers_of(state: State, pool: str, names: Collection[str]) -> set[int]:
+    """Purpose: those of some nodes that are in a pool, by number."""
     place = state.index.places.get(pool)
-    if place is None or not state.overrides.excluded:
+    if place is None or not names:
         return set()
     known = numbers_in(place.nodes)
-    return {known[name] for name in state.overrides.excluded if name in known}
+    return {known[name] for name in names if name in known}
 
 
 def out_in_words(state: State, pool: str, numbers: Iterable[int], most: int = 10) -> str:
-    """Purpose: who excluded these nodes and why, what the scheduler says of the others, and how they come back; those of which the
-    same is said together: "n003 is excluded by Ada on ...: bad DIMM (shakedown include n003 gives it work again); n007, n008 are
-    drained: switch 4".
+    """Purpose: who excluded these nodes and why, since when they are left out, what the scheduler says of the others, and how they
+    come back; those of which the same is said together: "n003 is excluded by Ada on ...: bad DIMM (shakedown include n003 gives it
+    work again); n007, n008 are drained: switch 4".
     """
     alike: dict[tuple[str, bool], list[str]] = {}
     place = state.index.places.get(pool)
@@ -34,8 +43,9 @@ def out_in_words(state: State, pool: str, numbers: Iterable[int], most: int = 10
     said = {number: why for why, out in state.pools.out.get(pool, {}).items() for number in out}
     for number in sorted(numbers):
         name = names[number - 1] if number <= len(names) else f"node {number} of {pool}"
-        excluded = state.overrides.excluded.get(name, "")
-        alike.setdefault((excluded or said.get(number, "out"), bool(excluded)), []).append(name)
+        excluded, left_out = state.overrides.excluded.get(name, ""), state.pools.left_out.get(name)
+        why = excluded or said.get(number, "") or (left_out_since(left_out) if left_out is not None else "out")
+        alike.setdefault((why, bool(excluded)), []).append(name)
     return "; ".join(
         excluded_in_words(names, why, most) if excluded else f"{_some(names, most)} {_are(names)} {why}"
         for (why, excluded), names in alike.items()
@@ -48,6 +58,11 @@ def excluded_in_words(nodes: list[str], why: str, most: int = 20) -> str:
         return why
     back = f"shakedown include {','.join(nodes[:most])}{'...' if len(nodes) > most else ''} gives them work again"
     return f"{_some(nodes, most)} {_are(nodes)} {why} ({back if len(nodes) > 1 else back.replace('them', 'it')})"
+
+
+def left_out_since(out: LeftOut) -> str:
+    """Purpose: since when a node is left out, and why: "left out since ...: jobs end there before they take their claims: ..."."""
+    return f"left out since {moment(out.since)}: jobs end there before they take their claims: {out.why}"
 
 
 def _some(nodes: list[str], most: int) -> str:

@@ -245,7 +245,8 @@ class Guard:
     full. ``since``: since when the queue is held, 0 = it is not. ``until``: when the next job probes the queue. ``probe``: the
     job that does so now. ``strikes``: how many probes failed. ``tried``: their cases. ``proved``: the case of a probe that
     worked. ``suspects``: cases that failed where another case began -> when that was seen. ``before``: the nodes of the row for
-    which the queue was held last, until a job takes its claim there; ``released``: when it was let go.
+    which the queue was held last, until a job takes its claim there; ``released``: when it was let go. ``avoids``: nodes that the
+    job that probes must not have, since launches failed there; ``asked``: when that job was let go, or ordered.
     """
 
     row: dict[str, InVain] = field(default_factory=dict)
@@ -260,6 +261,8 @@ class Guard:
     suspects: dict[str, float] = field(default_factory=dict)
     before: dict[str, None] = field(default_factory=dict)
     released: float = 0.0
+    avoids: list[str] = field(default_factory=list)
+    asked: float = 0.0
 
 
 @dataclass(slots=True)

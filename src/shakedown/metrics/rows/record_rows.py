@@ -55,6 +55,9 @@ class RecordRows(Struct):
     unavailable: dict[tuple[str, str], UnavailableRow] = {}
     given_up: dict[str, int] = {}
     notes: list[NoteRow] = []
+    looked: dict[
+        str, list[float]
+    ] = {}  # node that is left out -> when jobs were ordered that might go there all the same
     waivers: list[WaiverRow] = []
     attestations: dict[tuple[str, str], AttestationRow] = {}  # (component, procedure) -> the last one
     first_orders: dict[str, float] = {}  # component -> when its first run was ordered

@@ -139,6 +139,9 @@ def _submit_order(record: Record, event: Event) -> None:
     before = record.row_of(str(value.get("previous", "")))  # a start of the same job: it loads what that one loaded
     targets = words(value.get("targets")) or (before.targets if before else {})
     record.open[event.run] = replace(row, targets=targets)
+    may_have = value.get("may_have")
+    for node in may_have if isinstance(may_have, list) and event.job not in record._jobs else ():
+        record.looked[str(node)] = [*record.looked.get(str(node), ()), event.time]  # a copy of the record keeps its own
     record._jobs[event.job] = event.run
     if mode[0] not in STEPS:
         record.first_orders.setdefault(component, event.time)

@@ -133,7 +133,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("stability", "Stability", evidence.stability),
         ("utilisation", "Utilisation", evidence.utilisation),
         ("failures", "What did not pass", True),
-        ("nodes", "Nodes", evidence.nodes.several),
+        ("nodes", "Nodes", evidence.nodes.several or bool(evidence.nodes.left_out)),
         ("people", "Epochs and rulings", people),
         ("procedures", "Procedures", facts["procedures"]),
         ("drills", "Drills", facts["drills"]),

@@ -14,6 +14,7 @@ _FINDINGS = (
 )  # fmt: skip
 _NODES = (
     "node", "runs", "counted", "failed", "node_fail", "failure_rate", "timed", "slowness", "hours", "excluded", "findings",
+    "left_out",
 )  # fmt: skip
 
 
@@ -37,5 +38,5 @@ def _nodes(nodes: NodesExamined) -> Rows:
     for row in nodes.nodes:
         yield (
             row.node, row.runs, row.counted, row.failed, row.node_fail, row.failure_rate, row.timed, row.slowness,
-            row.hours, row.excluded, " ".join(row.findings),
+            row.hours, row.excluded, " ".join(row.findings), row.left_out,
         )  # fmt: skip

@@ -1,8 +1,9 @@
 """The script of a cluster's job that holds several runs. Beside what a part itself does, it costs no process.
 
 *Lanes*, shells side by side, take the next part that nobody has. The claim of a part is a file made with noclobber, and its begin
-mark. *Scribe*, one more shell, hears through a pipe of ends and writes end marks behind the begin marks. *Watch* ends parts at
-their time limits.
+mark. It is written by one call, so that a kill leaves it empty or whole; an empty one is a part that began and has no end, for all
+that anybody can tell. A link, as a job's claim is made by, would cost each part two processes. *Scribe*, one more shell, hears
+through a pipe of ends and writes end marks behind the begin marks. *Watch* ends parts at their time limits.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The claim is a file made with ``set -C`` (noclobber): the shell opens it with O_CREAT | O_EXCL, which succeeds for exactly one of
 any number of processes, as mkdir does, NFS version 3 and later included. Unlike mkdir it is a builtin of every POSIX shell: no
-process is started for it, and the file says in the same act who holds the claim.
+process is started for it, and the file says by the next call who holds the claim. A kill between the two leaves it empty: such a
+claim is held, nobody takes it, and its run may have begun.
 """
 
 from __future__ import annotations

@@ -144,6 +144,16 @@ def scontrol_release(cluster: str, several: bool, ids: Iterable[str]) -> list[st
     return ["scontrol", *_where(cluster, several), "release", ",".join(ids)]
 
 
+def scontrol_exclude(
+    cluster: Cluster, partition: Partition, several: bool, job: str, exclude: Sequence[str]
+) -> list[str]:
+    """Purpose: say anew which nodes a job that waits must not have: these, and those that the site's own options exclude."""
+    words = [word.partition("=")[2] for word in (*cluster.options, *partition.options) if word.startswith(_EXCLUDE)]
+    without = folded(exclude, partition.nodes) if exclude else ""
+    nodes = ",".join([*words, *([without] if without else [])])
+    return ["scontrol", *_where(cluster.name, several), "update", f"JobId={job}", f"ExcNodeList={nodes}"]
+
+
 def scontrol_hold(cluster: str, several: bool, ids: Iterable[str]) -> list[str]:
     """Purpose: keep jobs from starting, so that their owner may release them, whoever asked."""
     return ["scontrol", *_where(cluster, several), "uhold", ",".join(ids)]

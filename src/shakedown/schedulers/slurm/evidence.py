@@ -34,6 +34,7 @@ _SAYS_NOTHING = ("NonZeroExitCode", "TimeLimit", "DeadLine", "JobLaunchFailure",
 _MOST_NAMED = 8  # nodes in a sentence
 _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
 KILLED = 128  # a shell's exit status of what was ended by a signal, and more
+_MAY_BE_LOST = frozenset({"absent", "no_answer"})  # what it wrote so far is where it would be: nobody may ever say more
 _ENDED_FROM_OUTSIDE = frozenset({"timeout", "node_fail", "cancelled", "interrupted", "requeued"})
 
 
@@ -401,7 +402,7 @@ def _report(
         elapsed_s=ours.elapsed_s if ours and over else None,
         nodes=nodes or (_nodes_put_back(found) if state == "requeued" else _nodes(found)),
         message=message,
-        output=found.output if ours and over else {},
+        output=found.output if ours and (over or state in _MAY_BE_LOST) else {},
         began=_began(ours, times) if state not in ("queued", "requeued") else None,
         over=_end(times) if over else None,
         halted_s=_halted_s(row) if state in OVER else None,

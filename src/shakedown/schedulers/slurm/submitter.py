@@ -172,7 +172,7 @@ class Actor:
             where = order.case.partition
             raise CannotStart(f"run {order.run} cannot be started: {where} has no node number {order.node}") from None
 
-    def _cluster(self, order: JobOrder) -> Cluster:
+    def _cluster(self, order: JobOrder | ReleaseOrder) -> Cluster:
         return next(c for c in self.clusters if order.case.partition.startswith(f"{c.name}:"))
 
     def _chains(self) -> Chains:
@@ -215,7 +215,9 @@ class Actor:
                 done = [run for job in act.jobs for run in job.parts if self._claim_part(job.id, run)]
             else:
                 why_not = self._place_released(act.releases)
-                done = self._tell(act, {job.id for job in act.jobs if job.id not in why_not})
+                wanted = {job.id for job in act.jobs if job.id not in why_not}
+                self._keep_from_nodes([order for order in act.releases if order.id in wanted])
+                done = self._tell(act, wanted)
         finally:
             self.say(Acted(act.number, done, self.run.take_calls(), why_not))
 
@@ -247,6 +249,21 @@ class Actor:
             self.released.place(job, placing, then_for(job))
         over.wait(2 * self.released.patience_s if wanted else 0)
         return why | dict.fromkeys(list(asked), "its place is not made yet")
+
+    def _keep_from_nodes(self, orders: Sequence[ReleaseOrder]) -> None:
+        """Say of released jobs which nodes they must not have, where that is said anew. One for which that fails is released all
+        the same: it only looks whether jobs start again.
+        """
+        for order in orders:
+            if order.exclude is None:
+                continue
+            cluster = self._cluster(order)
+            partition = next(p for p in cluster.partitions if order.case.partition == f"{cluster.name}:{p.name}")
+            several, number = len(self.clusters) > 1, order.scheduler_id.partition(";")[0]
+            rows = self._rows(cluster) or []
+            if any(row.id == number and job_of_label(self.token, row.name) == order.id for row in rows):
+                words = commands.scontrol_exclude(cluster, partition, several, number, order.exclude)
+                self.run(words, self.command_s)
 
     def _claim_part(self, job: str, run: str) -> bool:
         try:

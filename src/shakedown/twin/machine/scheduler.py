@@ -95,7 +95,7 @@ class SimulatedScheduler:
             return False
 
         def let_go() -> bool:
-            world.release(order.id, dict(order.targets))
+            world.release(order.id, dict(order.targets), order.exclude)
             return world.local
 
         if lies.release_s:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from msgspec import structs
+
 from shakedown.model.nouns import Case, Document
 from shakedown.model.ports import JobOrder
 from shakedown.model.scenario import Scenario
@@ -122,9 +124,14 @@ class World(SimulatedMachine):
         self._tickets += 1
         return self._tickets
 
-    def release(self, name: str, targets: dict[str, str]) -> None:
-        """Held jobs of this name may start."""
+    def release(self, name: str, targets: dict[str, str], exclude: tuple[str, ...] | None = None) -> None:
+        """Held jobs of this name may start. ``exclude``: the nodes that jobs of this name must not have from now on."""
         for job in self.jobs.get(name, []):
+            if exclude is not None and job.state == "queued":
+                job.order = structs.replace(job.order, exclude=exclude)
+                if not job.held:
+                    self._leave_queue(job)
+                    self.enter(job)
             if job.held and job.state == "queued":
                 job.held = False
                 job.targets |= targets
