@@ -71,7 +71,10 @@ def parties_of_seals(layout: Layout, digests: Collection[str]) -> Mapping[str, t
 
 def plan_in_effect(layout: Layout, record: Record) -> Document:
     """Purpose: the plan that the campaign is judged by: the newest, without amendments that lack a consent which is asked for."""
-    void = consent_of(layout, record).void
+    return Documents(layout)(record.documents[amendment_in_effect(record, consent_of(layout, record).void)])
+
+
+def amendment_in_effect(record: Record, void: Collection[int]) -> int:
+    """Purpose: the place in ``record.documents`` of the newest plan whose amendment is none of these acts."""
     amended = [act.number for act in acts_of(record) if act.kind == "amend"]
-    last = max((place for place, number in enumerate(amended, 1) if number not in void), default=0)
-    return Documents(layout)(record.documents[last])
+    return max((place for place, number in enumerate(amended, 1) if number not in void), default=0)
