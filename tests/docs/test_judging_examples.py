@@ -204,6 +204,7 @@ def came_out(example: dict[str, Any], root: Path) -> dict[str, Any]:
         "exit status": exit_status(card),
         "restrictions": len(card.restrictions),
         "without": [act.without for act in card.acts],
+        "did": [act.what for act in card.acts],
         "without all": card.without_acts,
         "takes away": [", ".join(act.takes) for act in card.acts],
         "restriction": " | ".join(card.restrictions),

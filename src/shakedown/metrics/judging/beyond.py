@@ -20,6 +20,7 @@ from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.without_checks import without_added
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.wanted import ResultKey, result_key, wanted_results
 from shakedown.model.events import COMPLETED
 from shakedown.model.nouns import Case, Component, Document
 
@@ -63,8 +64,8 @@ def _case_as_was(case: Case, before: Case, repeated: set[str], judging: bool) ->
 def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document]) -> None:
     """Purpose: hold the runs of a record without some acts to the plans that are left in force in it. ``whole``: with all acts.
 
-    Attempts that only a plan without effect allows are taken out; a run that only such a plan let last longer timed out; one
-    that only such a plan had warm up counts.
+    Attempts that only a plan without effect allows are taken out, and results that were there already and that only such a plan
+    had wanted again; a run that only such a plan let last longer timed out; one that only such a plan had warm up counts.
     """
     if record.documents == whole.documents:
         return
@@ -74,6 +75,7 @@ def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document
         beyond |= _not_ordered(rows, mine, real)
     record.beyond = {name: sum(row.run in beyond and row.component == name for row in record.current())
                      for name in {row.component for row in record.current() if row.run in beyond}}  # fmt: skip
+    _take_out_twice(record, mine, real)
     last = {row.result for row in record.current() if row.run in beyond}
     kept = (row for row in record.runs if row.run not in beyond)
     record.runs = [_cut_off(replace(row, retried=False) if row.result in last else row, mine, real) for row in kept]
@@ -104,10 +106,47 @@ class _Plans(PlansInForce):
                 return one.warm_up * copies, one.repeats * copies
         return 0, 0
 
+    def want_throughout(self, row: RunRow, since: int, until: int, rounds: int) -> bool:
+        """Whether every plan that was in force between two events wants the result of a run. A component that runs for a time wants
+        no result by its number.
+        """
+        changes = (event for event in self.since if since < event <= until)
+        return all(self._wants(row, event, rounds) for event in (since, *changes))
+
+    def _wants(self, row: RunRow, event: int, rounds: int) -> bool:
+        part, case = self.part(event, row.component), self.case(event, row.case)
+        if part is None or case is None or part.duration_s or case.unavailable or row.case not in part.cases:
+            return False
+        wanted = dict(wanted_results(part, case, self.at(event).system, rounds - 1))
+        return row.repeat <= wanted.get(row.mode, 0)
+
     def limit_s(self, row: RunRow) -> float | None:
         """The time limit of a run in the plan in force when it was ordered."""
         case = self.case(row.ordered_by, row.case)
         return case.shape.time_limit_s if case is not None else None
+
+
+def _take_out_twice(record: Record, mine: _Plans, real: _Plans) -> None:
+    """Results of which there was one already, and that were wanted again only because plans that are not left in force did not
+    want them for a while: nobody would have ordered them.
+    """
+    first: dict[ResultKey, RunRow] = {}
+    gone: dict[int, str] = {}
+    for row in sorted(record.current(), key=lambda one: (one.result, one.attempt)):
+        before = first.setdefault(result_key(row), row)
+        if row.result in gone or row.result == before.result:
+            continue
+        between = before.ordered_by, row.ordered_by
+        rounds = 1 + _again(row.component, record)
+        if all(between) and mine.want_throughout(row, *between, rounds) > real.want_throughout(row, *between, rounds):
+            gone[row.result] = row.component
+        else:
+            first[result_key(row)] = row
+    if gone:
+        names = list(gone.values())
+        record.twice = {name: names.count(name) for name in names}
+        record.runs = [row for row in record.runs if row.result not in gone]
+        record.open = {run: row for run, row in record.open.items() if row.result not in gone}
 
 
 def _judge_without_checks(record: Record, mine: _Plans, real: _Plans) -> None:

@@ -32,17 +32,19 @@ def taken(
     step: tuple[Document, Document, Document] | None = None,
     relied: bool = False,
     held: bool = False,
+    beside: bool = False,
 ) -> tuple[str, ...]:
     """Purpose: what the act takes away, a phrase each. ``documents``, ``runs`` (those counted) and ``clocks``: as it is, and
     without the act; no clocks where the act moves none. ``step``: of an amendment the plan before it, the plan that it put into
     force, and the last one before it that every party stood by; ``relied``: results that count were ordered or judged while
-    that was so; ``held``: it held work back, so that what would have run in that time is not known.
+    that was so; ``held``: it held work back, so that what would have run in that time is not known; ``beside``: other acts
+    are left out of account, so that something may be still to come as it is.
     """
     found = list(_by_amendment(*step, documents[0], relied)) if step is not None else []
     found += _runs(*runs)
     found += _time(documents[0], *clocks, held) if clocks else []
     if kind in ("drain", "cancel"):
-        found += _ended(without)
+        found += _ended(without, judged if beside else None)
     if kind in ("rule", "change", "clock", "drill"):
         found += _values(judged, without)
     return tuple(dict.fromkeys(found))
@@ -70,9 +72,10 @@ def _runs(now: Runs, without: Runs) -> Iterator[str]:
             yield f"{plural(len(gone), 'run')} of {name}"
 
 
-def _ended(without: Scorecard) -> Iterator[str]:
+def _ended(without: Scorecard, judged: Scorecard | None) -> Iterator[str]:
+    there = {part.name: part.to_come for part in judged.components} if judged is not None else {}
     for part in without.components:
-        if part.to_come:
+        if part.to_come > there.get(part.name, 0):
             yield f"what was still to come of {part.name}"
 
 
