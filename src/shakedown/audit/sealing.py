@@ -16,8 +16,9 @@ from shakedown.audit.verifying import verify_campaign
 from shakedown.conductor.commands.offline import carry_out
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.registering import head_for_a_seal, note_end, note_seal
-from shakedown.conductor.record.settling import parties_of_seals, plan_in_effect, settle_campaign
+from shakedown.conductor.record.settling import parties_of_seals, plan_in_effect
 from shakedown.conductor.record.signing import counter_seals, signed_for
+from shakedown.conductor.workers.settling import settle_campaign
 from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name

@@ -17,6 +17,7 @@ from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.covering import least, since_each, taken_beside, taken_together
 from shakedown.metrics.judging.criteria import score, score_people
 from shakedown.metrics.judging.ends import Ends
+from shakedown.metrics.judging.from_outputs import Answers, Evaluate
 from shakedown.metrics.judging.harder import at_best
 from shakedown.metrics.judging.late_orders import leave_out_late, times_up
 from shakedown.metrics.judging.moved_files import moved_files, where_they_were
@@ -54,7 +55,7 @@ DISPUTED = "disputed"
 
 Documents = Callable[[str], Document]
 Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
-Scored = tuple[Document, Clocks, Scorecard, Counted]
+Scored = tuple[Document, Clocks, Scorecard, Counted, frozenset[str]]  # the last: ``evaluated`` of the record
 _AT_ONCE = 16  # records without acts that are kept at a time
 _RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
 _MOST_PARTS = 64  # questions about acts that cover each other for which the log is read again
@@ -68,9 +69,11 @@ def settle(
     document_of: Documents,
     reread: Callable[[], Iterable[Event]],
     signatures: Mapping[int, Signed] | None = None,
+    evaluate: Evaluate | None = None,
 ) -> Scorecard:
     """Purpose: the scorecard with every act on it. ``document_of``: a plan that was in force, by its digest; ``reread``: the whole
-    log again; ``signatures``: event of an agreement -> what its signature is worth.
+    log again; ``signatures``: event of an agreement -> what its signature is worth; ``evaluate``: how runs come out by another
+    plan, from their kept outputs.
     """
     acts = known_agains(acts_of(record), document)
     if not acts:
@@ -80,7 +83,8 @@ def settle(
         document_of, at_first = where_they_were(document_of, moved)
         document = at_first(document)
     ends = Ends(record, acts, document_of, times_up(record, document_of))
-    settling = _Settling(document, record, document_of, Variants(record, acts, reread, ends), acts, signatures or {})
+    variants, answers = Variants(record, acts, reread, ends), Answers(evaluate)
+    settling = _Settling(document, record, document_of, variants, acts, signatures or {}, answers)
     return settling.scorecard()
 
 
@@ -98,12 +102,13 @@ class _Settling:
         variants: Variants,
         acts: Sequence[Act],
         signatures: Mapping[int, Signed],
+        answers: Answers,
         shared: dict[Acts, Scored] | None = None,
         spared: int = 0,
         granted: Acts = frozenset(),
     ) -> None:
         self.document, self.record, self.document_of = document, record, document_of
-        self.variants, self.acts, self.signatures = variants, acts, signatures
+        self.variants, self.acts, self.signatures, self.answers = variants, acts, signatures, answers
         self.shared: dict[Acts, Scored] = {} if shared is None else shared
         self.by_number = {act.number: act for act in acts}
         runs_of = {row.seq: row.run for row in record.acts if row.kind == "rule" and row.run}
@@ -120,7 +125,9 @@ class _Settling:
         unsure |= self.steering - self.void
         self.relied = self.steps.relied()
         self.hard = self.steps.hardened()
-        self.driven_by = sorted(((self.steering | self.relied) & self.void) | self._hard_without_effect())
+        self.by_outputs = {act.number: self.steps.by_outputs(act) for act in acts if act.number in self.relied}
+        relied = {number for number in self.relied & self.void if not self._is_evaluated(number, frozenset())}
+        self.driven_by = sorted((self.steering & self.void) | relied | self._hard_without_effect())
         self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
         self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
         self.withdrawn = _withdrawn(record, self.void)
@@ -194,6 +201,7 @@ class _Settling:
             one.variants,
             one.acts,
             one.signatures,
+            one.answers,
             one.shared,
             spared,
             granted,
@@ -201,12 +209,19 @@ class _Settling:
 
     def _is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
         """Whether a word on the campaign without some acts holds, although results came by an easier or a harder plan that is
-        among them. Verdicts of an easier one flatter, so that only what is worse all the same is known; those of a harder one might
-        be better, so that only what comes out the same with all of them passed is.
+        among them. Where the kept outputs say how these come out, it does. Verdicts of an easier one flatter, so that only what is
+        worse all the same is known; those of a harder one might be better, so that only what comes out the same with all of them
+        passed is.
         """
-        if gone & self.relied and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0):
+        relied = any(not self._is_evaluated(number, gone) for number in gone & self.relied)
+        if relied and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0):
             return False
         return self._raw(gone) == self._at_best(gone, gone & self.hard.keys())
+
+    def _is_evaluated(self, number: int, gone: Acts) -> bool:
+        """Whether kept outputs say how all that came by an easier plan comes out without some acts."""
+        runs = self.by_outputs[number]
+        return runs is not None and runs <= self._score(gone)[4]
 
     def _hard_without_effect(self) -> set[int]:
         """The amendments without effect by whose harder plan verdicts came, where the outcome hangs on these."""
@@ -337,7 +352,7 @@ class _Settling:
         if gone not in self.shared:
             document, record = self._record(gone)
             judged, counted = self._judged(document, record, gone)
-            self.shared[gone] = (document, clocks_of(document, record), judged, counted)
+            self.shared[gone] = (document, clocks_of(document, record), judged, counted, record.evaluated)
         return self.shared[gone]
 
     def _record(self, gone: Acts) -> tuple[Document, Record]:
@@ -346,7 +361,7 @@ class _Settling:
         if gone and self.times:
             leave_out_late(record, self.times, self.document_of)
         if gone:
-            beyond.hold_to(record, self.record, self.document_of)
+            beyond.hold_to(record, self.record, self.document_of, self.answers)
         same = record.document == self.record.document or not record.document
         return self.document if same else self.document_of(record.document), record
 
@@ -385,8 +400,8 @@ class _Settling:
         """``gone``: acts that are left out of account."""
         if not self._can_take(act):
             return ()
-        document, clocks, without, counted = self._score(gone | {act.number})
-        base_document, base_clocks, _, base_counted = self._score(gone)
+        document, clocks, without, counted, _ = self._score(gone | {act.number})
+        base_document, base_clocks, _, base_counted, _ = self._score(gone)
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
         step = (*self.steps.of(act, gone), self.steps.stood_by(act, gone)) if act.kind == "amend" else None
         relied = step is not None and self.steps.is_relied_on(act, gone)
@@ -400,8 +415,8 @@ class _Settling:
 
     def _lost(self, numbers: Acts, gone: Acts = frozenset()) -> tuple[str, ...]:
         """What several acts take away together, whichever of them does. ``gone``: acts that are left out of account."""
-        document, clocks, without, counted = self._score(gone | numbers)
-        base_document, base_clocks, judged, base_counted = self._score(gone)
+        document, clocks, without, counted, _ = self._score(gone | numbers)
+        base_document, base_clocks, judged, base_counted, _ = self._score(gone)
         documents, runs, moved = (base_document, document), (base_counted, counted), (base_clocks, clocks)
         lines: list[str] = []
         for kind in sorted({self.by_number[number].kind for number in numbers}):
@@ -411,9 +426,9 @@ class _Settling:
 
     def _lost_beside(self, numbers: Acts, gone: Acts) -> tuple[str, ...]:
         """What several acts take away where others are left out of account, and what does not count as it is either."""
-        document, clocks, without, counted = self._score(gone | numbers)
-        base_document, base_clocks, judged, base_counted = self._score(gone)
-        _, clocks_now, now, counted_now = self._score(frozenset())
+        document, clocks, without, counted, _ = self._score(gone | numbers)
+        base_document, base_clocks, judged, base_counted, _ = self._score(gone)
+        _, clocks_now, now, counted_now, _ = self._score(frozenset())
         both = {name: base_counted.get(name, frozenset()) | counted_now.get(name, frozenset()) for name in counted}
         documents, lines = (base_document, document), list[str]()
         for kind in sorted({self.by_number[number].kind for number in numbers}):

@@ -6,7 +6,7 @@ that makes them harder, where something did not pass by it; one that steers what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import inf
 
 from msgspec.structs import replace
@@ -115,11 +115,21 @@ class Steps:
         """Whether a verdict that counts was given, or its run let start, before a later amendment asked for all of it again.
         ``gone``: as of ``of``.
         """
+        return any(True for _ in self._relying(act, gone))
+
+    def _relying(self, act: Act, gone: Collection[int] = ()) -> Iterator[RunRow]:
+        """The runs of which one verdict or start came by what an amendment eased."""
         before, after = self.of(act, gone)
         until = self._until(act, lambda plan: bool(eases_runs(before, plan)))
         parts, cases = eased(before, after)
         rows = (row for row in self.record.current() if row.component in parts or row.case in cases)
-        return any(_came_between(row, act, until) for row in rows)
+        return (row for row in rows if _came_between(row, act, until))
+
+    def by_outputs(self, act: Act) -> frozenset[str] | None:
+        """The runs whose kept outputs say how all comes out without an amendment by which results came; None where these do not."""
+        if not beyond.is_known(*self.of(act), evaluated=True):
+            return None
+        return frozenset(row.run for row in self._relying(act))
 
     def hardened(self) -> dict[int, frozenset[str]]:
         """The amendments by whose harder plan verdicts came that might be better without it -> the runs that have them."""

@@ -84,6 +84,9 @@ class RecordRows(Struct):
         str, int
     ] = {}  # component -> results that were left out: only plans without effect had them wanted again
     computed: frozenset[str] = frozenset()  # runs whose verdict without a check is known from the record
+    evaluated: frozenset[str] = (
+        frozenset()
+    )  # runs whose verdict by the plans in force is known, with their kept outputs
     cut_short: frozenset[str] = frozenset()  # components that would have had more of their time without some acts
     unknown: dict[str, int] = {}
     irregular: list[str] = []
