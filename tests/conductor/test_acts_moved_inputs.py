@@ -44,7 +44,11 @@ def test_what_is_moved_twice_is_where_it_was_first_and_another_content_is_anothe
     whole = plan()
     whole = replace(whole, components=(replace(whole.components[0], repeats=3), *whole.components[1:]))
     told = Acted(with_deck("/a/deck", whole))
-    moves = (("/b/deck", [["/b/deck", "/a/deck"]]), ("/c/deck", [["/c/deck", "/b/deck"]]), ("/d/deck", []))
+    moves: tuple[tuple[str, list[list[str]]], ...] = (
+        ("/b/deck", [["/b/deck", "/a/deck"]]),
+        ("/c/deck", [["/c/deck", "/b/deck"]]),
+        ("/d/deck", []),
+    )
     for repeat, (place, moved) in enumerate(moves, 1):
         said = {"document": told.keep(with_deck(place, whole)), "by": "Bo", "difference": [], "moved": moved}
         told.say("amended", said, "tidied up")

@@ -220,7 +220,7 @@ ELSEWHERE = {
     "W10": "metrics/test_metrics_criteria.py",
     **dict.fromkeys(("N2", "N3", "N5"), "conductor/test_undetermined.py"),
     **dict.fromkeys(("F1", "F2", "C2"), "metrics/test_metrics_fill.py"),
-    **dict.fromkeys(("S4", "S6", "S7"), "metrics/test_metrics_scores.py"),
+    **dict.fromkeys(("S4", "S6"), "metrics/test_metrics_scores.py"),
     **dict.fromkeys(("E1", "E2", "E3"), "metrics/test_metrics_scaling.py"),
     **dict.fromkeys(("L1", "L2", "L3", "L4"), "metrics/test_metrics_ladders.py"),
     "H6": "metrics/test_metrics_rulings.py",

@@ -432,6 +432,8 @@ class _Settled:
             return False
         if self._loses({act.number}, gone):
             return True
+        if act.kind == "rejudge" and self._replaces_values(act, base):
+            return True
         if act.kind != "amend":
             return False
         before, after = self._step(act, gone)
@@ -441,6 +443,27 @@ class _Settled:
         if not any(eases(before, after)) or not self._is_relied_on(act, gone):
             return False
         return bool(easier(agreed, after) - easier(agreed, before))
+
+    def _replaces_values(self, act: Act, base: Json) -> bool:
+        """A run that counts had values, and has none since it was judged again by this act."""
+        counted = {run for part in base["components"].values() for run in part["runs"]}
+        since = max(
+            (line["seq"] for line in self.events if line["event"] == "rejudged" and line["seq"] < act.number), default=0
+        )
+        last: dict[str, str] = {}
+        for line in self.events:
+            if line["event"] == "verdict":
+                now, was = line["value"]["verdict"], last.get(line["run"], "")
+                again = "rejudged" in line["value"] and since < line["seq"] < act.number
+                if (
+                    again
+                    and line["run"] in counted
+                    and was in ("passed", "performance")
+                    and now not in ("passed", "performance")
+                ):
+                    return True
+                last[line["run"]] = now
+        return False
 
     def _stood_by(self, act: Act, gone: Collection[int] = ()) -> Json:
         """The last plan before an amendment that every party agreed to: what one alone asked for is nobody's to lose."""

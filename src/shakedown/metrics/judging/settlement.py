@@ -44,7 +44,7 @@ from shakedown.metrics.judging.settled_words import (
     without_all_words,
 )
 from shakedown.metrics.judging.steps import Steps
-from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken
+from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken, values_replaced
 from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants, moves_nothing
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
@@ -407,7 +407,8 @@ class _Settling:
         relied = step is not None and self.steps.is_relied_on(act, gone)
         runs = base_counted, counted
         documents, held, beside = (base_document, document), act.unknown, bool(gone)
-        return taken(act.kind, judged, without, documents, runs, moved, step, relied, held, beside)
+        lines = taken(act.kind, judged, without, documents, runs, moved, step, relied, held, beside)
+        return (*lines, *values_replaced(act, self.record, base_counted)) if act.kind == "rejudge" else lines
 
     def _can_take(self, act: Act) -> bool:
         """Whether runs, time or values may be lost by an act. A waiver restricts by itself."""

@@ -11,7 +11,11 @@ from collections.abc import Iterator, Mapping
 from shakedown.metrics.clock import Clock, Hours
 from shakedown.metrics.judging.asked_less import asks_less, eases_runs
 from shakedown.metrics.judging.default_criteria import DRILL_TIMES
+from shakedown.metrics.judging.from_outputs import WELL
+from shakedown.metrics.judging.people import Act
 from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural
 from shakedown.model.nouns import Document
 from shakedown.model.units import show_duration
@@ -93,6 +97,20 @@ def _values(judged: Scorecard, without: Scorecard) -> Iterator[str]:
         ):  # of a criterion that counts rows, not their values
             more = _ruled_out(mine) - _ruled_out(item)
             yield f"{plural(more, 'run')} that {key[1]} of {key[0]} would ask about"
+
+
+def values_replaced(act: Act, record: Record, counted: Runs) -> Iterator[str]:
+    """Purpose: the runs whose values counted, and do not since an act had them judged again. ``counted``: the runs that count."""
+    before = {row.seq: row for row in record.runs}
+    for name, runs in counted.items():
+        mine = [row for row in record.runs if row.seq in act.follows and row.run in runs and row.component == name]
+        gone = [row for row in mine if _has_values(before.get(row.supersedes)) and not _has_values(row)]
+        if gone:
+            yield f"the values of {plural(len(gone), 'run')} of {name}"
+
+
+def _has_values(row: RunRow | None) -> bool:
+    return row is not None and row.verdict in WELL and bool(row.figures or row.elapsed_s is not None)
 
 
 def _shorter(mine: CriterionScore, without: CriterionScore) -> str:
