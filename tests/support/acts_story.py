@@ -237,6 +237,21 @@ def _rejudge(told: Acted, draw: random.Random) -> None:
         }
         facts = {"figures": {"rate": 100.0}, "rejudged": act}
         told.say("verdict", again | facts, "it passed", run=row.run, job=row.job, case=row.case)
+    passed = [row for row in told.record.current() if row.verdict == "passed"]
+    other = random.Random(len(told.events))
+    for row in other.sample(
+        passed, min(len(passed), other.choice([0, 0, 1]))
+    ):  # one that passed has failed, without values
+        again = {
+            "verdict": "failed",
+            "component": row.component,
+            "repeat": row.repeat,
+            "attempt": 1,
+            "supersedes": row.seq,
+        }
+        told.say(
+            "verdict", again | {"figures": {}, "rejudged": act}, "it failed", run=row.run, job=row.job, case=row.case
+        )
     told.say("rejudged", {"by": "Bo", "examined": 9, "replaced": len(failed)}, "a check was wrong")
 
 
