@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from shakedown.events.lines import encode_event
-from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.people import Act, acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.rows.table import Record, fold_runs
@@ -126,6 +126,10 @@ class Acted:
     def agree(self, number: int, by: str, digest_of: str = "", **more: Any) -> int:
         act = next(act for act in acts_of(self.record) if act.number == number)
         return self.say("agreed", {"acts": [[number, digest_of or act.digest]], "by": by} | more, "so be it")
+
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        return acts_of(self.record)
 
     @property
     def record(self) -> Record:

@@ -27,7 +27,7 @@ KINDS = {
     "amended": "amend", "changed": "change", "ruled": "rule", "waived": "waive", "attested": "attest", "excluded": "exclude",
     "included": "include", "capped": "cap", "budget_set": "budget", "paused": "pause", "continued": "resume",
     "drain_request": "drain", "clock": "clock", "cancel_request": "cancel", "stop_request": "stop", "rejudged": "rejudge",
-    "withdrawn": "withdraw", "agreed": "agree", "again": "again",
+    "withdrawn": "withdraw", "agreed": "agree", "again": "again", "drilled": "drill",
 }  # fmt: skip
 ENDS = {"drain", "cancel"}
 Ordered = dict[
@@ -319,7 +319,7 @@ class _Settled:
     def _taken_by_several(self, takes: set[int]) -> set[int]:
         """What none of some acts takes away alone they may take together: the first of as few of them as do."""
         idle = [act.number for act in self.live if act.known and act.number not in takes and self._can_take(act)]
-        beside = {"rule", "attest", "clock", "pause"}  # words beside the record are asked first
+        beside = {"rule", "attest", "clock", "pause", "drill"}  # words beside the record are asked first
         found: set[int] = set()
         light = [n for n in idle if self.acts[n].kind in beside]
         for some in (light, *self._from_each_on(light)):
@@ -412,14 +412,17 @@ class _Settled:
         """Whether less counts in ``base`` than in ``other``; runs that count in ``too`` are not lost."""
         now = base["components"]
         for name, part in other["components"].items():
-            there = {run for one in (base, too) for run in one["components"].get(name, {"runs": []})["runs"]}
-            if set(part["runs"]) - there:
+            there = {run for one in (base, too) for run in _runs_of(one["components"].get(name))}
+            if _runs_of(part) - there:
                 return True
             if kinds & ENDS and part["to_come"] > (now[name]["to_come"] if beside and name in now else 0):
                 return True
             for criterion, item in part["criteria"].items() if kinds & {"rule", "change", "clock", "drill"} else ():
                 mine = now.get(name, {}).get("criteria", {}).get(criterion)
                 if mine is not None and (mine["count"] < item["count"] or mine["left_out"] > item["left_out"]):
+                    return True
+                its, was = (mine["measured"] if mine else None), item["measured"]
+                if criterion.endswith(": hole") and its is not None and was is not None and its < was - 1e-6:
                     return True
         if not kinds & {"clock", "pause", "change", "amend"}:
             return False
@@ -596,6 +599,10 @@ class _Settled:
                     ):
                         missing.get(number, set()).discard(side)
         return missing
+
+
+def _runs_of(part: Json | None) -> set[str]:
+    return {*part["runs"], *part["steps"]} if part else set()
 
 
 def _time_lost(times: Json, now: Json | None, held: bool) -> float:
