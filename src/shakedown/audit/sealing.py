@@ -202,6 +202,14 @@ def signature_page(layout: Layout, sealed: Sealed) -> str:
     return str(path)
 
 
+def newer_seal(layout: Layout, sealed: Sealed) -> str:
+    """Purpose: what to tell who signs a seal that is not the newest: which one is, and what people did since; "" where it is."""
+    from shakedown.audit.seals_seen import newer_than, seals_seen
+
+    record = fold_runs(read_events(layout.log))
+    return newer_than(record, seals_seen(record, check_seals(layout).digests, {}), sealed.event)
+
+
 def counter_seals_of(layout: Layout, signatures: Sequence[Signature]) -> list[str]:
     """Purpose: which parties signed which seal, in sentences."""
     return counter_seals(parties_of_seals(layout, {one.digest for one in signatures}), signatures)

@@ -37,7 +37,7 @@ def command(
     'verify' calls damaged is not sealed. With --sign, ssh-keygen signs the seal too. Several people can sign the same seal, each
     with their own key.
     """
-    from shakedown.audit.sealing import counter_seals_of, find_seal, seal_campaign, signature_page
+    from shakedown.audit.sealing import counter_seals_of, find_seal, newer_seal, seal_campaign, signature_page
     from shakedown.cli.record import find_whole_campaign
     from shakedown.events.signatures import check_key, sign, signatures_of
     from shakedown.model.layout import Layout
@@ -59,9 +59,18 @@ def command(
         what = f"the seal of event {sealed.event}:"
     signed = "".join(f"signed: {signature_words(one)}\n" for one in signatures)
     signed += "".join(f"{line}\n" for line in counter_seals_of(layout, signatures))
+    newer = newer_seal(layout, sealed) if digest is not None else ""
+    signed += f"{newer}; sign that one where you stand by what came after\n" if newer else ""
     words = f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}\n{signed}to be signed: {page}"
     emit(
-        {"digest": sealed.digest, "event": sealed.event, "page": page, "signatures": signatures, **sealed.signed},
+        {
+            "digest": sealed.digest,
+            "event": sealed.event,
+            "page": page,
+            "signatures": signatures,
+            "newer": newer,
+            **sealed.signed,
+        },
         as_json,
         lambda: printable(words),
     )
