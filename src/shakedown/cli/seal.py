@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from shakedown.audit.sealing import Sealed
 
 
 @click.command()
@@ -53,15 +57,11 @@ def command(
         sign(layout, sealed.digest, Path(key), who)
     signatures = signatures_of(layout, [sealed.digest])
     page = signature_page(layout, sealed)
-    groups = " ".join(sealed.digest[at : at + 8] for at in range(0, len(sealed.digest), 8))
-    what = "nothing was recorded since it was sealed as" if sealed.again else f"sealed up to event {sealed.event}:"
-    if digest is not None:
-        what = f"the seal of event {sealed.event}:"
+    newer = newer_seal(layout, sealed) if digest is not None else ""
     signed = "".join(f"signed: {signature_words(one)}\n" for one in signatures)
     signed += "".join(f"{line}\n" for line in counter_seals_of(layout, signatures))
-    newer = newer_seal(layout, sealed) if digest is not None else ""
     signed += f"{newer}; sign that one where you stand by what came after\n" if newer else ""
-    words = f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}\n{signed}to be signed: {page}"
+    words = f"{_sealed_words(sealed, digest is not None)}\n{signed}to be signed: {page}"
     emit(
         {
             "digest": sealed.digest,
@@ -75,3 +75,11 @@ def command(
         lambda: printable(words),
     )
     return 0
+
+
+def _sealed_words(sealed: Sealed, named: bool) -> str:
+    """What was sealed, its digest and the outcome. ``named``: somebody named the seal, and none was made."""
+    groups = " ".join(sealed.digest[at : at + 8] for at in range(0, len(sealed.digest), 8))
+    what = "nothing was recorded since it was sealed as" if sealed.again else f"sealed up to event {sealed.event}:"
+    what = f"the seal of event {sealed.event}:" if named else what
+    return f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}"
