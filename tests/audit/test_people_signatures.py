@@ -93,6 +93,20 @@ def test_two_people_sign_the_same_digest_and_the_record_does_not_change(
     assert again["signatures"] == second["signatures"], "a key signs a seal once"
 
 
+def test_who_signs_an_older_seal_is_told_of_the_newer_one_and_of_what_came_after(
+    finished: Path, keys: Path, tmp_path: Path
+) -> None:
+    site = Path(shutil.copytree(finished, tmp_path / "site", symlinks=True))
+    first = json.loads(command(site, "seal", "--by", "Ada", "--sign", str(keys / "ada"), "--json").stdout)
+    counter = ("seal", "--by", "Bo", "--sign", str(keys / "bo"), "--digest", first["digest"])
+    assert json.loads(command(site, *counter, "--json").stdout)["newer"] == ""
+    assert command(site, "rule", "r000001", "--as", "site", "--by", "Ada", "--because", "a disk").returncode == 0
+    newest = json.loads(command(site, "seal", "--by", "Ada", "--json").stdout)
+    told = command(site, *counter).stdout
+    assert f"a newer seal stands: outcome {newest['outcome']}, sealed by Ada" in told and newest["digest"][:16] in told
+    assert "Ada ruled r000001 as site" in told
+
+
 def test_good_unknown_and_expired_are_told_apart(signed: Path, keys: Path, tmp_path: Path) -> None:
     both = allow(tmp_path, ("ada@site", keys / "ada"), ("bo@iron", keys / "bo"))
     status, found = verified(signed, "--allowed-signers", str(both))

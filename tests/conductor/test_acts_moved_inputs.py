@@ -41,11 +41,18 @@ def test_another_path_alone_takes_nothing_away(is_told: bool) -> None:
 
 
 def test_what_is_moved_twice_is_where_it_was_first_and_another_content_is_another_input() -> None:
-    told = Acted(with_deck("/a/deck"))
-    for place, moved in (("/b/deck", [["/b/deck", "/a/deck"]]), ("/c/deck", [["/c/deck", "/b/deck"]]), ("/d/deck", [])):
-        said = {"document": told.keep(with_deck(place)), "by": "Bo", "difference": [], "moved": moved}
+    whole = plan()
+    whole = replace(whole, components=(replace(whole.components[0], repeats=3), *whole.components[1:]))
+    told = Acted(with_deck("/a/deck", whole))
+    moves: tuple[tuple[str, list[list[str]]], ...] = (
+        ("/b/deck", [["/b/deck", "/a/deck"]]),
+        ("/c/deck", [["/c/deck", "/b/deck"]]),
+        ("/d/deck", []),
+    )
+    for repeat, (place, moved) in enumerate(moves, 1):
+        said = {"document": told.keep(with_deck(place, whole)), "by": "Bo", "difference": [], "moved": moved}
         told.say("amended", said, "tidied up")
-        told.run("speed", CASES[0])
+        told.run("speed", CASES[0], repeat=repeat)
     assert [bool(act.takes) for act in told.card().acts] == [False, False, True]
 
 

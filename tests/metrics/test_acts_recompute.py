@@ -7,8 +7,10 @@ from pathlib import Path
 
 import ends_story
 import harder_story
+import out_and_in_story
 import pytest
 import recompute_acts as script
+import steps_story
 from acts_story import CASES, PARTIES, Acted, drawn, plan
 from msgspec.structs import replace
 
@@ -50,6 +52,16 @@ def test_random_campaigns_whose_plan_becomes_harder(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3 * SEEDS))
 def test_random_campaigns_that_people_end_and_take_up_again(seed: int) -> None:
     _comes_out_the_same(ends_story.drawn(seed))
+
+
+@pytest.mark.parametrize("seed", range(3 * SEEDS))
+def test_random_campaigns_in_which_cases_are_taken_out_and_put_in_again(seed: int) -> None:
+    _comes_out_the_same(out_and_in_story.drawn(seed))
+
+
+@pytest.mark.parametrize("seed", range(3 * SEEDS))
+def test_random_campaigns_with_set_ups_clean_ups_and_drills(seed: int) -> None:
+    _comes_out_the_same(steps_story.drawn(seed))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -146,6 +158,26 @@ def _known_without_checks(told: Acted) -> bool:
     mine = copied(record)
     mine.documents, mine.epochs = record.documents[:1], record.epochs[:1]
     return any(without_added(row, PlansInForce(mine, document_of), real) for row in record.current())
+
+
+def test_the_campaigns_in_which_cases_come_back_hang_on_that() -> None:
+    """Results that were wanted again only by an act, and disputes about what is counted in the place of what both took away."""
+    cards = [out_and_in_story.drawn(seed).card() for seed in range(3 * SEEDS)]
+    remarks = [remark for card in cards for remark in card.remarks]
+    assert sum("wanted again by acts that have no effect" in remark for remark in remarks) > 5
+    beside = [card for card in cards if card.outcome == "disputed" and "has not agreed to event" in card.summary]
+    assert len(beside) > 5
+    assert {card.outcome for card in cards} >= {"disputed", "rejected", "accepted with restrictions"}
+
+
+def test_the_campaigns_with_set_ups_and_drills_have_everything_in_them() -> None:
+    cards = [steps_story.drawn(seed).card() for seed in range(SEEDS)]
+    names = ("set up", "clean up", "drill oss: lost", "drill oss: hole")
+    came = {(item.name, item.outcome) for card in cards for part in card.components for item in part.criteria}
+    assert {(name, word) for name in names for word in ("met", "not met")} <= came
+    acts = [act for card in cards for act in card.acts]
+    assert {act.kind for act in acts if act.takes} >= {"drill", "rule", "clock"}
+    assert {card.outcome for card in cards} >= {"disputed", "rejected", "incomplete", "accepted"}
 
 
 def test_acts_that_are_said_again_cover_each_other() -> None:

@@ -15,6 +15,7 @@ from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.judging.without import Variants
 from shakedown.metrics.rows.table import Record, fold_runs
+from shakedown.metrics.wanted import newest_results, result_key, unwanted_rows
 from shakedown.model.events import Event
 from shakedown.model.nouns import Component, Document, Drill, Party
 from shakedown.model.wording import wording_of_drill
@@ -337,3 +338,39 @@ def test_a_run_that_its_node_took_with_it_is_lost_although_it_left_no_end() -> N
     log.said("ended", 3660.0)
     found, told = measured(log)
     assert found.lost == (run,) and told["drill oss-failover: lost"][0] == "not met"
+
+
+@pytest.mark.parametrize("amended", [False, True], ids=["at first", "after an amendment"])
+def test_two_drills_that_run_the_same_test_have_a_result_each(amended: bool) -> None:
+    """The second one's failure is not the first one's, whose run counts, also where the plan was amended between them."""
+    first = msgspec.structs.replace(FAILOVER, case="switch", evidence=0)
+    second = msgspec.structs.replace(first, name="mds-failover", at_s=7200.0)
+    document_ = plan(first)
+    part = msgspec.structs.replace(document_.components[0], drills=(first, second))
+    document_ = msgspec.structs.replace(document_, components=(part,))
+    log = Log()
+    steady(log)
+    passed = log.run(3600.0, 3630.0, mode="drill", of=first.name, repeat=1)
+    if amended:
+        log.add("amended", 5000.0, value={"document": "e" * 64, "by": "Bo", "components": ["stability"]}, reason="so")
+    failed = log.run(7200.0, 7230.0, "failed", mode="drill", of=second.name, repeat=1)
+    record = log.record()
+    one, two = every_drill(document_, record)
+    assert (one.run, one.begun, one.why) == (passed, 4600.0, "")
+    assert two.why == f"its test did not pass: it was judged failed as {failed}"
+    results = {row.run: row.result for row in record.current() if row.mode == "drill"}
+    newest = newest_results(record)
+    assert {newest[result_key(row)] for row in record.current() if row.run in results} == set(results.values())
+    assert not [row for row in unwanted_rows(document_, record) if row.run in results]
+    alone = msgspec.structs.replace(document_, components=(msgspec.structs.replace(part, drills=(first,)),))
+    assert [row.run for row in unwanted_rows(alone, record)] == [failed]
+
+
+def test_a_drill_under_way_is_not_another_one_that_runs_the_same_test() -> None:
+    first = msgspec.structs.replace(FAILOVER, case="switch", evidence=0)
+    second = msgspec.structs.replace(first, name="mds-failover", at_s=7200.0)
+    part = msgspec.structs.replace(plan(first).components[0], drills=(first, second))
+    log = Log()
+    log.run(3600.0, None, mode="drill", of=first.name, repeat=1)
+    found = every_drill(msgspec.structs.replace(plan(), components=(part,)), log.record(None))
+    assert [one.why for one in found] == ["it is under way", "its test has not run yet"]

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from shakedown.events.lines import encode_event
-from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.people import Act, acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.rows.table import Record, fold_runs
@@ -128,6 +128,10 @@ class Acted:
         return self.say("agreed", {"acts": [[number, digest_of or act.digest]], "by": by} | more, "so be it")
 
     @property
+    def acts(self) -> tuple[Act, ...]:
+        return acts_of(self.record)
+
+    @property
     def record(self) -> Record:
         return fold_runs(self.events)
 
@@ -237,6 +241,21 @@ def _rejudge(told: Acted, draw: random.Random) -> None:
         }
         facts = {"figures": {"rate": 100.0}, "rejudged": act}
         told.say("verdict", again | facts, "it passed", run=row.run, job=row.job, case=row.case)
+    passed = [row for row in told.record.current() if row.verdict == "passed"]
+    other = random.Random(len(told.events))
+    for row in other.sample(
+        passed, min(len(passed), other.choice([0, 0, 1]))
+    ):  # one that passed has failed, without values
+        again = {
+            "verdict": "failed",
+            "component": row.component,
+            "repeat": row.repeat,
+            "attempt": 1,
+            "supersedes": row.seq,
+        }
+        told.say(
+            "verdict", again | {"figures": {}, "rejudged": act}, "it failed", run=row.run, job=row.job, case=row.case
+        )
     told.say("rejudged", {"by": "Bo", "examined": 9, "replaced": len(failed)}, "a check was wrong")
 
 

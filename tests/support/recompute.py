@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import recompute_stability as stability
+import recompute_steps
 from recompute_log import Campaign, Run, Span, read_log, replay
 from recompute_numbers import different_nodes, distance, inside, same, share_of, sharing, statistic, wilson
 from recompute_stability import Pieces
@@ -274,6 +275,7 @@ class Judge:
         if component["duration_s"]:
             asked = {"name": "planned time", "measure": "planned time", "comparison": ">=", "unit": "s"}
             criteria.append(usual | asked | {"bound": component["duration_s"]})
+        criteria += recompute_steps.criteria(component)
         judged = {item["name"]: self.criterion(component, item) for item in criteria}
         missing = len(component["cases"]) - len(cases)
         to_come = max(sum(case.to_come for case in cases), int(any(case.more for case in cases)))
@@ -286,6 +288,7 @@ class Judge:
             "to_come": to_come,
             "attempts": len(runs),
             "runs": [run.name for run in runs],
+            "steps": [run.name for runs in recompute_steps.step_runs(self, component).values() for run in runs],
             "given_up": sum(run.name in self.campaign.given_up for run in runs),
             "as_expected": sum(case.good(run) and run.verdict != "passed" for case in cases for run in case.runs),
             "verdicts": dict(Counter(run.verdict for run in runs)),

@@ -27,7 +27,7 @@ KINDS = {
     "amended": "amend", "changed": "change", "ruled": "rule", "waived": "waive", "attested": "attest", "excluded": "exclude",
     "included": "include", "capped": "cap", "budget_set": "budget", "paused": "pause", "continued": "resume",
     "drain_request": "drain", "clock": "clock", "cancel_request": "cancel", "stop_request": "stop", "rejudged": "rejudge",
-    "withdrawn": "withdraw", "agreed": "agree", "again": "again",
+    "withdrawn": "withdraw", "agreed": "agree", "again": "again", "drilled": "drill",
 }  # fmt: skip
 ENDS = {"drain", "cancel"}
 Ordered = dict[
@@ -160,6 +160,8 @@ class _Settled:
         hangs = [
             gone for gone in others if self._word_without(gone, takes) != word and self._is_sure(gone, word, takes)
         ]
+        hangs += [gone for gone in self._in_their_place(known, one_sided)
+                  if self._word_without(gone, takes) != word and self._is_sure(gone, word, takes)]  # fmt: skip
         without = {
             str(act.number): self._word_without({act.number}, takes) if act.number in known else "not known"
             for act in self.live
@@ -175,6 +177,21 @@ class _Settled:
             "takes": sorted(takes),
             "missing": {str(number): sorted(names) for number, names in self.missing.items() if names},
         }
+
+    def _in_their_place(self, known: set[int], one_sided: set[int]) -> Iterator[set[int]]:
+        """What one side alone has count of a case, with what both agreed to and by which other runs of that case do not."""
+        clocks = {"clock", "pause", "change", "amend"}
+        of = {run.name: (run.component, run.case) for run in self.whole.judged}
+        for number in one_sided if self.parties else ():
+            if self.acts[number].kind not in clocks:
+                continue
+            agreed = {n for n in known if not self.missing.get(n) and self.acts[n].kind in clocks}
+            now, without, before = (self._counted(gone) for gone in (set(), {number}, {number, *agreed}))
+            if agreed and {of[run] for run in now - without} & {of[run] for run in before - now}:
+                yield {number, *agreed}
+
+    def _counted(self, gone: set[int]) -> set[str]:
+        return {run for part in self.judged(gone)["components"].values() for run in part["runs"]}
 
     def _is_sure(self, gone: set[int], word: str, takes: set[int]) -> bool:
         """What came by an easier plan flatters: without that plan only a worse outcome is known. What came by a harder one
@@ -302,23 +319,54 @@ class _Settled:
     def _taken_by_several(self, takes: set[int]) -> set[int]:
         """What none of some acts takes away alone they may take together: the first of as few of them as do."""
         idle = [act.number for act in self.live if act.known and act.number not in takes and self._can_take(act)]
-        beside = {"rule", "attest", "clock", "pause"}  # words beside the record are asked first
+        beside = {"rule", "attest", "clock", "pause", "drill"}  # words beside the record are asked first
         found: set[int] = set()
         light = [n for n in idle if self.acts[n].kind in beside]
-        for some in (light, *self._from_each_on(light), idle):
-            left = [n for n in some if n not in found]
-            while len(left) > 1 and self._loses(set(left)):
-                group, step = list(left), len(left) // 2
-                while step:  # half of them, a quarter, ... is not needed: the last ones are asked first
-                    for end in range(len(group), 0, -step):
-                        fewer = group[: max(0, end - step)] + group[end:]
-                        group = fewer if fewer and self._loses(set(fewer)) else group
-                    step //= 2
-                found |= set(group)
-                self.groups.append(set(group))
-                takes = takes | {min(group)}
-                left = [n for n in left if n not in group]
+        for some in (light, *self._from_each_on(light)):
+            takes = self._grouped(some, found, takes)
+        rest = [n for n in idle if n not in found]
+        if set(idle) - set(light):
+            parts = [some for some in self._from_each_on(rest) if any(self.acts[n].kind not in beside for n in some)]
+            for some in (rest, *[list(part) for part in dict.fromkeys(map(tuple, parts))][:64]):
+                takes = self._grouped(some, found, takes)
+        told = {n for n in takes if self.acts[n].known} | found
+        left = [
+            n for n in idle if n not in found and self.acts[n].kind not in ENDS
+        ]  # ends are weighed together as it is
+        while left and told and self._loses_beside(set(left), told):  # beside acts that take something else
+            group = self._least(left, told, self._loses_beside)
+            others = sorted(told)
+            step = len(others) // 2
+            while step >= max(1, len(told) // 64):
+                for end in range(len(others), 0, -step):
+                    fewer = others[: max(0, end - step)] + others[end:]
+                    others = fewer if fewer and self._loses_beside(group, fewer) else others
+                step //= 2
+            self.groups.append({*group, *others})
+            takes = takes | {min(group)}
+            left = [n for n in left if n not in group]
         return takes
+
+    def _grouped(self, some: list[int], found: set[int], takes: set[int]) -> set[int]:
+        """What some acts take together that none takes alone; those that do so are in ``found`` then."""
+        left = [n for n in some if n not in found]
+        while len(left) > 1 and self._loses(set(left)):
+            group = self._least(left, set(), self._loses)
+            found |= group
+            self.groups.append(group)
+            takes = takes | {min(group)}
+            left = [n for n in left if n not in group]
+        return takes
+
+    def _least(self, numbers: list[int], gone: set[int], loses: Any) -> set[int]:
+        """Half of them, a quarter, ... is not needed: the last ones are asked first."""
+        group, step = list(numbers), len(numbers) // 2
+        while step:
+            for end in range(len(group), 0, -step):
+                fewer = group[: max(0, end - step)] + group[end:]
+                group = fewer if fewer and loses(set(fewer), gone) else group
+            step //= 2
+        return set(group)
 
     def _from_each_on(self, numbers: list[int]) -> Iterator[list[int]]:
         """Without all of them less may count than without the later ones. Each with the later ones that say something of the same,
@@ -346,22 +394,40 @@ class _Settled:
     def _loses(self, numbers: Collection[int], gone: Collection[int] = ()) -> bool:
         """Whether something counts without these acts that does not with them."""
         base, other = self.judged(set(gone)), self.judged({*numbers, *gone})
-        acts = [self.acts[number] for number in numbers]
-        kinds, now = {act.kind for act in acts}, base["components"]
+        kinds = {self.acts[number].kind for number in numbers}
+        held = all(self.acts[n].kind == "pause" and not self.acts[n].known for n in numbers)
+        return self._is_less(kinds, other, base, base, bool(gone), held)
+
+    def _loses_beside(self, numbers: Collection[int], gone: Collection[int]) -> bool:
+        """The same beside other acts: and it does not count as it is either. Each kind of act is asked by itself."""
+        base, now, other = self.judged(set(gone)), self.judged(set()), self.judged({*numbers, *gone})
+        kinds = {self.acts[number].kind for number in numbers}
+        return any(
+            self._is_less({kind}, other, base, now, True, False)
+            and self._is_less({kind}, other, now, base, False, False)
+            for kind in kinds
+        )
+
+    def _is_less(self, kinds: set[str], other: Json, base: Json, too: Json, beside: bool, held: bool) -> bool:
+        """Whether less counts in ``base`` than in ``other``; runs that count in ``too`` are not lost."""
+        now = base["components"]
         for name, part in other["components"].items():
-            if set(part["runs"]) - set(now.get(name, {"runs": []})["runs"]):
+            there = {run for one in (base, too) for run in _runs_of(one["components"].get(name))}
+            if _runs_of(part) - there:
                 return True
-            if kinds & ENDS and part["to_come"]:
+            if kinds & ENDS and part["to_come"] > (now[name]["to_come"] if beside and name in now else 0):
                 return True
-            for criterion, item in part["criteria"].items() if kinds & {"rule", "change", "clock"} else ():
+            for criterion, item in part["criteria"].items() if kinds & {"rule", "change", "clock", "drill"} else ():
                 mine = now.get(name, {}).get("criteria", {}).get(criterion)
                 if mine is not None and (mine["count"] < item["count"] or mine["left_out"] > item["left_out"]):
                     return True
+                its, was = (mine["measured"] if mine else None), item["measured"]
+                if criterion.endswith(": hole") and its is not None and was is not None and its < was - 1e-6:
+                    return True
         if not kinds & {"clock", "pause", "change", "amend"}:
             return False
-        held = all(act.kind == "pause" and not act.known for act in acts)
         return any(
-            _time_lost(times, base["stability"].get(name), held) > 1e-6 for name, times in other["stability"].items()
+            _time_lost(mine, base["stability"].get(name), held) > 1e-6 for name, mine in other["stability"].items()
         )
 
     def _takes_away(self, act: Act, base: Json, gone: Collection[int] = ()) -> bool:
@@ -369,17 +435,40 @@ class _Settled:
             return False
         if self._loses({act.number}, gone):
             return True
+        if act.kind == "rejudge" and self._replaces_values(act, base):
+            return True
         if act.kind != "amend":
             return False
-        before, after = self._step(act)
-        now, agreed = self.plans[base["plan"]], self._stood_by(act)
+        before, after = self._step(act, gone)
+        now, agreed = self.plans[base["plan"]], self._stood_by(act, gone)
         if asks_less(before, now) and asks_less(agreed, now):
             return bool(asks_less(before, after) and asks_less(agreed, after) - asks_less(agreed, before))
-        if not any(eases(before, after)) or not self._is_relied_on(act):
+        if not any(eases(before, after)) or not self._is_relied_on(act, gone):
             return False
         return bool(easier(agreed, after) - easier(agreed, before))
 
-    def _stood_by(self, act: Act) -> Json:
+    def _replaces_values(self, act: Act, base: Json) -> bool:
+        """A run that counts had values, and has none since it was judged again by this act."""
+        counted = {run for part in base["components"].values() for run in part["runs"]}
+        since = max(
+            (line["seq"] for line in self.events if line["event"] == "rejudged" and line["seq"] < act.number), default=0
+        )
+        last: dict[str, str] = {}
+        for line in self.events:
+            if line["event"] == "verdict":
+                now, was = line["value"]["verdict"], last.get(line["run"], "")
+                again = "rejudged" in line["value"] and since < line["seq"] < act.number
+                if (
+                    again
+                    and line["run"] in counted
+                    and was in ("passed", "performance")
+                    and now not in ("passed", "performance")
+                ):
+                    return True
+                last[line["run"]] = now
+        return False
+
+    def _stood_by(self, act: Act, gone: Collection[int] = ()) -> Json:
         """The last plan before an amendment that every party agreed to: what one alone asked for is nobody's to lose."""
         plan = ""
         for line in self.events:
@@ -387,17 +476,18 @@ class _Settled:
                 break
             begins = line["event"] == "campaign_start"
             amends = line["event"] == "amended" and line["seq"] not in self.void and not self.missing.get(line["seq"])
+            amends = amends and line["seq"] not in gone
             if begins or amends:
                 plan = line["value"]["document"]
         return self.plans[plan]
 
-    def _step(self, act: Act) -> tuple[Json, Json]:
-        """The plan in force before an amendment, and its own."""
+    def _step(self, act: Act, gone: Collection[int] = ()) -> tuple[Json, Json]:
+        """The plan in force before an amendment, and its own. ``gone``: acts that are left out of account."""
         plan = ""
         for line in self.events:
             if line["seq"] == act.number:
                 return self.plans[plan], self.plans[line["value"]["document"]]
-            if line["event"] in ("campaign_start", "amended") and line["seq"] not in self.void:
+            if line["event"] in ("campaign_start", "amended") and line["seq"] not in {*self.void, *gone}:
                 plan = line["value"]["document"]
         raise AssertionError
 
@@ -434,9 +524,9 @@ class _Settled:
         step = self._step(act)
         return any(eases(*step)) and not known_without(*step) and self._is_relied_on(act)
 
-    def _is_relied_on(self, act: Act) -> bool:
+    def _is_relied_on(self, act: Act, gone: Collection[int] = ()) -> bool:
         """A verdict that counts was given, or its run let start, before another amendment asked for all of it again."""
-        before, after = self._step(act)
+        before, after = self._step(act, gone)
         parts, cases, _ = eases(before, after)
         runs = self._between(act, lambda plan: any(eases(before, plan)))
         return any(run.component in parts or run.case in cases for run in runs)
@@ -509,6 +599,10 @@ class _Settled:
                     ):
                         missing.get(number, set()).discard(side)
         return missing
+
+
+def _runs_of(part: Json | None) -> set[str]:
+    return {*part["runs"], *part["steps"]} if part else set()
 
 
 def _time_lost(times: Json, now: Json | None, held: bool) -> float:

@@ -35,6 +35,7 @@ def hold_to(campaign: Campaign, lines: list[Json], whole: list[Json], plans: dic
                 for run in runs[place:]:
                     del campaign.runs[run.name]
                 break
+    _leave_out_twice(campaign, mine, real)
     _count_warm_ups(campaign, mine, real)
     for run in campaign.judged:
         verdict = _without_its_checks(run, _at(mine, run.seq), _at(real, run.seq))
@@ -49,6 +50,39 @@ def hold_to(campaign: Campaign, lines: list[Json], whole: list[Json], plans: dic
             and limit < run.elapsed <= was
         ):
             run.verdict, run.figures = "timeout", {}
+
+
+def _leave_out_twice(campaign: Campaign, mine: Plans, real: Plans) -> None:
+    """What was wanted again after plans that did not want it, and these are not there: the result of before is the one."""
+    ordered = sorted((run for run in campaign.judged if run.ordered), key=lambda run: run.ordered)
+    kept: dict[Any, Run] = {}
+    for run in ordered:
+        before = kept.setdefault(run.result[:5], run)
+        if run.result == before.result:
+            continue
+        gaps = [
+            any(
+                not _is_wanted(plan, run, campaign.again.get(run.component, 0))
+                for since, plan in [(before.ordered, _at(plans, before.ordered)), *plans]
+                if before.ordered <= since <= run.ordered
+            )
+            for plans in (mine, real)
+        ]
+        if gaps == [False, True]:
+            del campaign.runs[run.name]
+        else:
+            kept[run.result[:5]] = run
+
+
+def _is_wanted(plan: Json, run: Run, again: int) -> bool:
+    """Whether a plan wants a result of this number of a case, in a component that counts its results."""
+    case = next((case for case in plan["cases"] if case["id"] == run.case), None)
+    for part in plan["components"]:
+        if part["name"] == run.component and case and not case["unavailable"] and not part["duration_s"]:
+            modes = {one["name"]: one["repeats"] * copies(plan, one, case) for one in part["modes"]}
+            most = (modes or {"": part["repeats"]}).get(run.result[1], 0)
+            return run.case in part["cases"] and bool(run.result[4] <= most * (1 + again))
+    return False
 
 
 def _count_warm_ups(campaign: Campaign, mine: Plans, real: Plans) -> None:

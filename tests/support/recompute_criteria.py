@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import recompute_stability as stability
+import recompute_steps
 from recompute_numbers import convert, interval, outliers, same, statistic, wilson
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ WHOLE = (
     "planned time",
     "mean time to interrupt",
     "longest hole",
+    "drill: lost",
+    "drill: hole",
 )  # no number of values is too small
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "m": 60, "h": 3600, "d": 86400}
 
@@ -363,6 +366,10 @@ def _unit(item: Json) -> float:
 
 
 _MEASURES = {
+    "set up": recompute_steps.of_steps,
+    "clean up": recompute_steps.of_steps,
+    "drill: lost": recompute_steps.of_drill,
+    "drill: hole": recompute_steps.of_drill,
     "passed / attempts": _of_attempts,
     "passed / wanted": _of_wanted,
     "correct / completed": _correct,

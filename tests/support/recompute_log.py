@@ -91,6 +91,7 @@ class Campaign:
     waived_digests: list[str] = field(default_factory=list)  # beside it, of what was waived
     waived_words: list[tuple[int, str]] = field(default_factory=list)  # beside it, the event and the restriction
     gates: list[tuple[int, str, str]] = field(default_factory=list)  # event, component, how it came out
+    drilled: list[dict[str, Any]] = field(default_factory=list)  # what people said of drills: at, act, digests of files
     attested: dict[tuple[str, str], tuple[bool, int]] = field(default_factory=dict)  # met, files of evidence
 
     @property
@@ -177,7 +178,8 @@ def _ordered(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     previous = campaign.runs.get(value.get("previous", ""))
     run.targets = value.get("targets", previous.targets if previous else {})
     campaign.runs[name] = run
-    campaign.first_order.setdefault(component, event["time"])
+    if mode not in ("set-up", "clean-up", "drill"):
+        campaign.first_order.setdefault(component, event["time"])
     campaign.ended = False
 
 
@@ -340,6 +342,11 @@ def _ended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> 
     campaign.ended = True
 
 
+def _drilled(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    files = [file["sha256"] for file in value.get("evidence", [])]
+    campaign.drilled.append({**value, "at": value.get("from", event["time"]), "files": files})
+
+
 _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "campaign_start": _start,
     "amended": _amended,
@@ -359,6 +366,7 @@ _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "cancel_request": _cancelled,
     "again": _taken_up,
     "attested": _attested,
+    "drilled": _drilled,
     "waived": _waived,
     "component_outcome": _came_out,
     "unavailable": _unavailable,

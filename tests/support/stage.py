@@ -184,7 +184,7 @@ class Campaign:
         if state.plan is None:
             state.plan = index_plan(self.document, self.policy)
         commands = commands_for(self.documents.__getitem__) | {"waive": waive}
-        conductor = Conductor(state, mortal(ports, self.plan), self.oracle.watch, commands)
+        conductor = Conductor(state, mortal(ports, self.plan), self.oracle.watch, commands, self.documents.__getitem__)
         conductor.reread = self.log.events
         return conductor
 

@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from shakedown.audit.frozen_rows import FrozenRows
 from shakedown.checks.judge import Judgement, fit, judge
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import TRIMMED, size
 from shakedown.conductor.commands.amend import ANOTHER_NAME, another_unit
+from shakedown.conductor.workers.kept_outputs import output_gone
 from shakedown.conductor.workers.run_reader import run_directory
 from shakedown.events.identity import user_name
 from shakedown.metrics.failures import failure_of
@@ -28,7 +28,6 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document, Test
 from shakedown.model.ports import Collector, CollectOrder, Evidence, JobReport
 from shakedown.model.retrying import NEVER_RETRIED
-from shakedown.schedulers.output_sums import output_damage
 
 FROM_OUTPUT = frozenset(
     {"passed", "failed", "incorrect", "performance", UNDETERMINED}
@@ -170,24 +169,8 @@ def _why_not(layout: Layout, old: Event, case: Case | None, tests: dict[str, Tes
         return f"it was judged '{verdict}', which does not come from its output"
     if case is None or case.test not in tests:
         return f"case {old.case} is not in the plan that it would be judged by"
-    gone = _output_gone(layout, old.value.get("output") or {})
+    gone = output_gone(layout, old.value.get("output") or {})
     return gone or _files_gone(layout, old, tests[case.test].of(case))
-
-
-def _output_gone(layout: Layout, output: dict[str, Any]) -> str:
-    """Why an output that was kept cannot be read any more, or ""."""
-    if not output or "lost" in output:
-        return f"its output could not be kept: {output['lost']}" if output else ""
-    name = str(output.get("pack") or output.get("file") or "")
-    path = layout.packs / name if "pack" in output else layout.root / name
-    damage = output_damage(layout.root, output)
-    if damage:
-        return damage
-    try:
-        path.stat()
-    except OSError as error:
-        return f"its output in {name} is gone: {error.strerror}"
-    return ""
 
 
 def _files_gone(layout: Layout, old: Event, test: Test) -> str:

@@ -16,8 +16,9 @@ from shakedown.audit.verifying import verify_campaign
 from shakedown.conductor.commands.offline import carry_out
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.registering import head_for_a_seal, note_end, note_seal
-from shakedown.conductor.record.settling import parties_of_seals, plan_in_effect, settle_campaign
+from shakedown.conductor.record.settling import parties_of_seals, plan_in_effect
 from shakedown.conductor.record.signing import counter_seals, signed_for
+from shakedown.conductor.workers.settling import settle_campaign
 from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
@@ -199,6 +200,14 @@ def signature_page(layout: Layout, sealed: Sealed) -> str:
     except OSError as error:
         raise unwritable(path, error) from error
     return str(path)
+
+
+def newer_seal(layout: Layout, sealed: Sealed) -> str:
+    """Purpose: what to tell who signs a seal that is not the newest: which one is, and what people did since; "" where it is."""
+    from shakedown.audit.seals_seen import newer_than, seals_seen
+
+    record = fold_runs(read_events(layout.log))
+    return newer_than(record, seals_seen(record, check_seals(layout).digests, {}), sealed.event)
 
 
 def counter_seals_of(layout: Layout, signatures: Sequence[Signature]) -> list[str]:

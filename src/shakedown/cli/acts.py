@@ -26,7 +26,7 @@ def command(campaign: str | None, site: str | None, as_json: bool) -> int:
     Exit status: that of the outcome; 4 where it is disputed.
     """
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.conductor.record.settling import settled
+    from shakedown.conductor.workers.settling import settled
     from shakedown.metrics.judging.scorecard import exit_status
     from shakedown.model.layout import Layout
 

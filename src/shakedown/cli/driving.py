@@ -123,7 +123,7 @@ def show_scorecard(layout: Layout, outcome: Outcome | Rehearsed, as_json: bool) 
 
 
 def _shown(layout: Layout, as_json: bool) -> Scorecard:
-    from shakedown.conductor.record.settling import settled
+    from shakedown.conductor.workers.settling import settled
     from shakedown.report.terminal import render_scorecard
 
     scorecard = settled(layout)

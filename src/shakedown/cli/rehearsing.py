@@ -109,7 +109,7 @@ def _emit_all(base: Base, tried: Verdict | None) -> int:
     """The scorecard as JSON, with what limits the plan beside it."""
     import msgspec
 
-    from shakedown.conductor.record.settling import settled
+    from shakedown.conductor.workers.settling import settled
     from shakedown.metrics.judging.scorecard import exit_status
     from shakedown.model.errors import UNDECIDED
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from shakedown.audit.sealing import Sealed
 
 
 @click.command()
@@ -37,7 +41,7 @@ def command(
     'verify' calls damaged is not sealed. With --sign, ssh-keygen signs the seal too. Several people can sign the same seal, each
     with their own key.
     """
-    from shakedown.audit.sealing import counter_seals_of, find_seal, seal_campaign, signature_page
+    from shakedown.audit.sealing import counter_seals_of, find_seal, newer_seal, seal_campaign, signature_page
     from shakedown.cli.record import find_whole_campaign
     from shakedown.events.signatures import check_key, sign, signatures_of
     from shakedown.model.layout import Layout
@@ -53,16 +57,29 @@ def command(
         sign(layout, sealed.digest, Path(key), who)
     signatures = signatures_of(layout, [sealed.digest])
     page = signature_page(layout, sealed)
-    groups = " ".join(sealed.digest[at : at + 8] for at in range(0, len(sealed.digest), 8))
-    what = "nothing was recorded since it was sealed as" if sealed.again else f"sealed up to event {sealed.event}:"
-    if digest is not None:
-        what = f"the seal of event {sealed.event}:"
+    newer = newer_seal(layout, sealed) if digest is not None else ""
     signed = "".join(f"signed: {signature_words(one)}\n" for one in signatures)
     signed += "".join(f"{line}\n" for line in counter_seals_of(layout, signatures))
-    words = f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}\n{signed}to be signed: {page}"
+    signed += f"{newer}; sign that one where you stand by what came after\n" if newer else ""
+    words = f"{_sealed_words(sealed, digest is not None)}\n{signed}to be signed: {page}"
     emit(
-        {"digest": sealed.digest, "event": sealed.event, "page": page, "signatures": signatures, **sealed.signed},
+        {
+            "digest": sealed.digest,
+            "event": sealed.event,
+            "page": page,
+            "signatures": signatures,
+            "newer": newer,
+            **sealed.signed,
+        },
         as_json,
         lambda: printable(words),
     )
     return 0
+
+
+def _sealed_words(sealed: Sealed, named: bool) -> str:
+    """What was sealed, its digest and the outcome. ``named``: somebody named the seal, and none was made."""
+    groups = " ".join(sealed.digest[at : at + 8] for at in range(0, len(sealed.digest), 8))
+    what = "nothing was recorded since it was sealed as" if sealed.again else f"sealed up to event {sealed.event}:"
+    what = f"the seal of event {sealed.event}:" if named else what
+    return f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}"

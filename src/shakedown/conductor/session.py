@@ -87,7 +87,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
         refuse_unknown(layout, state)
         document = documents.newest(state)
         with open_ports(layout, document, log, lease, watchers.idle) as real:
-            conductor = Conductor(state, real.ports, watchers.event, commands_for(documents))
+            conductor = Conductor(state, real.ports, watchers.event, commands_for(documents), documents)
             conductor.reread = lambda: read_events(layout.log)
             conductor.noticed = real.clock.awake.events
             reactor = cast("Reactor", real.clock.clock)

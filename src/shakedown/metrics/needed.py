@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.wanted import ResultKey, wanted_results
+from shakedown.metrics.wanted import mode_key, wanted_results
 from shakedown.model.nouns import Case, Component, Document
 
 
-def needed_results(document: Document, row: RunRow, record: Record) -> Iterator[ResultKey]:
-    """Purpose: the results that this one needs, by (component, mode, case, repeat).
+def needed_results(document: Document, row: RunRow, record: Record) -> Iterator[tuple[str, str, str, int]]:
+    """Purpose: the results that this one needs, by (component, mode as ``mode_key`` names it, case, repeat).
 
     Each is of the same repeat and mode in the same component; of one that stands before it, in its first mode. Where fewer repeats
     are wanted there, the last one is needed.
@@ -26,7 +26,7 @@ def needed_results(document: Document, row: RunRow, record: Record) -> Iterator[
         if home is None or need.case not in cases:
             continue
         first = next((str(mode.name) for mode in home.modes), "")
-        mode = row.mode if home.name == row.component else first
+        mode = mode_key(row) if home.name == row.component else first
         last = _last(document, home, cases[need.case], mode, row, record)
         yield home.name, mode, need.case, min(row.repeat, last) if last else row.repeat
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shakedown.metrics.rows.rows import CLEAN_UP, DRILL, SET_UP, STEPS, RunRow
+from shakedown.metrics.rows.rows import CLEAN_UP, DRILL, SET_UP, STEPS, OpenRun, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Case, Component, Document, System
 
 WARM_UP = "warm-up"
 FILLER = "filler"
 UNCOUNTED = (WARM_UP, FILLER, *STEPS)  # no work of the contract
-ResultKey = tuple[str, str, str, int]  # component, case, mode, repeat
+ResultKey = tuple[str, str, str, int]  # component, case, mode as ``mode_key`` names it, repeat
 
 
 def wanted_results(component: Component, case: Case, system: System, again: int = 0) -> tuple[tuple[str, int], ...]:
@@ -63,11 +63,14 @@ def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
             (FILLER, component.fillers),
             (SET_UP, component.set_up),
             (CLEAN_UP, component.clean_up),
-            (DRILL, tuple(drill.case for drill in component.drills)),
         )
     }
+    drills = {(component.name, drill.case, of) for component in document.components for drill in component.drills
+              for of in (drill.name, "")}  # fmt: skip
 
     def unwanted(row: RunRow) -> bool:
+        if row.mode == DRILL:
+            return (row.component, row.case, row.of) not in drills
         if row.mode == FILLER or row.mode in STEPS:
             kept = row.case in beside.get((row.component, row.mode), ())
             return not kept or (row.mode in (SET_UP, CLEAN_UP) and row.result != newest[result_key(row)])
@@ -83,8 +86,13 @@ def times_again(component: Component, record: Record) -> int:
 
 
 def result_key(row: RunRow) -> ResultKey:
-    """What names a wanted result; of a warm-up not quite, but that is in no count."""
-    return row.component, row.case, row.mode, row.repeat
+    """What names a wanted result."""
+    return row.component, row.case, mode_key(row), row.repeat
+
+
+def mode_key(row: RunRow | OpenRun) -> str:
+    """The mode of a run, with the drill or the mode that it belongs to: two drills may run the same test."""
+    return f"{row.mode}:{row.of}" if row.of else row.mode
 
 
 def newest_results(record: Record, rows: Iterable[RunRow] | None = None) -> dict[ResultKey, int]:

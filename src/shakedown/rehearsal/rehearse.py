@@ -145,7 +145,7 @@ def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
         state.plan = index_plan(document)
     clock = RehearsalClock(stage, lease)
     ports = Ports(clock, machine.scheduler, machine.builder, machine.collector, log, people)
-    conductor = Conductor(state, ports, losses.hear, commands_for(documents))
+    conductor = Conductor(state, ports, losses.hear, commands_for(documents), documents)
     conductor.reread = lambda: _reread(log, layout)
     said = keep_scenario(layout, stage.rehearsal, known_figures(document, stage.rehearsal.scenario))
     start = _start_value(documents, document, state, said)

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from shakedown.conductor.record.settling import settle_campaign
+from shakedown.conductor.workers.settling import settle_campaign
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.rows.table import Record
 from shakedown.model.errors import RecordError, UsageError

@@ -7,10 +7,10 @@ from typing import Any
 
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.driver.conductor import Commands, Conductor
-from shakedown.conductor.driver.gates import rows_of
+from shakedown.conductor.driver.gates import gates_that_open, rows_of, waivers_of_gates
 from shakedown.conductor.record.settling import signatures_under
 from shakedown.events.agreements import MOST_ACTS, agreed_text, who_signed
-from shakedown.metrics.judging.consent import Consent, Signed, weigh
+from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.people import Act, acts_of
 from shakedown.metrics.rows.table import Record
 from shakedown.model.errors import UsageError, there_are
@@ -93,7 +93,7 @@ def _agree(documents: Callable[[str], Document]) -> Callable[[Conductor, Command
         kept: dict[str, Any] = {"acts": [list(pair) for pair in pairs], "by": by, "signed_at": at, "signature": armour}
         kept |= {"key": signed.fingerprint if signed else "", "gates": {}}
         event = Event("agreed", value=_filled(kept, command), reason=command.reason)
-        gates = _gates(conductor, record, event, documents)
+        gates = gates_that_open(conductor, event)
         return Event("agreed", value=_filled(kept | {"gates": gates}, command), reason=command.reason)
 
     return agree
@@ -108,26 +108,6 @@ def _are_pairs(said: Any) -> bool:
         isinstance(one, list) and len(one) == 2 and isinstance(one[0], int) and not isinstance(one[0], bool)
         for one in said
     )
-
-
-def _gates(conductor: Conductor, record: Record, event: Event, documents: Callable[[str], Document]) -> dict[str, str]:
-    """Gates whose waivers, which had no effect without consent, have it with this agreement: component -> why."""
-    from shakedown.conductor.record.settling import signatures_under
-    from shakedown.metrics.judging.without import copied
-
-    gates = [row for row in record.waivers if row.what == "gate"]
-    if not gates or "waive" not in conductor.state.index.document.consent:
-        return {}
-    then = copied(record)
-    then.add(_placed(event, record))
-    consent: Consent = weigh(then, acts_of(then), documents, signatures_under(then))
-    return {row.component: row.reason or "waived" for row in gates if row.seq not in consent.void}
-
-
-def _placed(event: Event, record: Record) -> Event:
-    import msgspec
-
-    return msgspec.structs.replace(event, seq=record.seq + 1, time=record.last)
 
 
 def withdraw(conductor: Conductor, command: Command) -> Event:
@@ -146,7 +126,7 @@ def withdraw(conductor: Conductor, command: Command) -> Event:
         return refusal(command, f"event {gone[0]} is withdrawn already" if gone else "it names no events to withdraw")
     events = sorted(number for act in acts for number in act.events)
     said: dict[str, Any] = {"events": events, "by": str(command.value.get("by") or command.who)[:100]}
-    kept = {row.component for row in record.waivers if row.what == "gate" and row.seq not in events}
+    kept = {row.component for row in waivers_of_gates(conductor) if row.seq not in events}
     shut = {row.component for row in record.waivers if row.what == "gate" and row.seq in events} - kept
     said["gates"] = sorted(shut)
     return Event("withdrawn", value=_filled(said, command), reason=command.reason)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from shakedown.conductor.commands.moved_inputs import at_old_places, moved_inputs, moved_words
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.gates import gates_that_open
 from shakedown.conductor.driver.ports import clusters_of
 from shakedown.conductor.record.differences import differences, shortened
 from shakedown.engine import State, index_plan
@@ -138,6 +139,8 @@ def put_into_force(conductor: Conductor, command: Command, document: Document, l
         value["stopped"] = stopped
     if moved:
         value["moved"] = [[new, was] for new, was in moved.items()]
+    if conductor.state.gates.digests:  # gates were waived
+        value["gates"] = gates_that_open(conductor, Event("amended", value=value, reason=command.reason), document)
     conductor.state.plan = index_plan(document, before=index)
     return Event("amended", value=value, reason=command.reason)
 

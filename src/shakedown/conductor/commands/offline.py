@@ -88,7 +88,9 @@ def carry_out(layout: Layout, more: Commands | None = None) -> list[Event]:
             state = Snapshots(layout, documents).load_and_fold()
             inbox, nothing, clock = FileInbox(layout), _Nothing(), _WallClock()
             ports = Ports(clock, nothing, nothing, nothing, log, inbox)
-            conductor = Conductor(state, ports, commands=commands_for(documents, driven=False) | (more or {}))
+            conductor = Conductor(
+                state, ports, commands=commands_for(documents, driven=False) | (more or {}), documents=documents
+            )
             conductor.reread = lambda: read_events(layout.log)
             if state.plan is None:
                 return []

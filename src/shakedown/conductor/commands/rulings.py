@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.driver.conductor import Commands, Conductor
+from shakedown.conductor.driver.gates import gates_that_open
 from shakedown.engine import State
 from shakedown.engine.state.state import run_name
 from shakedown.metrics.judging.default_criteria import criteria_of
@@ -77,7 +80,10 @@ def waive(conductor: Conductor, command: Command) -> Event:
         return refusal(command, why)
     said: dict[str, Any] = {"what": what, "component": component, "name": name, "restriction": restriction[:LONGEST]}
     said |= _as_it_is(conductor.state.index.document, what, component, name)
-    return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+    event = Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+    if what != "gate":
+        return event
+    return replace(event, value=event.value | {"opens": component in gates_that_open(conductor, event)})
 
 
 def _waive_conditions(conductor: Conductor, command: Command, name: str) -> Event:

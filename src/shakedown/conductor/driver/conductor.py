@@ -15,6 +15,7 @@ from shakedown.model.ports import Command, Ports
 
 if TYPE_CHECKING:
     from shakedown.metrics.rows.table import Record
+    from shakedown.model.nouns import Document
 
 Commands = dict[str, Callable[["Conductor", Command], Event | None]]
 
@@ -25,7 +26,7 @@ class Conductor:
 
     ``watch`` is shown every event once it is in the state (progress on a terminal, the oracle of a test). ``reread`` gives
     the whole log again; ``noticed`` what was found of the loop itself since the last time. ``record`` holds the log's rows once
-    a gate has asked for them, ``weighed`` up to where they were judged.
+    a gate has asked for them, ``weighed`` up to where they were judged. ``documents``: a plan that was in force, by its digest.
     ``more_calls``: commands of the scheduler that were run beside its port.
     """
 
@@ -33,6 +34,7 @@ class Conductor:
     ports: Ports
     watch: Callable[[State, Event], None] | None = None
     commands: Commands = field(default_factory=dict)
+    documents: Callable[[str], Document] | None = None
     next_poll: float = 0.0
     next_claims: float = 0.0
     reread: Callable[[], Iterable[Event]] = tuple

@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING
 from shakedown.model.events import Event
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shakedown.conductor.driver.conductor import Conductor
+    from shakedown.metrics.judging.consent import Consent
     from shakedown.metrics.judging.scorecard import ComponentScore
+    from shakedown.metrics.rows.rows import WaiverRow
     from shakedown.metrics.rows.table import Record
+    from shakedown.model.nouns import Document
 
 _OUTCOMES = {"accepted": "met", "accepted with restrictions": "met", "rejected": "not met"}
 _WORDS = frozenset({"rule", "waive", "attest", "clock", "pause", "withdraw"})  # what people say beside the runs
@@ -43,27 +48,80 @@ def weigh(conductor: Conductor, name: str) -> tuple[str, str]:
     from shakedown.metrics.judging.criteria import score
 
     state = conductor.state
-    over = [found.name for found in state.index.document.components if state.finished(found.name)]
-    scorecard = score(state.index.document, _with_consent(conductor), over)
+    document, record = _with_consent(conductor, name)
+    over = [found.name for found in document.components if state.finished(found.name)]
+    scorecard = score(document, record, over)
     component = next(found for found in scorecard.components if found.name == name)
     outcome = _OUTCOMES.get(component.outcome, "undecided")
     return outcome, _why(component, outcome)
 
 
-def _with_consent(conductor: Conductor) -> Record:
-    """The rows without what has no effect yet, because a party that the plan asks for consent has not agreed."""
+def _with_consent(conductor: Conductor, name: str) -> tuple[Document, Record]:
+    """The plan and the rows without what has no effect yet, because a party whose consent is asked for has not agreed. A component
+    that only such a plan has is judged by that.
+    """
     document, record = conductor.state.index.document, rows_of(conductor)
-    if not document.consent or not document.parties:
-        return record
-    from shakedown.conductor.record.settling import signatures_under
-    from shakedown.metrics.judging.consent import weigh as weigh_consent
+    consent = consent_now(conductor)
+    if not consent.void:
+        return document, record
+    from shakedown.conductor.record.settling import amendment_in_effect
     from shakedown.metrics.judging.people import acts_of
     from shakedown.metrics.judging.without import Variants
 
     acts = acts_of(record)
-    void = weigh_consent(record, acts, lambda digest: document, signatures_under(record)).void
-    words = [act.number for act in acts if act.number in void and act.kind in _WORDS and not act.lasting]
-    return Variants(record, acts, conductor.reread).without(words) if words else record
+    words = [act.number for act in acts if act.number in consent.void and act.kind in _WORDS and not act.lasting]
+    plan = documents_of(conductor)(record.documents[amendment_in_effect(record, consent.void)])
+    stands = plan if any(part.name == name for part in plan.components) else document
+    return stands, Variants(record, acts, conductor.reread).without(words) if words else record
+
+
+def consent_now(conductor: Conductor, then: Record | None = None) -> Consent:
+    """Purpose: who agreed to what, as the report says it. ``then``: the rows with something that is about to be said. Where no plan
+    asks for consent nothing is without effect, and nothing more is said.
+    """
+    from shakedown.conductor.record.settling import signatures_under
+    from shakedown.metrics.judging.consent import Consent
+    from shakedown.metrics.judging.consent import weigh as weigh_consent
+    from shakedown.metrics.judging.people import acts_of
+
+    record = rows_of(conductor) if then is None else then
+    plans = documents_of(conductor)
+    if not any(plans(digest).consent for digest in record.documents if digest):
+        return Consent()
+    return weigh_consent(record, acts_of(record), plans, signatures_under(record))
+
+
+def documents_of(conductor: Conductor) -> Callable[[str], Document]:
+    """Purpose: the plans that were in force, by their digests."""
+    assert conductor.documents is not None, "nobody said where the plans of the campaign are"
+    return conductor.documents
+
+
+def gates_that_open(conductor: Conductor, said: Event, plan: Document | None = None) -> dict[str, str]:
+    """Purpose: the gates that are waived once something is said: component -> why. ``plan``: the one in force then."""
+    from msgspec.structs import replace
+
+    from shakedown.metrics.judging.without import copied
+
+    record = rows_of(conductor)
+    if said.event != "waived" and not record.waivers:
+        return {}
+    then = copied(record)
+    then.add(replace(said, seq=record.seq + 1, time=record.last))
+    return {row.component: row.reason or "waived" for row in waivers_of_gates(conductor, then, plan)}
+
+
+def waivers_of_gates(conductor: Conductor, then: Record | None = None, plan: Document | None = None) -> list[WaiverRow]:
+    """Purpose: the waivers by which gates of a plan are open: those that the report has in effect, of what a gate asks for in it.
+    ``then``: as of ``consent_now``; ``plan``: the one in force unless it is given.
+    """
+    from shakedown.model.waived import gate_digest
+
+    record, document = rows_of(conductor) if then is None else then, plan or conductor.state.index.document
+    gates = [row for row in record.waivers if row.what == "gate"]
+    gates = [row for row in gates if row.digest in ("", gate_digest(document, row.component))]
+    void = consent_now(conductor, then).void if gates else frozenset()
+    return [row for row in gates if row.seq not in void]
 
 
 def rows_of(conductor: Conductor) -> Record:

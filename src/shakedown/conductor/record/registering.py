@@ -10,8 +10,9 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.register_words import first_line, history
-from shakedown.conductor.record.settling import settled
+from shakedown.conductor.record.settling import settle_log
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, read_document, rehearsal_of
 from shakedown.events.entered import (
     begun_anew,
@@ -268,7 +269,8 @@ def _found(layout: Layout) -> tuple[float, dict[str, Any]]:
         said["digest"] = record.seals[-1].digest
     if record.ended is not None:
         end, log = _end_of(layout)
-        said |= {"outcome": settled(layout).outcome, "event": end, "log": log}
+        outcome = settle_log(layout, Documents(layout)(record.document), record).outcome
+        said |= {"outcome": outcome, "event": end, "log": log}
     return record.started or 0.0, said
 
 

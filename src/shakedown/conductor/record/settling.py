@@ -1,4 +1,4 @@
-"""A campaign on disk settled: the scorecard with every act on it, with the signatures under agreements checked here."""
+"""A campaign on disk settled from its log alone: the scorecard with every act, and the signatures under agreements checked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from shakedown.events.agreements import agreed_text, who_signed
 from shakedown.events.reader import read_events
 from shakedown.events.seals import read_seal, seals_of
 from shakedown.metrics.judging.consent import Consent, Signed, weigh
+from shakedown.metrics.judging.from_outputs import Evaluate
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.settlement import settle
@@ -19,19 +20,15 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document, Party
 
 
-def settle_campaign(layout: Layout, document: Document, record: Record) -> Scorecard:
-    """Purpose: the scorecard of a campaign, with what it would be without each act of people, and who agreed to them."""
+def settle_log(layout: Layout, document: Document, record: Record, evaluate: Evaluate | None = None) -> Scorecard:
+    """Purpose: the scorecard of a campaign, with what it would be without each act of people, and who agreed to them. ``evaluate``:
+    how runs come out by another plan, from their kept outputs; without it that is not known.
+    """
 
     def reread() -> Iterator[Event]:
         return takewhile(lambda event: event.seq <= record.seq, read_events(layout.log))  # it may go on meanwhile
 
-    return settle(document, record, Documents(layout), reread, signatures_under(record))
-
-
-def settled(layout: Layout) -> Scorecard:
-    """Purpose: the same, read from the campaign's log. Errors: RecordError."""
-    record = fold_runs(read_events(layout.log))
-    return settle_campaign(layout, Documents(layout)(record.document), record)
+    return settle(document, record, Documents(layout), reread, signatures_under(record), evaluate)
 
 
 def consent_of(layout: Layout, record: Record) -> Consent:
@@ -71,7 +68,10 @@ def parties_of_seals(layout: Layout, digests: Collection[str]) -> Mapping[str, t
 
 def plan_in_effect(layout: Layout, record: Record) -> Document:
     """Purpose: the plan that the campaign is judged by: the newest, without amendments that lack a consent which is asked for."""
-    void = consent_of(layout, record).void
+    return Documents(layout)(record.documents[amendment_in_effect(record, consent_of(layout, record).void)])
+
+
+def amendment_in_effect(record: Record, void: Collection[int]) -> int:
+    """Purpose: the place in ``record.documents`` of the newest plan whose amendment is none of these acts."""
     amended = [act.number for act in acts_of(record) if act.kind == "amend"]
-    last = max((place for place, number in enumerate(amended, 1) if number not in void), default=0)
-    return Documents(layout)(record.documents[last])
+    return max((place for place, number in enumerate(amended, 1) if number not in void), default=0)

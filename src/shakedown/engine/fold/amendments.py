@@ -43,7 +43,7 @@ def amended(state: State, event: Event) -> None:
         state.results.closed,
     ) = {}, [], [], [], {}, [], {}
     state.gates.outcomes, state.results.said_short = {}, []
-    _close_gates(state)
+    _close_gates(state, event)
     state.tallies = [Tally() for _ in state.index.components]
     for roll in state.clocks.mixes.values():
         roll.up, roll.up_at, roll.live = False, None, {}
@@ -60,11 +60,17 @@ def amended(state: State, event: Event) -> None:
     state.job_index = job_index_of(state.jobs.values())
 
 
-def _close_gates(state: State) -> None:
-    """A gate was opened as it was then: one that asks for something else, or holds back others, is closed. Old records say only
-    whose it was.
+def _close_gates(state: State, event: Event) -> None:
+    """A gate was opened as it was then: one that asks for something else, or holds back others, is closed, and opens again where an
+    amendment has it ask for the same as when it was waived. Old records say only whose it was, and not what is open.
     """
     document = state.index.document
+    if "gates" in event.value:
+        state.gates.waived = dict(event.value["gates"])
+        state.gates.digests = {
+            name: gate_digest(document, name) for name in (*state.index.awaited, *state.gates.waived)
+        }
+        return
     same = [name for name, digest in state.gates.digests.items() if digest in ("", gate_digest(document, name))]
     state.gates.waived = {
         name: why for name, why in state.gates.waived.items() if name in same or name not in state.gates.digests

@@ -166,7 +166,7 @@ def waived(state: State, event: Event) -> None:
     if event.value.get("what") == "gate":
         component = event.value.get("component", "")
         state.gates.digests[component] = str(event.value.get("digest", ""))
-        if "waive" not in state.index.document.consent:
+        if event.value.get("opens", "waive" not in state.index.document.consent):  # old records do not say
             state.gates.waived[component] = event.reason or "waived"
 
 

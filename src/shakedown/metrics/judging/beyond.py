@@ -16,10 +16,12 @@ from msgspec.structs import replace
 
 from shakedown.metrics.judging.asked_less import eases_runs
 from shakedown.metrics.judging.ends import not_run_for
+from shakedown.metrics.judging.from_outputs import WELL, Answers, judge_from_outputs, with_answer
 from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.without_checks import without_added
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.wanted import ResultKey, result_key, wanted_results
 from shakedown.model.events import COMPLETED
 from shakedown.model.nouns import Case, Component, Document
 
@@ -27,11 +29,13 @@ _TIMEOUT = "timeout"
 _OF_ITS_OWN = frozenset({"failed", _TIMEOUT})  # never attempted again unless the plan says so
 
 
-def is_known(old: Document, new: Document) -> bool:
+def is_known(old: Document, new: Document, evaluated: bool = False) -> bool:
     """Purpose: whether no verdict hangs on what a plan eases, but by its attempts, warm-ups and time limits: how runs come out
     without it is known then. Words that move a clock, shares, evidence, an expected verdict and rows that judge no run change no
-    verdict.
+    verdict. ``evaluated``: checks, figures and rows do not count either: the kept outputs say what comes of them.
     """
+    if evaluated:
+        new = _with_checks_of(old, new)
     repeated = {retry.verdict for part in old.components for retry in part.retry}
     if _TIMEOUT in repeated:
         return False  # what would have been cut off would have been attempted again
@@ -48,6 +52,20 @@ def is_known(old: Document, new: Document) -> bool:
     return not eases_runs(old, left)
 
 
+def _with_checks_of(old: Document, new: Document) -> Document:
+    """The later plan, with the checks, figures and contract rows of the earlier one."""
+    tests, cases = {test.name: test for test in old.tests}, {case.id: case for case in old.cases}
+    return replace(
+        new,
+        tests=tuple(tests.get(test.name, test) for test in new.tests),
+        cases=tuple(
+            replace(case, rows=cases[case.id].rows, sides=cases[case.id].sides) if case.id in cases else case
+            for case in new.cases
+        ),
+        contracts=old.contracts,
+    )
+
+
 def _as_was(part: Component, before: Component) -> Component:
     was = {key: getattr(before, key) for key in ("retry", "clock", "fill", "mix", "sweep", "procedures")}
     warm = {mode.name: mode.warm_up for mode in before.modes}
@@ -60,11 +78,12 @@ def _case_as_was(case: Case, before: Case, repeated: set[str], judging: bool) ->
     return replace(case, shape=shape, expect=case.expect if case.expect in repeated else before.expect, **rows)
 
 
-def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document]) -> None:
+def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document], answers: Answers) -> None:
     """Purpose: hold the runs of a record without some acts to the plans that are left in force in it. ``whole``: with all acts.
 
-    Attempts that only a plan without effect allows are taken out; a run that only such a plan let last longer timed out; one
-    that only such a plan had warm up counts.
+    Attempts that only a plan without effect allows are taken out, and results that were there already and that only such a plan
+    had wanted again; a run that only such a plan let last longer timed out; one that only such a plan had warm up counts.
+    ``answers``: what the kept outputs say by these plans, of checks, figures and rows that judge runs.
     """
     if record.documents == whole.documents:
         return
@@ -74,12 +93,13 @@ def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document
         beyond |= _not_ordered(rows, mine, real)
     record.beyond = {name: sum(row.run in beyond and row.component == name for row in record.current())
                      for name in {row.component for row in record.current() if row.run in beyond}}  # fmt: skip
+    _take_out_twice(record, mine, real)
     last = {row.result for row in record.current() if row.run in beyond}
     kept = (row for row in record.runs if row.run not in beyond)
     record.runs = [_cut_off(replace(row, retried=False) if row.result in last else row, mine, real) for row in kept]
     record.open = {run: row for run, row in record.open.items() if run not in beyond}
     _count_warm_ups(record, mine, real)
-    _judge_without_checks(record, mine, real)
+    _judge_without_checks(record, mine, real, answers)
     record._place = {row.run: place for place, row in enumerate(record.runs) if not row.superseded_by}
 
 
@@ -104,20 +124,65 @@ class _Plans(PlansInForce):
                 return one.warm_up * copies, one.repeats * copies
         return 0, 0
 
+    def want_throughout(self, row: RunRow, since: int, until: int, rounds: int) -> bool:
+        """Whether every plan that was in force between two events wants the result of a run. A component that runs for a time wants
+        no result by its number.
+        """
+        changes = (event for event in self.since if since < event <= until)
+        return all(self._wants(row, event, rounds) for event in (since, *changes))
+
+    def _wants(self, row: RunRow, event: int, rounds: int) -> bool:
+        part, case = self.part(event, row.component), self.case(event, row.case)
+        if part is None or case is None or part.duration_s or case.unavailable or row.case not in part.cases:
+            return False
+        wanted = dict(wanted_results(part, case, self.at(event).system, rounds - 1))
+        return row.repeat <= wanted.get(row.mode, 0)
+
     def limit_s(self, row: RunRow) -> float | None:
         """The time limit of a run in the plan in force when it was ordered."""
         case = self.case(row.ordered_by, row.case)
         return case.shape.time_limit_s if case is not None else None
 
 
-def _judge_without_checks(record: Record, mine: _Plans, real: _Plans) -> None:
-    """What only a check found wrong that the plans left in force do not have is what the record says of it without that; and what
-    needs it is still to come.
+def _take_out_twice(record: Record, mine: _Plans, real: _Plans) -> None:
+    """Results of which there was one already, and that were wanted again only because plans that are not left in force did not
+    want them for a while: nobody would have ordered them.
     """
-    found = {row.run: verdict for row in record.current() if (verdict := without_added(row, mine, real))}
-    if found:
-        record.computed = frozenset(found)
-        take_as(record, found, real)
+    first: dict[ResultKey, RunRow] = {}
+    gone: dict[int, str] = {}
+    for row in sorted(record.current(), key=lambda one: (one.result, one.attempt)):
+        before = first.setdefault(result_key(row), row)
+        if row.result in gone or row.result == before.result:
+            continue
+        between = before.ordered_by, row.ordered_by
+        rounds = 1 + _again(row.component, record)
+        if all(between) and mine.want_throughout(row, *between, rounds) > real.want_throughout(row, *between, rounds):
+            gone[row.result] = row.component
+        else:
+            first[result_key(row)] = row
+    if gone:
+        names = list(gone.values())
+        record.twice = {name: names.count(name) for name in names}
+        record.runs = [row for row in record.runs if row.result not in gone]
+        record.open = {run: row for run, row in record.open.items() if row.result not in gone}
+
+
+def _judge_without_checks(record: Record, mine: _Plans, real: _Plans, answers: Answers) -> None:
+    """What only a check found wrong that the plans left in force do not have is what the record says of it without that; and what
+    needs it is still to come. What the record does not say, the kept output may.
+    """
+    told = judge_from_outputs(record, mine, real, answers)
+    found = {run: answer.verdict for run, answer in told.items()}
+    found |= {
+        row.run: word for row in record.current() if row.run not in told and (word := without_added(row, mine, real))
+    }
+    if not found:
+        return
+    record.computed = frozenset(found)
+    take_as(record, {run: verdict for run, verdict in found.items() if verdict in WELL}, real)
+    record.runs = [
+        with_answer(row, told[row.run]) if row.run in told and not row.superseded_by else row for row in record.runs
+    ]
 
 
 def take_as(record: Record, verdicts: Mapping[str, str], plans: PlansInForce) -> None:

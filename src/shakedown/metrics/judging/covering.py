@@ -1,13 +1,17 @@
 """Acts that cover each other: without one of them nothing changes, and without all of them something does.
 
-``taken_together`` is the table of contents.
+``taken_together`` says which acts take something only together, ``taken_beside`` which do so with acts that are told already.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 Acts = frozenset[int]
+_MOST_STEPS = (
+    64  # pieces into which acts that are told already are divided, to find those that have to do with another one
+)
 
 
 def taken_together(
@@ -22,11 +26,25 @@ def taken_together(
     for some in (acts, *parts):
         left = tuple(act for act in some if act not in taken)
         while len(left) > 1 and lost(frozenset(left)):
-            group = _least(left, lost)
+            group = least(left, lost)
             found[frozenset(group)] = lost(frozenset(group))
             taken.update(group)
             left = tuple(act for act in left if act not in group)
     return found
+
+
+def taken_beside(
+    acts: Sequence[int], told: Acts, lost: Callable[[Acts, Acts], tuple[str, ...]]
+) -> Iterator[tuple[Acts, Acts, tuple[str, ...]]]:
+    """Purpose: the sets of acts that take something away only together with acts that are told for something else: the acts, those
+    with which they do so, and what. ``lost``: what some acts take away where others are left out of account. No act is in two sets.
+    """
+    left = tuple(acts)
+    while left and told and lost(frozenset(left), told):
+        mine = frozenset(least(left, lambda some: lost(some, told)))
+        beside = frozenset(least(tuple(sorted(told)), partial(lost, mine), _MOST_STEPS))
+        yield mine, beside, lost(mine, beside)
+        left = tuple(act for act in left if act not in mine)
 
 
 def since_each(acts: Sequence[int], about: Mapping[int, tuple[str, frozenset[str]]]) -> Iterator[tuple[int, ...]]:
@@ -53,10 +71,13 @@ def since_each(acts: Sequence[int], about: Mapping[int, tuple[str, frozenset[str
         before = kind
 
 
-def _least(group: tuple[int, ...], lost: Callable[[Acts], tuple[str, ...]]) -> tuple[int, ...]:
-    """Those that are needed. The later ones are left out first, halves before single ones: most acts have nothing to do with it."""
-    size = len(group) // 2
-    while size:
+def least(group: tuple[int, ...], lost: Callable[[Acts], object], steps: int = 0) -> tuple[int, ...]:
+    """Purpose: those of some acts that are needed for ``lost`` to find something. The later ones are left out first, halves
+    before single ones: most acts have nothing to do with it.
+    ``steps``: into how many pieces they are divided at most; 0: into single ones.
+    """
+    size, smallest = len(group) // 2, max(1, len(group) // steps) if steps else 1
+    while size >= smallest:
         for begin in range(len(group) - size, -size, -size):
             kept = group[: max(begin, 0)] + group[begin + size :]
             if kept and lost(frozenset(kept)):

@@ -213,10 +213,7 @@ def _by_its_run(score: DrillScore, drill: Drill, around: MeasureContext) -> Dril
 
 
 def _is_of(row: RunRow | OpenRun, component: str, drill: Drill) -> bool:
-    return (row.component, row.mode, row.case) == (component, DRILL, drill.case) and getattr(row, "of", "") in (
-        "",
-        drill.name,
-    )
+    return (row.component, row.mode, row.case) == (component, DRILL, drill.case) and row.of in ("", drill.name)
 
 
 def _measured(score: DrillScore, around: MeasureContext, clock: Clock, runs: Sequence[_Live]) -> DrillScore:

@@ -20,6 +20,7 @@ from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.needed import needed_results
 from shakedown.metrics.rows.rows import ActRow, NoteRow, RunRow
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.wanted import mode_key
 from shakedown.model.nouns import Document
 from shakedown.model.retrying import rule_for
 
@@ -206,7 +207,7 @@ def not_run_for(
             then = ["passed" if run in well else word for run, word in zip(needed, then, strict=True)]
             if then != there and all(word == "" or word in WELL for word in then):
                 found.add(row.seq)
-        latest[row.component, row.mode, row.case, row.repeat] = row.run
+        latest[row.component, mode_key(row), row.case, row.repeat] = row.run
         verdicts.setdefault(row.run, []).append((row.seq, row.verdict))
     return frozenset(found)
 

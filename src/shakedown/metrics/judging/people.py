@@ -177,12 +177,25 @@ def _words(rows: Sequence[ActRow], known: Mapping[int, ActRow]) -> str:
     first = rows[0]
     tell = _TOLD.get(first.kind)
     text = tell(rows, first.value) if tell else first.kind
+    if first.kind == "attest" and (before := _not_met_before(first, known)):
+        text = text.replace(
+            " as met", f" as met instead of not met (event {before.seq}, by {before.by or 'somebody'})", 1
+        )
     if first.kind == "withdraw":
         numbers = first.value.get("events")
         taken = [known[number] for number in numbers if number in known] if isinstance(numbers, list) else []
         said = f": {_words(taken, known)}" if taken else ""
         text = f"withdrew event {', '.join(map(str, numbers or ())) or '?'}{said}"
     return " ".join(text.split())
+
+
+def _not_met_before(row: ActRow, known: Mapping[int, ActRow]) -> ActRow | None:
+    """The attestation before one as met, where that said that the procedure is not met."""
+    place = [row.value.get(key) for key in ("component", "procedure")]
+    earlier = [one for one in known.values() if one.kind == "attest" and one.seq < row.seq]
+    mine = [one for one in earlier if [one.value.get(key) for key in ("component", "procedure")] == place]
+    last = max(mine, key=lambda one: one.seq, default=None)
+    return last if last is not None and row.value.get("met") is True and last.value.get("met") is not True else None
 
 
 def _amend(rows: Sequence[ActRow], value: Mapping[str, Any]) -> str:

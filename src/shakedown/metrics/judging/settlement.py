@@ -6,16 +6,18 @@ scorecard itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
 from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.consent import Signed, weigh
-from shakedown.metrics.judging.covering import since_each, taken_together
+from shakedown.metrics.judging.covering import least, since_each, taken_beside, taken_together
 from shakedown.metrics.judging.criteria import score, score_people
 from shakedown.metrics.judging.ends import Ends
+from shakedown.metrics.judging.from_outputs import Answers, Evaluate
 from shakedown.metrics.judging.harder import at_best
 from shakedown.metrics.judging.late_orders import leave_out_late, times_up
 from shakedown.metrics.judging.moved_files import moved_files, where_they_were
@@ -42,9 +44,10 @@ from shakedown.metrics.judging.settled_words import (
     without_all_words,
 )
 from shakedown.metrics.judging.steps import Steps
-from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken
+from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken, values_replaced
 from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants, moves_nothing
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.words import plural, some
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document
 
@@ -52,9 +55,10 @@ DISPUTED = "disputed"
 
 Documents = Callable[[str], Document]
 Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
-Scored = tuple[Document, Clocks, Scorecard, Counted]
+Scored = tuple[Document, Clocks, Scorecard, Counted, frozenset[str]]  # the last: ``evaluated`` of the record
 _AT_ONCE = 16  # records without acts that are kept at a time
 _RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
+_MOST_PARTS = 64  # questions about acts that cover each other for which the log is read again
 _MOST_TRIED = 12  # acts of a group that are left away one by one, to find those that matter
 _FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
 
@@ -65,9 +69,11 @@ def settle(
     document_of: Documents,
     reread: Callable[[], Iterable[Event]],
     signatures: Mapping[int, Signed] | None = None,
+    evaluate: Evaluate | None = None,
 ) -> Scorecard:
     """Purpose: the scorecard with every act on it. ``document_of``: a plan that was in force, by its digest; ``reread``: the whole
-    log again; ``signatures``: event of an agreement -> what its signature is worth.
+    log again; ``signatures``: event of an agreement -> what its signature is worth; ``evaluate``: how runs come out by another
+    plan, from their kept outputs.
     """
     acts = known_agains(acts_of(record), document)
     if not acts:
@@ -77,7 +83,8 @@ def settle(
         document_of, at_first = where_they_were(document_of, moved)
         document = at_first(document)
     ends = Ends(record, acts, document_of, times_up(record, document_of))
-    settling = _Settling(document, record, document_of, Variants(record, acts, reread, ends), acts, signatures or {})
+    variants, answers = Variants(record, acts, reread, ends), Answers(evaluate)
+    settling = _Settling(document, record, document_of, variants, acts, signatures or {}, answers)
     return settling.scorecard()
 
 
@@ -95,12 +102,13 @@ class _Settling:
         variants: Variants,
         acts: Sequence[Act],
         signatures: Mapping[int, Signed],
+        answers: Answers,
         shared: dict[Acts, Scored] | None = None,
         spared: int = 0,
         granted: Acts = frozenset(),
     ) -> None:
         self.document, self.record, self.document_of = document, record, document_of
-        self.variants, self.acts, self.signatures = variants, acts, signatures
+        self.variants, self.acts, self.signatures, self.answers = variants, acts, signatures, answers
         self.shared: dict[Acts, Scored] = {} if shared is None else shared
         self.by_number = {act.number: act for act in acts}
         runs_of = {row.seq: row.run for row in record.acts if row.kind == "rule" and row.run}
@@ -117,7 +125,9 @@ class _Settling:
         unsure |= self.steering - self.void
         self.relied = self.steps.relied()
         self.hard = self.steps.hardened()
-        self.driven_by = sorted(((self.steering | self.relied) & self.void) | self._hard_without_effect())
+        self.by_outputs = {act.number: self.steps.by_outputs(act) for act in acts if act.number in self.relied}
+        relied = {number for number in self.relied & self.void if not self._is_evaluated(number, frozenset())}
+        self.driven_by = sorted((self.steering & self.void) | relied | self._hard_without_effect())
         self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
         self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
         self.withdrawn = _withdrawn(record, self.void)
@@ -191,6 +201,7 @@ class _Settling:
             one.variants,
             one.acts,
             one.signatures,
+            one.answers,
             one.shared,
             spared,
             granted,
@@ -198,12 +209,19 @@ class _Settling:
 
     def _is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
         """Whether a word on the campaign without some acts holds, although results came by an easier or a harder plan that is
-        among them. Verdicts of an easier one flatter, so that only what is worse all the same is known; those of a harder one might
-        be better, so that only what comes out the same with all of them passed is.
+        among them. Where the kept outputs say how these come out, it does. Verdicts of an easier one flatter, so that only what is
+        worse all the same is known; those of a harder one might be better, so that only what comes out the same with all of them
+        passed is.
         """
-        if gone & self.relied and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0):
+        relied = any(not self._is_evaluated(number, gone) for number in gone & self.relied)
+        if relied and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0):
             return False
         return self._raw(gone) == self._at_best(gone, gone & self.hard.keys())
+
+    def _is_evaluated(self, number: int, gone: Acts) -> bool:
+        """Whether kept outputs say how all that came by an easier plan comes out without some acts."""
+        runs = self.by_outputs[number]
+        return runs is not None and runs <= self._score(gone)[4]
 
     def _hard_without_effect(self) -> set[int]:
         """The amendments without effect by whose harder plan verdicts came, where the outcome hangs on these."""
@@ -240,16 +258,61 @@ class _Settling:
     def _restricting(self, judged: Scorecard) -> tuple[dict[int, tuple[str, ...]], set[int]]:
         """What each act takes away, and the acts that take anything."""
         takes = {act.number: self._takes(act, judged) for act in self.weighed}
-        idle = [act for act in self.known if not takes[act.number] and self._can_take(act)]
-        heavy = self.variants.heavy([act.number for act in idle])
-        light = [act.number for act in idle if act.number not in heavy]
-        parts = since_each(light, {number: self._about(number) for number in light})
-        groups = taken_together(light, self._lost, parts)  # first those for which the log is not read again
-        rest = [act.number for act in idle if not any(act.number in group for group in groups)]
-        groups |= taken_together(rest, self._lost) if heavy else {}
+        idle = [act.number for act in self.known if not takes[act.number] and self._can_take(act)]
+        heavy = self.variants.heavy(idle)
+        light = [number for number in idle if number not in heavy]
+        about = {number: self._about(number) for number in idle}
+        groups = taken_together(
+            light, self._lost, since_each(light, about)
+        )  # first those for which the log is not read again
+        rest = self._left(idle, groups)
+        groups |= taken_together(rest, self._lost, self._heavy_parts(rest, about)) if heavy else {}
         for group, lines in groups.items():
             takes[min(group)], self.together[min(group)] = lines, group
+        told = {act.number for act in self.known if takes[act.number]}.union(*groups)
+        left = [number for number in self._left(idle, groups) if self.by_number[number].kind not in ENDS_EARLY]
+        for mine, beside, lines in taken_beside(left, frozenset(told), self._lost_beside):
+            takes[min(mine)], self.together[min(mine)] = lines, mine | beside
+        for first, line in self._hidden(sorted(told)):
+            takes[first] += (line,)
         return takes, {number for number, lines in takes.items() if lines}
+
+    def _left(self, numbers: Sequence[int], groups: Iterable[Acts]) -> list[int]:
+        grouped = frozenset[int]().union(*groups)
+        return [number for number in numbers if number not in grouped]
+
+    def _heavy_parts(
+        self, numbers: Sequence[int], about: Mapping[int, tuple[str, frozenset[str]]]
+    ) -> list[tuple[int, ...]]:
+        """Parts of acts for which the log is read again, the first ones of so many; it is read once for several of them."""
+        parts = [part for part in since_each(numbers, about) if self.variants.heavy(part)]
+        parts = list(dict.fromkeys(parts))[:_MOST_PARTS]
+        self._score_each([frozenset(part) for part in parts])
+        return parts
+
+    def _hidden(self, told: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """What acts take away together, each of which takes something else alone: the first of them, and runs, in words."""
+        able = [number for number in told if self._can_take(self.by_number[number])]
+        if len(able) < 2:
+            return
+        alone = [self._runs_lost(frozenset({number})) for number in able]
+        hidden = self._runs_lost(frozenset(able)).difference(*alone)
+        hidden = hidden.difference(*(self._runs_lost(group) for group in self.together.values()))
+        while hidden:
+            group = frozenset(least(tuple(able), partial(self._runs_lost, of=hidden)))
+            runs = self._runs_lost(group) & hidden
+            others = some([str(number) for number in sorted(group)[1:]], _MOST_TRIED)
+            yield (
+                min(group),
+                f"{plural(len(runs), 'run')} more together with event{'s' if len(group) > 2 else ''} {others}",
+            )
+            hidden -= runs
+
+    def _runs_lost(self, gone: Acts, of: Collection[str] | None = None) -> frozenset[str]:
+        """The runs that count without some acts and do not with them. ``of``: only these."""
+        now, without = self._score(frozenset())[3], self._score(gone)[3]
+        found = (run for name, runs in without.items() for run in runs - now.get(name, frozenset()))
+        return frozenset(run for run in found if of is None or run in of)
 
     def _wanted(self) -> list[Acts]:
         """The sets of acts whose absence is asked about."""
@@ -262,9 +325,13 @@ class _Settling:
         return list(dict.fromkeys([frozenset(), *each, *alike, able, all_known, self.one_sided, *sides]))
 
     def _score_all(self) -> None:
-        """Everything that is asked about, some records at a time."""
+        """Everything that is asked about."""
+        self._score_each(self._wanted())
+
+    def _score_each(self, sets: Iterable[Acts]) -> None:
+        """The campaign without each of these sets of acts, some records at a time."""
         groups: dict[Acts, list[Acts]] = {}
-        for wanted in self._wanted():
+        for wanted in (one for one in sets if one | self.void not in self.shared):
             groups.setdefault(self.variants.heavy(wanted | self.void), []).append(wanted)
         heavy = list(groups)
         for place in range(0, len(heavy), _AT_ONCE):
@@ -285,7 +352,7 @@ class _Settling:
         if gone not in self.shared:
             document, record = self._record(gone)
             judged, counted = self._judged(document, record, gone)
-            self.shared[gone] = (document, clocks_of(document, record), judged, counted)
+            self.shared[gone] = (document, clocks_of(document, record), judged, counted, record.evaluated)
         return self.shared[gone]
 
     def _record(self, gone: Acts) -> tuple[Document, Record]:
@@ -294,7 +361,7 @@ class _Settling:
         if gone and self.times:
             leave_out_late(record, self.times, self.document_of)
         if gone:
-            beyond.hold_to(record, self.record, self.document_of)
+            beyond.hold_to(record, self.record, self.document_of, self.answers)
         same = record.document == self.record.document or not record.document
         return self.document if same else self.document_of(record.document), record
 
@@ -333,13 +400,15 @@ class _Settling:
         """``gone``: acts that are left out of account."""
         if not self._can_take(act):
             return ()
-        document, clocks, without, counted = self._score(gone | {act.number})
-        base_document, base_clocks, _, base_counted = self._score(gone)
+        document, clocks, without, counted, _ = self._score(gone | {act.number})
+        base_document, base_clocks, _, base_counted, _ = self._score(gone)
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
-        step = (*self.steps.of(act), self.steps.stood_by(act)) if act.kind == "amend" else None
-        relied = step is not None and self.steps.is_relied_on(act)
+        step = (*self.steps.of(act, gone), self.steps.stood_by(act, gone)) if act.kind == "amend" else None
+        relied = step is not None and self.steps.is_relied_on(act, gone)
         runs = base_counted, counted
-        return taken(act.kind, judged, without, (base_document, document), runs, moved, step, relied, act.unknown)
+        documents, held, beside = (base_document, document), act.unknown, bool(gone)
+        lines = taken(act.kind, judged, without, documents, runs, moved, step, relied, held, beside)
+        return (*lines, *values_replaced(act, self.record, base_counted)) if act.kind == "rejudge" else lines
 
     def _can_take(self, act: Act) -> bool:
         """Whether runs, time or values may be lost by an act. A waiver restricts by itself."""
@@ -347,12 +416,28 @@ class _Settling:
 
     def _lost(self, numbers: Acts, gone: Acts = frozenset()) -> tuple[str, ...]:
         """What several acts take away together, whichever of them does. ``gone``: acts that are left out of account."""
-        document, clocks, without, counted = self._score(gone | numbers)
-        base_document, base_clocks, judged, base_counted = self._score(gone)
+        document, clocks, without, counted, _ = self._score(gone | numbers)
+        base_document, base_clocks, judged, base_counted, _ = self._score(gone)
         documents, runs, moved = (base_document, document), (base_counted, counted), (base_clocks, clocks)
         lines: list[str] = []
         for kind in sorted({self.by_number[number].kind for number in numbers}):
-            lines += taken(kind, judged, without, documents, runs, moved if kind in MOVES_CLOCKS else None)
+            its = moved if kind in MOVES_CLOCKS else None
+            lines += taken(kind, judged, without, documents, runs, its, beside=bool(gone))
+        return tuple(dict.fromkeys(lines))
+
+    def _lost_beside(self, numbers: Acts, gone: Acts) -> tuple[str, ...]:
+        """What several acts take away where others are left out of account, and what does not count as it is either."""
+        document, clocks, without, counted, _ = self._score(gone | numbers)
+        base_document, base_clocks, judged, base_counted, _ = self._score(gone)
+        _, clocks_now, now, counted_now, _ = self._score(frozenset())
+        both = {name: base_counted.get(name, frozenset()) | counted_now.get(name, frozenset()) for name in counted}
+        documents, lines = (base_document, document), list[str]()
+        for kind in sorted({self.by_number[number].kind for number in numbers}):
+            moves = kind in MOVES_CLOCKS
+            as_it_is = taken(kind, now, without, documents, (both, counted), (clocks_now, clocks) if moves else None)
+            moved = (base_clocks, clocks) if moves else None
+            told = taken(kind, judged, without, documents, (both, counted), moved, beside=True)
+            lines += told if as_it_is else ()
         return tuple(dict.fromkeys(lines))
 
     # ---- acts --------------------------------------------------------------------------------------------------------------
@@ -466,7 +551,35 @@ class _Settling:
             known = found.setdefault(word, [])
             if not any(gone.issuperset(group) for group in known):  # else fewer of them do it
                 known.append(sorted(self._least(gone, word, restricting)))
+        for number, agreed in self._in_their_place():
+            gone = agreed | {number}
+            word = self._word_without(gone, restricting)
+            known = found.get(word, [])
+            if word == outcome or not (over or word != "incomplete") or any(gone.issuperset(group) for group in known):
+                continue
+            if self._is_sure(gone, word, outcome):
+                found.setdefault(word, []).append(sorted({number} | self._least(gone, word, restricting)))
         return found
+
+    def _in_their_place(self) -> Iterator[tuple[int, Acts]]:
+        """One-sided acts by which runs of a case count, each with the agreed acts that took other runs of the same case away: who
+        agreed that a case is left out has not agreed to what is counted in its place.
+        """
+        agreed = {act.number for act in self.known if self.consent.missing.get(act.number) == ()}
+        for number in sorted(self.one_sided):
+            act = self.by_number[number]
+            its = (
+                frozenset(one for one in agreed if self._covers(one, act)) if act.kind in MOVES_CLOCKS else frozenset()
+            )
+            counted = self._cases(frozenset(), frozenset({number})) if its else frozenset()
+            if counted and counted & self._cases(its | {number}, frozenset()):
+                yield number, its
+
+    def _cases(self, gone: Acts, other: Acts) -> frozenset[tuple[str, str]]:
+        """(component, case) of the runs that count without the acts ``gone``, and do not without ``other``."""
+        more, less = self._score(gone)[3], self._score(other)[3]
+        runs = {run for name, mine in more.items() for run in mine - less.get(name, frozenset())}
+        return frozenset((row.component, row.case) for row in self.record.runs if row.run in runs)
 
     def _hangs(self, scored: Sequence[ActScore], restricting: set[int]) -> tuple[Acts, str]:
         """Acts without which a rejected campaign would not be rejected, where it would be without each of them alone."""

@@ -6,7 +6,7 @@ that makes them harder, where something did not pass by it; one that steers what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import inf
 
 from msgspec.structs import replace
@@ -93,29 +93,43 @@ class Steps:
             if eases_runs(*self.of(act)) and not beyond.is_known(*self.of(act)) and self.is_relied_on(act)
         }
 
-    def of(self, act: Act) -> tuple[Document, Document]:
-        """The plan that was in force before an amendment, and the one that it put into force."""
-        place = self.amends.index(act)
-        last = max((k for k in range(place) if self.amends[k].number not in self.void), default=-1)
+    def of(self, act: Act, gone: Collection[int] = ()) -> tuple[Document, Document]:
+        """The plan that was in force before an amendment, and the one that it put into force. ``gone``: acts that are left out of
+        account: what they asked for, a later plan that has it as well asked for.
+        """
+        place, idle = self.amends.index(act), {*self.void, *gone}
+        last = max((k for k in range(place) if self.amends[k].number not in idle), default=-1)
         before, after = (self.record.documents[k + 1] for k in (last, place))
         return self.document_of(before), self.document_of(after)
 
-    def stood_by(self, act: Act) -> Document:
+    def stood_by(self, act: Act, gone: Collection[int] = ()) -> Document:
         """The last plan before an amendment that every party stood by: that of the beginning, or one that all of them agreed to.
-        What one party alone asked for meanwhile is nobody's to lose.
+        What one party alone asked for meanwhile is nobody's to lose. ``gone``: as of ``of``.
         """
-        place = self.amends.index(act)
+        place, idle = self.amends.index(act), {*self.void, *gone}
         numbers = [one.number for one in self.amends[:place]]
-        agreed = (k for k in reversed(range(place)) if numbers[k] not in self.void and not self.missing.get(numbers[k]))
+        agreed = (k for k in reversed(range(place)) if numbers[k] not in idle and not self.missing.get(numbers[k]))
         return self.document_of(self.record.documents[next(agreed, -1) + 1])
 
-    def is_relied_on(self, act: Act) -> bool:
-        """Whether a verdict that counts was given, or its run let start, before a later amendment asked for all of it again."""
-        before, after = self.of(act)
+    def is_relied_on(self, act: Act, gone: Collection[int] = ()) -> bool:
+        """Whether a verdict that counts was given, or its run let start, before a later amendment asked for all of it again.
+        ``gone``: as of ``of``.
+        """
+        return any(True for _ in self._relying(act, gone))
+
+    def _relying(self, act: Act, gone: Collection[int] = ()) -> Iterator[RunRow]:
+        """The runs of which one verdict or start came by what an amendment eased."""
+        before, after = self.of(act, gone)
         until = self._until(act, lambda plan: bool(eases_runs(before, plan)))
         parts, cases = eased(before, after)
         rows = (row for row in self.record.current() if row.component in parts or row.case in cases)
-        return any(_came_between(row, act, until) for row in rows)
+        return (row for row in rows if _came_between(row, act, until))
+
+    def by_outputs(self, act: Act) -> frozenset[str] | None:
+        """The runs whose kept outputs say how all comes out without an amendment by which results came; None where these do not."""
+        if not beyond.is_known(*self.of(act), evaluated=True):
+            return None
+        return frozenset(row.run for row in self._relying(act))
 
     def hardened(self) -> dict[int, frozenset[str]]:
         """The amendments by whose harder plan verdicts came that might be better without it -> the runs that have them."""

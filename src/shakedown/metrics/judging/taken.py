@@ -11,7 +11,11 @@ from collections.abc import Iterator, Mapping
 from shakedown.metrics.clock import Clock, Hours
 from shakedown.metrics.judging.asked_less import asks_less, eases_runs
 from shakedown.metrics.judging.default_criteria import DRILL_TIMES
+from shakedown.metrics.judging.from_outputs import WELL
+from shakedown.metrics.judging.people import Act
 from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural
 from shakedown.model.nouns import Document
 from shakedown.model.units import show_duration
@@ -32,17 +36,19 @@ def taken(
     step: tuple[Document, Document, Document] | None = None,
     relied: bool = False,
     held: bool = False,
+    beside: bool = False,
 ) -> tuple[str, ...]:
     """Purpose: what the act takes away, a phrase each. ``documents``, ``runs`` (those counted) and ``clocks``: as it is, and
     without the act; no clocks where the act moves none. ``step``: of an amendment the plan before it, the plan that it put into
     force, and the last one before it that every party stood by; ``relied``: results that count were ordered or judged while
-    that was so; ``held``: it held work back, so that what would have run in that time is not known.
+    that was so; ``held``: it held work back, so that what would have run in that time is not known; ``beside``: other acts
+    are left out of account, so that something may be still to come as it is.
     """
     found = list(_by_amendment(*step, documents[0], relied)) if step is not None else []
     found += _runs(*runs)
     found += _time(documents[0], *clocks, held) if clocks else []
     if kind in ("drain", "cancel"):
-        found += _ended(without)
+        found += _ended(without, judged if beside else None)
     if kind in ("rule", "change", "clock", "drill"):
         found += _values(judged, without)
     return tuple(dict.fromkeys(found))
@@ -70,9 +76,10 @@ def _runs(now: Runs, without: Runs) -> Iterator[str]:
             yield f"{plural(len(gone), 'run')} of {name}"
 
 
-def _ended(without: Scorecard) -> Iterator[str]:
+def _ended(without: Scorecard, judged: Scorecard | None) -> Iterator[str]:
+    there = {part.name: part.to_come for part in judged.components} if judged is not None else {}
     for part in without.components:
-        if part.to_come:
+        if part.to_come > there.get(part.name, 0):
             yield f"what was still to come of {part.name}"
 
 
@@ -90,6 +97,20 @@ def _values(judged: Scorecard, without: Scorecard) -> Iterator[str]:
         ):  # of a criterion that counts rows, not their values
             more = _ruled_out(mine) - _ruled_out(item)
             yield f"{plural(more, 'run')} that {key[1]} of {key[0]} would ask about"
+
+
+def values_replaced(act: Act, record: Record, counted: Runs) -> Iterator[str]:
+    """Purpose: the runs whose values counted, and do not since an act had them judged again. ``counted``: the runs that count."""
+    before = {row.seq: row for row in record.runs}
+    for name, runs in counted.items():
+        mine = [row for row in record.runs if row.seq in act.follows and row.run in runs and row.component == name]
+        gone = [row for row in mine if _has_values(before.get(row.supersedes)) and not _has_values(row)]
+        if gone:
+            yield f"the values of {plural(len(gone), 'run')} of {name}"
+
+
+def _has_values(row: RunRow | None) -> bool:
+    return row is not None and row.verdict in WELL and bool(row.figures or row.elapsed_s is not None)
 
 
 def _shorter(mine: CriterionScore, without: CriterionScore) -> str:

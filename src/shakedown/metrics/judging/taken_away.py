@@ -264,9 +264,8 @@ def _criteria(seen: Seen) -> Iterator[str]:
                 after = next((one for one in criteria_of(now[component.name]) if one.name == criterion.name), None)
                 if after is not None and not weaker(criterion, after):
                     continue
-                around = replace(arounds[component.name], component=component)  # its drills, ladder and procedures then
-                if criterion.measure in _OF_STEPS:  # its tests went with it
-                    around = replace(around, document=document)
+                # its drills, ladder, procedures, tests, nodes and the inputs of its scores, as they were then
+                around = replace(arounds[component.name], component=component, document=document, held=None)
                 was = seen.judge(criterion, seen.people[component.name], around)
                 said = (
                     f"{component.name}: {criterion.name} {_how(criterion, after)}{_act(seen, place)}; {_would_be(was)}"
@@ -289,7 +288,7 @@ def _how(before: Criterion, after: Criterion | None) -> str:
         return f"was changed from {before.must or before.bound} to {after.must or after.bound}"
     names = [name for name in before.__struct_fields__ if getattr(before, name) != getattr(after, name)]
     pairs = [(name, _short(getattr(before, name)), _short(getattr(after, name))) for name in names if name != "clause"]
-    changed = [f"{name} {was} -> {now}" for name, was, now in pairs]
+    changed = ["other inputs" if name == "inputs" else f"{name} {was} -> {now}" for name, was, now in pairs]
     return f"was changed ({', '.join(changed)})"
 
 

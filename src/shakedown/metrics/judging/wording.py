@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from shakedown.metrics.judging import floors
 from shakedown.metrics.judging.at_bound import in_parts
@@ -309,6 +309,8 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
         )
     for name, count in sorted(record.beyond.items()):
         found.append(f"{plural(count, 'further attempt')} of {name}, allowed by acts that have no effect: not counted")
+    for name, count in sorted(record.twice.items()):
+        found.append(f"{plural(count, 'result')} of {name}, wanted again by acts that have no effect: not counted")
     for name, count in sorted(record.warmed.items()):
         found.append(
             f"{plural(count, 'warm-up run')} of {name}, which only acts that have no effect asked for: counted as the first of"
@@ -331,8 +333,27 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
             )
         for case in population.cases:
             found += _of_case(case)
-    found += _of_signals(record)
+    found += [*_of_signals(record), *_of_attestations(document, record)]
     return found + _never_measured(document, record) + _of_conditions(record) + _of_waivers(document, record)
+
+
+def _of_attestations(document: Document, record: Record) -> Iterator[str]:
+    """Procedures that somebody attested as not met, and that stand as met now: a later word replaces an earlier one."""
+    for part in document.components:
+        for procedure in part.procedures:
+            stands = record.attestations.get((part.name, procedure.name))
+            if stands is None or not stands.met:
+                continue
+            mine = [row for row in record.attested if (row.component, row.procedure) == (part.name, procedure.name)]
+            failed = [row for row in mine if not row.met and row.seq < stands.seq]
+            if failed:
+                words = [
+                    f"event {row.seq}, by {row.by or 'somebody'}: {row.reason or 'nothing is said'}" for row in failed
+                ]
+                yield (
+                    f"procedure {procedure.name} of {part.name} was attested as not met ({'; '.join(words)}) before it was"
+                    f" attested as met (event {stands.seq}, by {stands.by or 'somebody'})"
+                )
 
 
 def _of_signals(record: Record) -> list[str]:

@@ -83,7 +83,13 @@ class RecordRows(Struct):
     late: dict[str, int] = {}  # component -> runs that were left out: without some acts nobody would have ordered them
     warmed: dict[str, int] = {}  # component -> warm-ups that count: only plans without effect have them warm up
     beyond: dict[str, int] = {}  # component -> attempts that were left out: only plans without effect allow them
+    twice: dict[
+        str, int
+    ] = {}  # component -> results that were left out: only plans without effect had them wanted again
     computed: frozenset[str] = frozenset()  # runs whose verdict without a check is known from the record
+    evaluated: frozenset[str] = (
+        frozenset()
+    )  # runs whose verdict by the plans in force is known, with their kept outputs
     cut_short: frozenset[str] = frozenset()  # components that would have had more of their time without some acts
     unknown: dict[str, int] = {}
     irregular: list[str] = []

@@ -96,7 +96,7 @@ class RunRow(Struct, frozen=True):
 
 class OpenRun(Struct, frozen=True):
     """A run that was ordered and is not judged yet. ``state`` is the last thing a source said of its job, ``started`` since when it
-    runs. ``targets``, ``charged``, ``freed``: as in ``RunRow``.
+    runs. ``targets``, ``charged``, ``freed``, ``of``: as in ``RunRow``.
     """
 
     run: str
@@ -115,6 +115,7 @@ class OpenRun(Struct, frozen=True):
     targets: Mapping[str, str] = {}
     charged: float | None = None
     freed: float | None = None
+    of: str = ""
 
 
 class BuildRow(Struct, frozen=True):

@@ -132,7 +132,7 @@ def _submit_order(record: Record, event: Event) -> None:
     result = _result(record, (component, *mode, event.case, str(repeat)), attempt, event.run)
     ordered = (component, repeat, attempt, event.job, event.time, event.seq, result, record.epoch)
     later = value.get("held") or value.get("after") or value.get("bundle")
-    row = OpenRun(event.run, event.case, *ordered, mode=mode[0], charged=None if later else event.time)
+    row = OpenRun(event.run, event.case, *ordered, mode=mode[0], of=mode[1], charged=None if later else event.time)
     if value.get("after"):
         record._followers[str(value["after"])] = event.run
         record._leaders[event.run] = str(value["after"])

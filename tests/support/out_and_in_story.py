@@ -1,0 +1,68 @@
+"""Campaigns in which cases and repeats are taken out of the plan and put in again, told as the engine would order: by chance."""
+
+from __future__ import annotations
+
+import random
+
+from acts_story import CASES, PARTIES, Acted, plan
+from msgspec.structs import replace
+
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Component, Document
+
+DONE = Criterion("done", "passed / attempts", ">=", 0.9, "%", must=">= 90%")
+EASY = Criterion("most", "passed / wanted", ">=", 0.5, "%", must=">= 50%")
+
+
+def drawn(seed: int) -> Acted:
+    """A plan of counted results alone, amended up to five times; who agrees to what is drawn."""
+    draw = random.Random(f"out and in {seed}")
+    whole = plan(PARTIES if seed % 4 else (), draw.choice([(), (), ("amend",)]) if seed % 4 else ())
+    part = Component("speed", "performance", CASES, draw.choice([1, 2]), criteria=(DONE, EASY))
+    told = Acted(replace(whole, components=(part,)))
+    closed: set[tuple[str, int]] = set()
+    bad, said = draw.choice([0.2, 0.5]), []
+    _run(told, draw, closed, bad)
+    for _ in range(draw.randrange(1, 6)):
+        now = told.documents[told.record.document]
+        said.append(_amend(told, draw, now, part))
+        after = told.documents[told.record.document]
+        closed &= _wanted(after)  # what a plan does not want is forgotten
+        if draw.random() < 0.8:
+            _run(told, draw, closed, bad / 4)
+        if draw.random() < 0.2:
+            run = f"r{draw.randrange(1, told.runs + 1):06d}"
+            told.say("ruled", {"as": "site", "by": draw.choice(["Ada", "Bo"])}, "outage", run=run)
+    told.end()
+    for number in said if told.documents[told.record.document].parties else ():
+        for by in draw.choice([(), ("Ada",), ("Bo",), ("Ada", "Bo")]):
+            told.agree(number, by)
+    return told
+
+
+def _wanted(document: Document) -> set[tuple[str, int]]:
+    (part,) = document.components
+    return {(case, repeat) for case in part.cases for repeat in range(1, part.repeats + 1)}
+
+
+def _run(told: Acted, draw: random.Random, closed: set[tuple[str, int]], bad: float) -> None:
+    for case, repeat in sorted(_wanted(told.documents[told.record.document]) - closed):
+        told.run("speed", case, "failed" if draw.random() < bad else "passed", repeat)
+        closed.add((case, repeat))
+
+
+def _amend(told: Acted, draw: random.Random, now: Document, part: Component) -> int:
+    """A case goes, or all come back; fewer repeats, or more; only words; an easier bound."""
+    (speed,) = now.components
+    change = draw.choice(["out", "out", "in", "in", "fewer", "more", "words", "bound"])
+    if change == "out":
+        speed = replace(speed, cases=tuple(draw.sample(CASES, draw.choice([1, 2]))))
+    elif change == "in":
+        speed = replace(speed, cases=part.cases)
+    elif change in ("fewer", "more"):
+        speed = replace(speed, repeats=1 if change == "fewer" else 2)
+    elif change == "bound":
+        speed = replace(speed, criteria=(replace(DONE, bound=0.5, must=">= 50%"), EASY))
+    new = replace(now, components=(speed,), about=f"changed at {told.now}")
+    value = {"document": told.keep(new), "by": draw.choice(["Ada", "Bo", "Bo"]), "difference": [change]}
+    return told.say("amended", value, "as agreed")
