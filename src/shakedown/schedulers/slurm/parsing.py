@@ -133,11 +133,15 @@ def records(text: str) -> list[Record]:
 
 
 def finished(line: str) -> Record | None:
-    """Purpose: one line of jobcomp/filetxt as a record; None for what is no such line. Its times are local words: left out."""
+    """Purpose: one line of jobcomp/filetxt as a record; None for what is no such line. Its times are local words: left out.
+
+    Every line is of a start that is over. 24.11 says of one that was put back what the job is from then on: PENDING.
+    """
     value = key_values(line)
     if not value.get("JobId") or "JobState" not in value:
         return None
     word, by = cancelled_by(value["JobState"])
+    word = "REQUEUED" if word == "PENDING" else word
     code, nodes = exit_pair(value.get("ExitCode", "")), _word(value.get("NodeList", ""))
     return Record(value["JobId"], value.get("Name", ""), word, code, nodes, by=by)
 
