@@ -82,6 +82,7 @@ def test_submissions_that_nobody_waited_for(forgetful_cluster: Cluster, tmp_path
         campaign.assert_all_passed_once(3)
 
 
+@pytest.mark.newer_slurm
 def test_the_campaign_moved_while_a_job_ran(plain_cluster: Cluster, tmp_path: Path) -> None:
     """The job's end mark finds no place, but Slurm knows its end; a job that had not begun never begins. Both are told.
 
