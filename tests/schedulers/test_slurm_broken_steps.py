@@ -339,3 +339,19 @@ def test_a_launch_failure_is_charged_to_the_node_that_was_drained_in_that_moment
     assert report is not None and (report.state, report.restart, report.cause) == ("requeued", restart, "node_fail")
     assert (report.launch_failure, report.nodes) == (True, charged)
     assert report.failed_nodes == ((charged,) if charged else ())
+
+
+@pytest.mark.parametrize(("at", "charged"), [(100, "n001"), (104, "n001"), (106, ""), (94, "")])
+def test_where_slurmd_writes_nothing_of_its_prolog_the_moment_tells(tmp_path: Path, at: int, charged: str) -> None:
+    """Slurm 24.11 writes nothing into the output of a job whose prolog failed."""
+    told = f"JobId=7 SubmitTime=100 Restarts=1\nNodeName=n001 Reason=Prolog error [root@{at}]\n"
+    slurm = FakeSlurm({"": []}, memory={"": NO_ACCOUNTING}, answers={"scontrol": Ran(0, told)})
+    found = Looker(tmp_path, slurm)
+    found.begin(restart=1, nodes="n004")
+    found.end(0, restart=1)
+    report = found.one(JOB)
+    assert report is not None and (report.state, report.restart, report.nodes) == ("requeued", 1, charged)
+    assert (report.launch_failure, report.cause) == ((True, "node_fail") if charged else (False, ""))
+    assert report.message == (
+        "launch failure on n001: Slurm took it back before it took its claim; Prolog error" if charged else ""
+    )

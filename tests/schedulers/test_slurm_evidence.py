@@ -682,6 +682,70 @@ def test_why_it_was_queued_again_by_the_list_of_finished_jobs(looker: Looker) ->
     assert report is not None and (report.state, report.cause, report.nodes) == ("requeued", "node_fail", "n001")
 
 
+SAMPLES = Path(__file__).resolve().parents[1] / "machines" / "slurm" / "samples"
+
+
+@pytest.fixture(params=["jobcomp_starts.log", "24.11/jobcomp_starts.log"], ids=["22.05", "24.11"])
+def captured(request: pytest.FixtureRequest, looker: Looker) -> Looker:
+    """A list of finished jobs as Slurm wrote it, of jobs that were put back into the queue in several ways."""
+    without_accounting(looker, (SAMPLES / request.param).read_text().replace("ceef7ae7", TOKEN))
+    return looker
+
+
+def test_a_start_that_failed_to_launch_is_told_from_the_one_that_ran_elsewhere(captured: Looker) -> None:
+    job = Asked("j000021", "1")
+    captured.begin("j000021", restart=1, id="1", nodes="n003")
+    captured.end(0, "j000021", restart=1)
+    report = captured.one(job, settled=False)
+    assert report is not None and (report.state, report.restart, report.nodes) == ("requeued", 1, "n001")
+    assert (report.cause, report.launch_failure) == ("node_fail", True)
+    assert report.message == "launch failure on n001: Slurm took it back before it took its claim"
+
+
+def test_a_start_that_was_preempted_is_told_although_the_job_runs_again_on_the_same_node(captured: Looker) -> None:
+    captured.begin("j000034", restart=0, id="6", nodes="n004")
+    captured.begin("j000034", restart=1, id="6", nodes="n004")
+    captured.slurm.queue[""] = [row("j000034", "6", restart=1, nodes="n004")]
+    report = captured.one(Asked("j000034", "6"), settled=False)
+    assert report is not None and (report.state, report.restart, report.cause) == ("requeued", 1, "interrupted")
+    assert report.message == "it was preempted by other work"
+
+
+def test_a_start_that_was_put_back_and_one_that_was_cancelled_while_it_waited(captured: Looker) -> None:
+    captured.begin("j000032", id="4", nodes="n002")
+    report = captured.one(Asked("j000032", "4"))
+    assert report is not None and (report.state, report.restart, report.nodes) == ("requeued", 1, "n002")
+    report = captured.one(Asked("j000032", "4", 1))
+    assert report is not None and (report.state, report.restart, report.nodes) == ("cancelled", 1, "")
+
+
+def test_a_start_that_was_over_when_it_was_put_back_has_two_lines(captured: Looker) -> None:
+    job = Asked("j000031", "3")
+    captured.begin("j000031", id="3")
+    captured.end(0, "j000031")
+    captured.slurm.queue[""] = [row("j000031", "3", "PENDING", restart=1)]
+    report = captured.one(job)
+    assert report is not None and (report.state, report.cause, report.again) == ("completed", "", 1)
+    captured.slurm.queue[""] = []
+    report = captured.one(Asked("j000031", "3", 1))
+    assert report is not None and report.state == "refused" and "ended well on n001" in report.message
+
+
+@pytest.mark.parametrize("last", ["NODE_FAIL", "CANCELLED"])
+def test_a_list_whose_older_part_was_put_away_tells_no_wrong_start(looker: Looker, last: str) -> None:
+    """Of three starts it has two. Nobody can tell which ones they are, unless the last one is an end that nothing follows."""
+    looker.begin()
+    looker.begin(restart=2)
+    line = f"JobId=7 Name=sd-{TOKEN}-j000001 JobState={{}} StartTime=2026-11-28T23:{{}}:00 NodeList=n00{{}} ExitCode=0:0 \n"
+    without_accounting(looker, line.format("NODE_FAIL", 10, 2) + line.format(last, 11, 1))
+    for number in (0, 1):
+        report = looker.one(Asked("j000001", "7", number), settled=False)
+        assert report is not None and (report.state, report.restart) == ("requeued", 2)
+        assert (report.cause, report.launch_failure, report.failed_nodes) == ("", False, ())
+    report = looker.one(Asked("j000001", "7", 2))
+    assert report is not None and report.state == ("absent" if last == "NODE_FAIL" else "cancelled")
+
+
 @pytest.mark.parametrize(("state", "cause"), [("down*", "node_fail"), ("idle", "")])
 def test_why_it_was_queued_again_by_the_state_of_its_node(looker: Looker, state: str, cause: str) -> None:
     """Nobody says why; the node that it ran on is down."""

@@ -150,6 +150,7 @@ def test_a_captured_list_of_finished_jobs_of_24_11() -> None:
     lines = [record for line in sample("24.11/jobcomp.log").splitlines() if (record := finished(line))]
     by_name = {record.name[-2:]: (record.state, record.exit, record.nodes) for record in lines}
     assert (by_name["02"], by_name["03"]) == (("FAILED", 7, "n001"), ("NODE_FAIL", -1, "n003"))
+    assert by_name["10"] == ("REQUEUED", 0, "n001"), "it was put back, and that start is over"
 
 
 def test_values_may_hold_spaces() -> None:

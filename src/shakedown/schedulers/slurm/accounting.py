@@ -113,8 +113,7 @@ class Accounting:
         if lists is None:
             return msgspec.structs.replace(found, accounting="none")
         lists.read()
-        line = lists.lines.get(label)
-        return msgspec.structs.replace(found, accounting="none", finished=line[-1] if line else None)
+        return msgspec.structs.replace(found, accounting="none", finished=lists.starts(label, _known_id(found)))
 
     def _list(self, cluster: Cluster) -> FinishedJobs | None:
         if cluster.name not in self.configured:
@@ -135,6 +134,18 @@ class FinishedJobs:
     path: str
     position: int = -1
     lines: dict[str, list[Record]] = field(default_factory=dict)
+
+    def starts(self, label: str, scheduler_id: str) -> tuple[Record, ...]:
+        """Purpose: one record for each start of one job that is over, in order; those of another job with its name left out.
+
+        A start that came to its own end and was put back into the queue afterwards has two lines: the first one tells its end.
+        """
+        lines = self.lines.get(label, [])
+        ids = {line.id for line in lines}
+        chosen = scheduler_id if scheduler_id in ids or not ids else min(ids, key=lambda job: (len(job), job))
+        mine = [line for line in lines if line.id == chosen]
+        starts = {line.began or str(number): line for number, line in reversed(list(enumerate(mine)))}
+        return tuple(reversed(starts.values()))
 
     def read(self) -> None:
         """Purpose: take in what was added. What cannot be read is as if it were not there."""

@@ -29,7 +29,7 @@ from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.boots import Boots
 from shakedown.schedulers.slurm.evidence import SETTLE_S
-from shakedown.schedulers.slurm.job_evidence import Found
+from shakedown.schedulers.slurm.job_evidence import Found, listed
 from shakedown.schedulers.slurm.parsing import NodeHistory, clean, key_values, node_histories, seconds
 
 _TAIL_BYTES = 16384  # of an output, where srun's last words are
@@ -129,13 +129,13 @@ class BrokenSteps:
         return tuple(node.name for node in nodes.values() if was_booted(node, began, over, slack_s))
 
     def _taken_back(self, report: JobReport, found: Found) -> JobReport:
-        """A start that never took its claim, where no accounting says what ended it: slurmd wrote of its prolog into its output.
+        """A start that never took its claim, where nobody says what ended it.
 
         The controller drained the node in the moment in which it queued the job again, and tells that of the last time alone.
+        slurmd of some releases writes of its prolog into the job's output; where it does not, that moment alone tells.
         """
         last = clean(tail(self.places.slurm_output(report.job)).strip().rpartition("\n")[2])
-        if not _PROLOG.search(last):
-            return report
+        said = last if _PROLOG.search(last) else ""
         nodes: list[NodeHistory] = []
         number, _, home = report.scheduler_id.partition(";")
         for cluster in self.boots.clusters:
@@ -152,8 +152,11 @@ class BrokenSteps:
             nodes += _drained_at(
                 queued_again,
                 [node for node in node_histories(told) if node.name in wanted or not _names_nodes(wanted)],
+                _AFTER_S if said else _SLACK_S,
             )
-        return _launch_failure(report, nodes if len(nodes) == 1 else (), (), None, last)
+        if not said and not nodes:
+            return report
+        return _launch_failure(report, nodes if len(nodes) == 1 else (), (), None, said, began=False)
 
     def _nodes(self, report: JobReport) -> Mapping[str, NodeHistory]:
         return self.boots.of(_home(report), report.nodes)
@@ -215,21 +218,21 @@ def _span(report: JobReport, found: Found) -> tuple[float, float | None]:
 
 def _canceller(found: Found) -> str:
     records = found.records
-    record = records[found.job.restart] if len(records) > found.job.restart else found.finished
+    record = records[found.job.restart] if len(records) > found.job.restart else listed(found, found.job.restart)
     return record.by if record is not None else ""
 
 
-def _is_drained(node: NodeHistory, began: float, over: float | None) -> bool:
-    """Whether Slurm took it out of work because of a prolog, in the time of the job."""
+def _is_drained(node: NodeHistory, began: float, over: float | None, after_s: float = _AFTER_S) -> bool:
+    """Whether Slurm took it out of work because of a prolog, in the time of the job or at most so long after it."""
     if node.reason_at is None or not _PROLOG.search(node.reason):
         return False
-    return began - _SLACK_S <= node.reason_at <= (node.reason_at if over is None else over + _AFTER_S)
+    return began - _SLACK_S <= node.reason_at <= (node.reason_at if over is None else over + after_s)
 
 
-def _drained_at(when: float, nodes: Sequence[NodeHistory]) -> list[NodeHistory]:
+def _drained_at(when: float, nodes: Sequence[NodeHistory], after_s: float) -> list[NodeHistory]:
     """Those that were drained because of a prolog in the moment that is nearest to a time: others may have been soon after."""
     apart = {node.name: abs(node.reason_at - when) for node in nodes if node.reason_at is not None}
-    drained = [node for node in nodes if _is_drained(node, when, when)]
+    drained = [node for node in nodes if _is_drained(node, when, when, after_s)]
     nearest = min((apart[node.name] for node in drained), default=0.0)
     return [node for node in drained if apart[node.name] <= nearest]
 
@@ -254,12 +257,13 @@ def _launch_failure(
     step: Step | None,
     said: str = "",
     parts: bool = False,
+    began: bool = True,
 ) -> JobReport:
-    """``parts``: of a job of several runs some may have begun: it lost a node, and was launched."""
+    """``parts``: of a job of several runs some may have begun: it lost a node, and was launched. ``began``: it took its claim."""
     names = tuple(node.name for node in drained) or tuple(named)
     why = drained[0].reason if drained else ""
     where = ", ".join(names) or "a node that no source names"
-    what = "Slurm took it back before it took its claim" if said else "Slurm could not start the job's part there"
+    what = "Slurm could not start the job's part there" if began else "Slurm took it back before it took its claim"
     words = [f"launch failure on {where}: {what}", said, why, step.words if step else ""]
     state, cause = ("requeued", "node_fail") if report.state == "requeued" else ("node_fail", report.cause)
     return structs.replace(

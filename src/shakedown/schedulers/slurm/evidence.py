@@ -19,7 +19,7 @@ from shakedown.schedulers.claims import CONDUCTOR
 from shakedown.schedulers.cluster.job_script import RAN_AND_ENDED_SO
 from shakedown.schedulers.cluster.marks import Marks
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN
-from shakedown.schedulers.slurm.job_evidence import Asked, Found
+from shakedown.schedulers.slurm.job_evidence import Asked, Found, listed
 from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
 from shakedown.schedulers.slurm.parsing import QueueRow, Record, clean
 from shakedown.schedulers.slurm.pending import in_words, way_out
@@ -140,7 +140,7 @@ def _ended_before(found: Found, marks: Marks, again: int) -> Said:
     row, young, state = found.row, found.doubt_s < SETTLE_S, "failed" if marks.exit_status else "completed"
     if young and not found.again and row is not None and meaning(row.state).state == "running":
         return Later()  # that start may have taken its claim: then it is another run
-    before = found.records[marks.restart] if len(found.records) > marks.restart else found.finished
+    before = found.records[marks.restart] if len(found.records) > marks.restart else listed(found, marks.restart)
     if before is None or meaning(before.state).state in BEFORE_AND_DURING:
         if young and found.accounting in ("told", "unasked"):
             return Later()
@@ -209,7 +209,10 @@ def _from_accounting(found: Found) -> Said:
 
 
 def _from_finished(found: Found) -> Said:
-    line = found.finished
+    restart = found.job.restart
+    if len(found.finished) > restart + 1:
+        return _requeued(found, len(found.finished) - 1, "accounting")
+    line = listed(found, restart)
     if line is None or meaning(line.state).state not in OVER:
         return None
     return _over(found, "accounting", line.state, line.exit, line.nodes, line.reason, line.by)
@@ -362,7 +365,9 @@ def _ended_waiting(found: Found, source: str, word: str, note: str) -> JobReport
 
 def _requeued(found: Found, restart: int, source: str) -> Said:
     """It was put back into the queue. Accounting knows why, if it is there; so that is waited for, for a moment."""
-    before = found.records[found.job.restart] if len(found.records) > found.job.restart else _line_of_start(found)
+    before = (
+        found.records[found.job.restart] if len(found.records) > found.job.restart else listed(found, found.job.restart)
+    )
     if before is None or meaning(before.state).state in BEFORE_AND_DURING:
         if found.accounting in ("told", "unasked") and found.doubt_s < SETTLE_S:
             return Later()
@@ -484,14 +489,6 @@ def _nodes(found: Found) -> str:
     if marks is not None and marks.nodes:
         return marks.nodes
     return found.row.nodes if found.row is not None else ""
-
-
-def _line_of_start(found: Found) -> Record | None:
-    """Its line in the list of finished jobs, which has no numbers of starts: that of a later start is on the nodes of that one."""
-    line, marks = found.finished, _own_marks(found)
-    if line is not None and marks is not None and marks.restart > found.job.restart and line.nodes == marks.nodes:
-        return None
-    return line
 
 
 def _nodes_put_back(found: Found) -> str:

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from shakedown.schedulers.cluster.marks import Marks
 from shakedown.schedulers.slurm.parsing import QueueRow, Record
+from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, meaning
 
 Told = Literal["told", "silent", "none", "unasked"]
 
@@ -31,9 +32,9 @@ class Found(Struct, frozen=True):
 
     ``queue``, ``accounting``: whether it answered ("none": there is no accounting here). ``records``: of this job, by
     restart. ``marks_trouble``: why its marks could not be read. ``words``: what slurmstepd wrote into the job's own output
-    last; ``said``: any last line there. ``finished``: its line in the list of finished jobs. ``doubt_s``: for how long it has
-    not been plainly waiting or running. ``output``: where its output is. ``again``: the newest start of the job that found an
-    earlier one over and did nothing, 0 = none. ``never_began``: the start that is asked about never took its claim.
+    last; ``said``: any last line there. ``finished``: its starts in the list of finished jobs, in order. ``doubt_s``: for how
+    long it has not been plainly waiting or running. ``output``: where its output is. ``again``: the newest start of the job that
+    found an earlier one over and did nothing, 0 = none. ``never_began``: the start that is asked about never took its claim.
     ``has_directory``: the job's directory is there. ``renamed``: the name that somebody gave it at the scheduler.
     ``nodes_now``: the nodes that it had when it was last seen running.
     ``told_to_end``: slurmstepd wrote into its output that it ended a start of it.
@@ -46,7 +47,7 @@ class Found(Struct, frozen=True):
     queue: Told = "told"
     records: tuple[Record, ...] = ()
     accounting: Told = "unasked"
-    finished: Record | None = None
+    finished: tuple[Record, ...] = ()
     words: str = ""
     said: str = ""
     doubt_s: float = 0.0
@@ -58,3 +59,28 @@ class Found(Struct, frozen=True):
     has_directory: bool = True
     nodes_now: str = ""
     told_to_end: bool = False
+
+
+_LAST = frozenset({"completed", "failed", "timeout", "cancelled"})  # after these Slurm starts nothing again by itself
+
+
+def listed(found: Found, restart: int) -> Record | None:
+    """Purpose: what the list of finished jobs has of one start of a job; None where that is not known.
+
+    The list has no numbers of starts: they are counted. Somebody may have put its older part away: then there are fewer lines than
+    starts that are over, and only an end that nothing follows can still be told from the others.
+    """
+    lines, newest = found.finished, newest_start(found)
+    if restart >= max(newest, len(lines)):
+        return lines[-1] if lines and meaning(lines[-1].state).state in _LAST else None
+    row = found.row
+    lives = row is not None and row.restart == newest and meaning(row.state).state in BEFORE_AND_DURING
+    over = newest if lives or restart == newest else newest + 1
+    return lines[restart] if max(over, restart + 1) <= len(lines) else None
+
+
+def newest_start(found: Found) -> int:
+    """Purpose: the number of the newest start that the queue or the marks tell of, or that is asked about."""
+    row, marks = found.row, found.marks
+    told = (row.restart if row is not None else 0, marks.restart if marks is not None else 0)
+    return max(found.job.restart, found.again, *told)

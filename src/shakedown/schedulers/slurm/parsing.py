@@ -37,7 +37,10 @@ class QueueRow(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """One restart of a job as accounting, or the list of finished jobs, knows it. ``by``: the uid that cancelled it."""
+    """One restart of a job as accounting, or the list of finished jobs, knows it. ``by``: the uid that cancelled it.
+
+    ``began``: the list's word for when it began, which is in local time and only tells one start from another.
+    """
 
     id: str
     name: str
@@ -49,6 +52,7 @@ class Record(Struct, frozen=True):
     end: float | None = None
     reason: str = ""
     by: str = ""
+    began: str = ""
 
 
 class NodeState(Struct, frozen=True):
@@ -133,13 +137,18 @@ def records(text: str) -> list[Record]:
 
 
 def finished(line: str) -> Record | None:
-    """Purpose: one line of jobcomp/filetxt as a record; None for what is no such line. Its times are local words: left out."""
+    """Purpose: one line of jobcomp/filetxt as a record; None for what is no such line. Its times are local words.
+
+    Every line is of a start that is over. Of one that was put back into the queue it tells the state that the job has from then
+    on: PENDING.
+    """
     value = key_values(line)
     if not value.get("JobId") or "JobState" not in value:
         return None
     word, by = cancelled_by(value["JobState"])
+    word = "REQUEUED" if word == "PENDING" else word
     code, nodes = exit_pair(value.get("ExitCode", "")), _word(value.get("NodeList", ""))
-    return Record(value["JobId"], value.get("Name", ""), word, code, nodes, by=by)
+    return Record(value["JobId"], value.get("Name", ""), word, code, nodes, by=by, began=value.get("StartTime", ""))
 
 
 def key_values(line: str) -> dict[str, str]:

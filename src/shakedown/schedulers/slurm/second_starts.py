@@ -34,9 +34,7 @@ def _start(found: Found) -> float | None:
     row, restart = found.row, found.job.restart
     if row is not None and row.restart == restart and row.start:
         return row.start
-    if len(found.records) > restart:
-        return found.records[restart].start
-    return found.finished.start if found.finished is not None else None
+    return found.records[restart].start if len(found.records) > restart else None
 
 
 def first_is_over(found: Found, nodes: str) -> bool:
