@@ -17,6 +17,7 @@ from .conftest import TIME_LIMIT, Outcome, RunKernel
 pytestmark = pytest.mark.mpi
 
 SHORT: dict[str, list[str]] = {
+    "collectives": ["--operations", "barrier,alltoall", "--largest", "8", "--iterations", "3"],
     "hello": [],
     "io": ["--block", "64KiB", "--transfer", "4KiB", "--files", "10"],
     "noise": ["--samples", "20", "--quantum", "100"],
@@ -59,6 +60,7 @@ def test_fake_nodes_spread_the_ranks_in_blocks(run_kernel: RunKernel, tmp_path: 
 
 
 FAULTS = {
+    "collectives": "alltoall of 4 bytes among 2 ranks gave a wrong result",
     "hello": "a message that went round all 2 ranks came back wrong",
     "io": "the data that was read is not what was written, at byte 0",
     "noise": "computed a wrong result: multiplications that must give one number gave another",
@@ -78,6 +80,7 @@ def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: 
 
 
 ENDLESS: dict[str, list[str]] = {
+    "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
     "io": ["--block", "1TiB", "--transfer", "64KiB", "--no-fsync", "--mode", "file-per-process"],
     "noise": ["--samples", "10000000"],
     "pairs": ["--iterations", "1000000"],
@@ -109,7 +112,7 @@ def test_a_signal_stops_all_ranks_with_what_they_have(programs: dict[str, Path])
     assert outcome.records[-1]["record"] == "end" and not is_complete(outcome.records)
 
 
-@pytest.mark.parametrize("name", ["noise", "stream", "io"])
+@pytest.mark.parametrize("name", ["noise", "stream", "io", "collectives"])
 def test_a_budget_too_small_for_anything_is_a_failure(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     where = ["--directory", str(tmp_path)] if name == "io" else []
     outcome = run_kernel(name, "--budget", "0.001", *where, *SHORT[name])
@@ -143,6 +146,21 @@ def test_misuse_is_one_sentence_and_status_2(run_kernel: RunKernel, wrong: list[
 
 TOO_LONG = "are too many or too long; the most are 100000 of 2147483647"
 MISUSE_OF_ONE = [
+    (
+        "collectives",
+        ["--operations", "alltoall,bcst"],
+        "'bcst' is not one of barrier|bcast|allreduce|allgather|alltoall|reduce_scatter|reduce+scatter",
+    ),
+    (
+        "collectives",
+        ["--smallest", "6"],
+        "option '--smallest': 6 bytes are no whole number of floats; give a multiple of 4",
+    ),
+    (
+        "collectives",
+        ["--smallest", "8", "--largest", "4"],
+        "the smallest size of 8 bytes is above the largest of 4 bytes",
+    ),
     ("pairs", ["--size", "1 Mib"], "option '--size': '1 Mib' is not a size; write 4096, 64KiB, 4MiB or 1GB"),
     ("pairs", ["--size", "5GiB"], f"10 messages of 5368709120 bytes {TOO_LONG}"),
     ("pairs", ["--window", "1000000"], f"1000000 messages of 1048576 bytes {TOO_LONG}"),
@@ -169,6 +187,13 @@ def test_misuse_of_one_kernel(run_kernel: RunKernel, name: str, wrong: list[str]
 
 
 TOO_MUCH = [
+    (
+        "collectives",
+        ["--operations", "alltoall", "--largest", "1TB", "--most-buffers", "10TB"],
+        "the buffers",
+        "8000.0",
+        "a smaller --largest or --most-buffers",
+    ),
     ("stream", ["--elements", "1e13"], "3 arrays of 10000000000000 doubles", "480000.0", "fewer --elements"),
     ("noise", ["--samples", "1e13"], "the samples", "160000.0", "fewer --samples"),
     ("io", ["--transfer", "100TB", "--block", "100TB"], "buffers of one transfer", "200000.0", "a smaller --transfer"),
@@ -193,7 +218,7 @@ def test_more_than_the_memory_is_wrong_use(
     assert sentence.startswith(start) and sentence.endswith(f" GB; give {way_out}")
 
 
-@pytest.mark.parametrize("name", ["io", "noise", "pairs", "stream"])
+@pytest.mark.parametrize("name", ["collectives", "io", "noise", "pairs", "stream"])
 def test_a_kernel_whose_ranks_share_cores_says_so(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     core = min(os.sched_getaffinity(0))
     outcome = run_kernel(name, *arguments(name, tmp_path), ranks=3, cores=[core])

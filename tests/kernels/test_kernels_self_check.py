@@ -35,6 +35,11 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "another host's clock is believed": ("pairs", "(int)host == job.host && began", "began"),
     "any OMP_NUM_THREADS is a number": ("stream", "return number && first > 0 &&", "return number &&"),
     "a step of the clock as a fraction": ("noise", "return 100 * step / of;", "return step / of;"),
+    "milliseconds of a collective": ("collectives", "return 1e6 * seconds", "return 1e3 * seconds"),
+    "half of an alltoall": ("collectives", "MPI_Ialltoall(call.out, (int)call.size", "MPI_Ialltoall(call.out, (int)call.size / 2"),
+    "the first block is scattered to all": ("collectives", "(size_t)rank * (call.size / sizeof(float)));", "0);"),
+    "a point of a curve is left out": ("collectives", "2 * size < largest ? 2 * size : largest", "0"),
+    "a rank outside counts": ("collectives", "all_sum(own) / group->ranks", "all_sum(own) / group->ranks / 4"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
 SPAN_FAULTS = {  # in the time in which all ranks did their parts

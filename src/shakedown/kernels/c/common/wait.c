@@ -98,6 +98,13 @@ double all_sum(double value) { return all(value, MPI_SUM); }
 double all_max(double value) { return all(value, MPI_MAX); }
 double all_min(double value) { return all(value, MPI_MIN); }
 
+void all_largest(double *values, int count)
+{
+    MPI_Request request;
+    MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, &request);
+    settle(&request);
+}
+
 int first_rank_with(bool here)
 {
     return (int)all_min(here ? job.rank : job.ranks);
