@@ -20,6 +20,7 @@ Fields = dict[str, Any]
 Merged = Callable[[str], Fields]
 # made small: what is held here is what the records are called, not what they say of the machine
 SMALL = {
+    "congestion": "--rings 1 --latency-repeats 2 --bandwidth-repeats 1 --allreduce-repeats 2 --congestors get --fake-nodes 4",
     "collectives": "--iterations 2 --largest 8",
     "hello": "",
     "stream": "--elements 100000 --repeats 2",
@@ -39,7 +40,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(fields: Fields, small: str, programs: Path, where: Path) -> str:
     """The output of the test's own command; its options give way to those of the same name in ``small``."""
-    ranks = fields["run"]["tasks_per_node"] if isinstance(fields["run"]["tasks_per_node"], int) else 2
+    each = fields["run"]["tasks_per_node"] if isinstance(fields["run"]["tasks_per_node"], int) else 2
+    ranks = 4 if fields["run"]["nodes"] > 1 else each  # as few as show every part
     launch = f"{shlex.quote(str(find_mpiexec()))} -n {ranks}"
     values = {"launch": launch, "build": str(programs), "ranks": str(ranks), **PARAMETERS}
     command = re.sub(r"\{(\w+)\}", lambda match: values[match.group(1)], fields["run"]["command"])

@@ -17,6 +17,10 @@ from .conftest import TIME_LIMIT, Outcome, RunKernel
 pytestmark = pytest.mark.mpi
 
 SHORT: dict[str, list[str]] = {
+    "congestion": [
+        *("--rings", "2", "--latency-repeats", "2", "--bandwidth-repeats", "2", "--allreduce-repeats", "2"),
+        *("--size", "1KiB", "--congestors", "put-incast"),
+    ],
     "collectives": ["--operations", "barrier,alltoall", "--largest", "8", "--iterations", "3"],
     "hello": [],
     "io": ["--block", "64KiB", "--transfer", "4KiB", "--files", "10"],
@@ -26,14 +30,25 @@ SHORT: dict[str, list[str]] = {
 }
 
 
-def arguments(name: str, tmp_path: Path) -> list[str]:
-    return [*SHORT[name], *(["--directory", str(tmp_path)] if name == "io" else [])]
+NODES = {"congestion": 4}  # the fewest that a kernel needs
+
+
+def arguments(name: str, tmp_path: Path, nodes: int = 0) -> list[str]:
+    """The options for a short run; on so many pretended nodes, or on the fewest that the kernel needs."""
+    pretended = nodes or NODES.get(name, 0)
+    where = ["--directory", str(tmp_path)] if name == "io" else []
+    return [*SHORT[name], *where, *(["--fake-nodes", str(pretended)] if pretended else [])]
+
+
+def ranks_for(name: str, ranks: int) -> int:
+    return max(ranks, NODES.get(name, 0))
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("name", kernel_names())
 def test_a_self_check_passes(run_kernel: RunKernel, tmp_path: Path, name: str, ranks: int) -> None:
-    outcome = run_kernel(name, "--self-check", *arguments(name, tmp_path), ranks=ranks)
+    where = ["--directory", str(tmp_path)] if name == "io" else []
+    outcome = run_kernel(name, "--self-check", *SHORT[name], *where, ranks=ranks)
     assert outcome.status == 0, outcome.errors
     (said,) = outcome.kind("self-check")
     assert said["passed"] is True and said["checks"] > 10
@@ -41,10 +56,11 @@ def test_a_self_check_passes(run_kernel: RunKernel, tmp_path: Path, name: str, r
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_records_begin_with_the_start_and_end_complete(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
-    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=2)
+    ranks = ranks_for(name, 2)
+    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=ranks)
     assert outcome.status == 0, outcome.errors
     records = outcome.records
-    assert records[0]["record"] == "start" and records[0]["kernel"] == name and records[0]["ranks"] == 2
+    assert records[0]["record"] == "start" and records[0]["kernel"] == name and records[0]["ranks"] == ranks
     assert records[-1]["record"] == "end" and is_complete(records)
     assert outcome.result
     assert '"record":"end","complete":true' in outcome.output
@@ -52,14 +68,16 @@ def test_records_begin_with_the_start_and_end_complete(run_kernel: RunKernel, tm
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_fake_nodes_spread_the_ranks_in_blocks(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
-    outcome = run_kernel(name, "--fake-nodes", "2", *arguments(name, tmp_path), ranks=3)
+    nodes = NODES.get(name, 2)
+    outcome = run_kernel(name, *arguments(name, tmp_path, nodes), ranks=nodes + 1)
     start = outcome.records[0]
     assert outcome.status == 0, outcome.errors
-    assert start["nodes"] == 2 and len(set(start["hosts"])) == 2
-    assert [h.rpartition("#")[2] for h in start["hosts"]] == ["0", "1"]
+    assert start["nodes"] == nodes == len(set(start["hosts"]))
+    assert [h.rpartition("#")[2] for h in start["hosts"]] == [str(node) for node in range(nodes)]
 
 
 FAULTS = {
+    "congestion": "a message of the latency from a neighbour arrived with wrong content",
     "collectives": "alltoall of 4 bytes among 2 ranks gave a wrong result",
     "hello": "a message that went round all 2 ranks came back wrong",
     "io": "the data that was read is not what was written, at byte 0",
@@ -71,7 +89,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
-    outcome = run_kernel(name, "--self-check-fault", *arguments(name, tmp_path), ranks=2)
+    outcome = run_kernel(name, "--self-check-fault", *arguments(name, tmp_path), ranks=ranks_for(name, 2))
     errors = [s for s in outcome.sentences if s.startswith("error:")]
     assert outcome.status == 1
     assert len(errors) == 1 and errors[0].startswith(f"error: {name}: rank ") and FAULTS[name] in errors[0]
@@ -80,6 +98,7 @@ def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: 
 
 
 ENDLESS: dict[str, list[str]] = {
+    "congestion": ["--rings", "1000", "--fake-nodes", "4", "--congestors", "get"],
     "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
     "io": ["--block", "1TiB", "--transfer", "64KiB", "--no-fsync", "--mode", "file-per-process"],
     "noise": ["--samples", "10000000"],
@@ -146,6 +165,12 @@ def test_misuse_is_one_sentence_and_status_2(run_kernel: RunKernel, wrong: list[
 
 TOO_LONG = "are too many or too long; the most are 100000 of 2147483647"
 MISUSE_OF_ONE = [
+    (
+        "congestion",
+        [],
+        "needs at least 4 nodes, two that measure and two that load the network, and this job has 1; ask for more, or pretend "
+        "them with --fake-nodes",
+    ),
     (
         "collectives",
         ["--operations", "alltoall,bcst"],
@@ -218,11 +243,12 @@ def test_more_than_the_memory_is_wrong_use(
     assert sentence.startswith(start) and sentence.endswith(f" GB; give {way_out}")
 
 
-@pytest.mark.parametrize("name", ["collectives", "io", "noise", "pairs", "stream"])
+@pytest.mark.parametrize("name", ["collectives", "congestion", "io", "noise", "pairs", "stream"])
 def test_a_kernel_whose_ranks_share_cores_says_so(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     core = min(os.sched_getaffinity(0))
-    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=3, cores=[core])
-    notes = [s for s in outcome.sentences if s.startswith(f"note: {name}: 3 ranks share 1 core on ")]
+    ranks = ranks_for(name, 3)
+    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=ranks, cores=[core])
+    notes = [s for s in outcome.sentences if s.startswith(f"note: {name}: {ranks} ranks share 1 core on ")]
     assert outcome.status == 0 and len(notes) == 1, outcome.errors
     assert outcome.records[0]["crowded"] is True
 

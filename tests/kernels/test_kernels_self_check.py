@@ -40,6 +40,12 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "the first block is scattered to all": ("collectives", "(size_t)rank * (call.size / sizeof(float)));", "0);"),
     "a point of a curve is left out": ("collectives", "2 * size < largest ? 2 * size : largest", "0"),
     "a rank outside counts": ("collectives", "all_sum(own) / group->ranks", "all_sum(own) / group->ranks / 4"),
+    "one neighbour for two": ("congestion", "return 2 * (double)window *", "return (double)window *"),
+    "the time of both neighbours": ("congestion", "1e6 * seconds / 2 :", "1e6 * seconds :"),
+    "an impact upside down": ("congestion", "? isolated / congested", "? congested / isolated"),
+    "the first of a hundred": ("congestion", "if (enough >= wanted)\n", "if (enough > 0)\n"),
+    "puts into another's place": ("congestion", "(MPI_Aint)load.slice.rank * (MPI_Aint)load_size", "0 * (MPI_Aint)load_size"),
+    "gets that are not made": ("congestion", "    MPI_Get(load.in, (int)load_size", "    MPI_Get(load.in, (int)load_size / 2"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
 SPAN_FAULTS = {  # in the time in which all ranks did their parts

@@ -109,6 +109,8 @@ double budget_left(void);           /* of this rank, seconds, may be negative */
 void arm_watchdog(void);            /* ends a job that hangs well after its budget */
 /* Wait for a request without taking the core from other ranks: an MPI library that spins needs 10 ms a barrier on full cores. */
 void settle(MPI_Request *request);
+/* Wait for all of them: in the library, which may spin, or so that the core is left to others, as `settle` does. */
+void settle_all(MPI_Request *requests, int count, bool yielding);
 void relax(void);                   /* inside a timed polling loop: yields only where ranks outnumber cores */
 void sync_ranks(void);              /* barrier */
 double all_sum(double value);

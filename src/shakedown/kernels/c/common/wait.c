@@ -72,6 +72,26 @@ void settle(MPI_Request *request)
     }
 }
 
+void settle_all(MPI_Request *requests, int count, bool yielding)
+{
+    static MPI_Status *statuses;        /* MPICH's header has a compiler warn of a call without any */
+    static int most;
+    if (count > most) {
+        free(statuses);
+        statuses = memory((size_t)count * sizeof *statuses);
+        most = count;
+    }
+    if (!yielding) {
+        MPI_Waitall(count, requests, statuses);
+        return;
+    }
+    for (int done = 0; ; sched_yield()) {
+        MPI_Testall(count, requests, &done, statuses);
+        if (done)
+            return;
+    }
+}
+
 void relax(void)
 {
     if (job.crowded)
