@@ -20,6 +20,7 @@ Fields = dict[str, Any]
 Merged = Callable[[str], Fields]
 # made small: what is held here is what the records are called, not what they say of the machine
 SMALL = {
+    "pt2pt": "--windows 1 --round-trips 2 --window 2",
     "congestion": "--rings 1 --latency-repeats 2 --bandwidth-repeats 1 --allreduce-repeats 2 --congestors get --fake-nodes 4",
     "collectives": "--iterations 2 --largest 8",
     "hello": "",

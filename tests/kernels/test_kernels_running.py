@@ -17,6 +17,7 @@ from .conftest import TIME_LIMIT, Outcome, RunKernel
 pytestmark = pytest.mark.mpi
 
 SHORT: dict[str, list[str]] = {
+    "pt2pt": ["--patterns", "bidirectional,cores", "--largest", "2", "--windows", "2", "--round-trips", "2"],
     "congestion": [
         *("--rings", "2", "--latency-repeats", "2", "--bandwidth-repeats", "2", "--allreduce-repeats", "2"),
         *("--size", "1KiB", "--congestors", "put-incast"),
@@ -77,6 +78,7 @@ def test_fake_nodes_spread_the_ranks_in_blocks(run_kernel: RunKernel, tmp_path: 
 
 
 FAULTS = {
+    "pt2pt": "a message of 1 bytes from rank 0 arrived with wrong content",
     "congestion": "a message of the latency from a neighbour arrived with wrong content",
     "collectives": "alltoall of 4 bytes among 2 ranks gave a wrong result",
     "hello": "a message that went round all 2 ranks came back wrong",
@@ -98,6 +100,7 @@ def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: 
 
 
 ENDLESS: dict[str, list[str]] = {
+    "pt2pt": ["--patterns", "message-rate", "--largest", "2", "--windows", "100000000"],
     "congestion": ["--rings", "1000", "--fake-nodes", "4", "--congestors", "get"],
     "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
     "io": ["--block", "1TiB", "--transfer", "64KiB", "--no-fsync", "--mode", "file-per-process"],
@@ -165,6 +168,8 @@ def test_misuse_is_one_sentence_and_status_2(run_kernel: RunKernel, wrong: list[
 
 TOO_LONG = "are too many or too long; the most are 100000 of 2147483647"
 MISUSE_OF_ONE = [
+    ("pt2pt", ["--largest", "1GiB", "--window", "1000000"], f"1000000 messages of 1073741824 bytes {TOO_LONG}"),
+    ("pt2pt", ["--smallest", "4", "--largest", "2"], "the smallest size of 4 bytes is above the largest of 2 bytes"),
     (
         "congestion",
         [],
@@ -243,7 +248,7 @@ def test_more_than_the_memory_is_wrong_use(
     assert sentence.startswith(start) and sentence.endswith(f" GB; give {way_out}")
 
 
-@pytest.mark.parametrize("name", ["collectives", "congestion", "io", "noise", "pairs", "stream"])
+@pytest.mark.parametrize("name", ["collectives", "congestion", "io", "noise", "pairs", "pt2pt", "stream"])
 def test_a_kernel_whose_ranks_share_cores_says_so(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     core = min(os.sched_getaffinity(0))
     ranks = ranks_for(name, 3)

@@ -46,6 +46,12 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "the first of a hundred": ("congestion", "if (enough >= wanted)\n", "if (enough > 0)\n"),
     "puts into another's place": ("congestion", "(MPI_Aint)load.slice.rank * (MPI_Aint)load_size", "0 * (MPI_Aint)load_size"),
     "gets that are not made": ("congestion", "    MPI_Get(load.in, (int)load_size", "    MPI_Get(load.in, (int)load_size / 2"),
+    "a round trip for a message": ("pt2pt", "(double)repeats / 2;", "(double)repeats;"),
+    "one way for both": ("pt2pt", '"bidirectional") == 0 ? 2 * messages', '"bidirectional") == 0 ? messages'),
+    "MiB for MB of messages": ("pt2pt", "(double)size / 1e6", "(double)size / 1048576"),
+    "a window that lacks a message": ("pt2pt", "(double)pairs * (double)window *", "(double)pairs * (double)(window - 1) *"),
+    "every rank of a node is a target": ("pt2pt", "who.node[before] == who.node[rank])", "false)"),
+    "empty messages": ("pt2pt", "buffers.out, size, MESSAGE);\n            rec", "buffers.out, 0, MESSAGE);\n            rec"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
 SPAN_FAULTS = {  # in the time in which all ranks did their parts

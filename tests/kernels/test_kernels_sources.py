@@ -29,7 +29,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_c_file_is_a_kernel_and_the_shared_files_are_none() -> None:
-    assert kernels.kernel_names() == ("collectives", "congestion", "hello", "io", "noise", "pairs", "stream")
+    assert kernels.kernel_names() == ("collectives", "congestion", "hello", "io", "noise", "pairs", "pt2pt", "stream")
     assert (kernels.kernel_directory() / "Makefile").is_file()
 
 
@@ -49,7 +49,7 @@ def test_an_unknown_kernel_is_named_with_the_one_that_was_meant(tmp_path: Path) 
         kernels.built_kernel("x")
     assert (
         str(caught.value)
-        == "there is no kernel 'x'\nhint: the kernels are: collectives, congestion, hello, io, noise, pairs, stream"
+        == "there is no kernel 'x'\nhint: the kernels are: collectives, congestion, hello, io, noise, pairs, pt2pt, stream"
     )
 
 
