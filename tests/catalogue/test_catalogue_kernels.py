@@ -20,6 +20,8 @@ Fields = dict[str, Any]
 Merged = Callable[[str], Fields]
 # made small: what is held here is what the records are called, not what they say of the machine
 SMALL = {
+    "metadata": "--files 2 --repeats 1",
+    "mpimem": "",
     "pt2pt": "--windows 1 --round-trips 2 --window 2",
     "congestion": "--rings 1 --latency-repeats 2 --bandwidth-repeats 1 --allreduce-repeats 2 --congestors get --fake-nodes 4",
     "collectives": "--iterations 2 --largest 8",
@@ -29,7 +31,7 @@ SMALL = {
     "noise": "--samples 5",
     "io": "--block 64KiB --files 2",
 }
-PARAMETERS = {"threads": "1", "size": "64KiB", "samples": "5", "transfer": "64KiB", "largest": "8"}
+PARAMETERS = {"threads": "1", "size": "64KiB", "samples": "5", "transfer": "64KiB", "largest": "8", "directory": "."}
 
 pytestmark = pytest.mark.mpi
 

@@ -17,6 +17,8 @@ from .conftest import TIME_LIMIT, Outcome, RunKernel
 pytestmark = pytest.mark.mpi
 
 SHORT: dict[str, list[str]] = {
+    "metadata": ["--files", "5", "--repeats", "1"],
+    "mpimem": [],
     "pt2pt": ["--patterns", "bidirectional,cores", "--largest", "2", "--windows", "2", "--round-trips", "2"],
     "congestion": [
         *("--rings", "2", "--latency-repeats", "2", "--bandwidth-repeats", "2", "--allreduce-repeats", "2"),
@@ -31,13 +33,14 @@ SHORT: dict[str, list[str]] = {
 }
 
 
+IN_A_DIRECTORY = ("io", "metadata")
 NODES = {"congestion": 4}  # the fewest that a kernel needs
 
 
 def arguments(name: str, tmp_path: Path, nodes: int = 0) -> list[str]:
     """The options for a short run; on so many pretended nodes, or on the fewest that the kernel needs."""
     pretended = nodes or NODES.get(name, 0)
-    where = ["--directory", str(tmp_path)] if name == "io" else []
+    where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
     return [*SHORT[name], *where, *(["--fake-nodes", str(pretended)] if pretended else [])]
 
 
@@ -48,7 +51,7 @@ def ranks_for(name: str, ranks: int) -> int:
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("name", kernel_names())
 def test_a_self_check_passes(run_kernel: RunKernel, tmp_path: Path, name: str, ranks: int) -> None:
-    where = ["--directory", str(tmp_path)] if name == "io" else []
+    where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
     outcome = run_kernel(name, "--self-check", *SHORT[name], *where, ranks=ranks)
     assert outcome.status == 0, outcome.errors
     (said,) = outcome.kind("self-check")
@@ -78,6 +81,8 @@ def test_fake_nodes_spread_the_ranks_in_blocks(run_kernel: RunKernel, tmp_path: 
 
 
 FAULTS = {
+    "metadata": "/rank00000001/00000000: the file has 0 bytes, and 1 were written",
+    "mpimem": "what rank 0 sent to rank 1 arrived with wrong content",
     "pt2pt": "a message of 1 bytes from rank 0 arrived with wrong content",
     "congestion": "a message of the latency from a neighbour arrived with wrong content",
     "collectives": "alltoall of 4 bytes among 2 ranks gave a wrong result",
@@ -100,6 +105,7 @@ def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: 
 
 
 ENDLESS: dict[str, list[str]] = {
+    "metadata": ["--files", "10000000", "--repeats", "1"],
     "pt2pt": ["--patterns", "message-rate", "--largest", "2", "--windows", "100000000"],
     "congestion": ["--rings", "1000", "--fake-nodes", "4", "--congestors", "get"],
     "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
@@ -114,7 +120,7 @@ ENDLESS: dict[str, list[str]] = {
 def test_four_ranks_on_few_cores_end_within_their_budget_with_what_they_have(
     run_kernel: RunKernel, tmp_path: Path, name: str
 ) -> None:
-    where = ["--directory", str(tmp_path)] if name == "io" else []
+    where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
     outcome = run_kernel(name, "--budget", "3", *ENDLESS[name], *where, ranks=4)
     assert outcome.status == 0, outcome.errors
     assert outcome.result["complete"] is False
@@ -134,9 +140,9 @@ def test_a_signal_stops_all_ranks_with_what_they_have(programs: dict[str, Path])
     assert outcome.records[-1]["record"] == "end" and not is_complete(outcome.records)
 
 
-@pytest.mark.parametrize("name", ["noise", "stream", "io", "collectives"])
+@pytest.mark.parametrize("name", ["noise", "stream", "io", "collectives", "metadata"])
 def test_a_budget_too_small_for_anything_is_a_failure(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
-    where = ["--directory", str(tmp_path)] if name == "io" else []
+    where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
     outcome = run_kernel(name, "--budget", "0.001", *where, *SHORT[name])
     assert outcome.status == 1
     (sentence,) = outcome.sentences[-1:]
@@ -168,6 +174,9 @@ def test_misuse_is_one_sentence_and_status_2(run_kernel: RunKernel, wrong: list[
 
 TOO_LONG = "are too many or too long; the most are 100000 of 2147483647"
 MISUSE_OF_ONE = [
+    ("metadata", ["--directory", ""], "option '--directory': the path is empty"),
+    ("metadata", ["--files", "1e9"], "option '--files': 1000000000 is too many; the most is 99999999"),
+    ("mpimem", ["--size", "5GiB"], "messages of 5368709120 bytes are too long; the most is 2147483647"),
     ("pt2pt", ["--largest", "1GiB", "--window", "1000000"], f"1000000 messages of 1073741824 bytes {TOO_LONG}"),
     ("pt2pt", ["--smallest", "4", "--largest", "2"], "the smallest size of 4 bytes is above the largest of 2 bytes"),
     (
@@ -217,6 +226,7 @@ def test_misuse_of_one_kernel(run_kernel: RunKernel, name: str, wrong: list[str]
 
 
 TOO_MUCH = [
+    ("metadata", ["--bytes", "100TB"], "the content of a file", "200000.0", "fewer --bytes"),
     (
         "collectives",
         ["--operations", "alltoall", "--largest", "1TB", "--most-buffers", "10TB"],
@@ -248,7 +258,7 @@ def test_more_than_the_memory_is_wrong_use(
     assert sentence.startswith(start) and sentence.endswith(f" GB; give {way_out}")
 
 
-@pytest.mark.parametrize("name", ["collectives", "congestion", "io", "noise", "pairs", "pt2pt", "stream"])
+@pytest.mark.parametrize("name", ["collectives", "congestion", "io", "metadata", "noise", "pairs", "pt2pt", "stream"])
 def test_a_kernel_whose_ranks_share_cores_says_so(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     core = min(os.sched_getaffinity(0))
     ranks = ranks_for(name, 3)

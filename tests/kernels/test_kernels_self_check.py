@@ -52,6 +52,13 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "a window that lacks a message": ("pt2pt", "(double)pairs * (double)window *", "(double)pairs * (double)(window - 1) *"),
     "every rank of a node is a target": ("pt2pt", "who.node[before] == who.node[rank])", "false)"),
     "empty messages": ("pt2pt", "buffers.out, size, MESSAGE);\n            rec", "buffers.out, 0, MESSAGE);\n            rec"),
+    "MiB for MB of memory": ("mpimem", "return bytes / 1e6;", "return bytes / 1048576;"),
+    "what was there before is MPI's": ("mpimem", "to.resident - from.resident", "to.resident"),
+    "one rank's memory": ("mpimem", "    last = on_nodes(all.resident);", "    last = (struct on_nodes){0, 0, all.resident};"),
+    "no peer after the first": ("mpimem", "return peers == ranks - 1 ||", "return"),
+    "another rank's content": ("metadata", "content(owner, file, at)) {", "content(owner + 1, file, at)) {"),
+    "one rank's files for all": ("metadata", "double rate = all / seconds;", "double rate = all / job.ranks / seconds;"),
+    "a repeat too few": ("metadata", "    kept->sum += rate;", "    kept->sum += kept->count ? 0 : rate;"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
 SPAN_FAULTS = {  # in the time in which all ranks did their parts
@@ -80,7 +87,7 @@ def test_a_planted_fault_fails_the_self_check(common: Path, tmp_path: Path, faul
     assert source.count(right) == 1, "the fault is planted at one place"
     (common / "faulty.c").write_text(source.replace(right, wrong))
     build(common, "faulty")
-    place = ["--directory", str(tmp_path)] if kernel == "io" else []
+    place = ["--directory", str(tmp_path)] if kernel in ("io", "metadata") else []
     command = [str(find_mpiexec()), "-n", "4", str(common / "faulty"), "--self-check", "--fake-nodes", "2", *place]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr

@@ -72,7 +72,7 @@ struct job {
     bool crowded;                   /* ranks of this host share cores: waiting must yield */
     bool stopped;                   /* the budget ended the work early, or a signal did */
     bool shortened;                 /* a measurement had fewer repeats than wanted, since its share of the budget was over */
-    struct footprint at_start;      /* of this process, before MPI began */
+    struct footprint at_start, after_init;      /* of this process, before and after MPI_Init */
     bool checking;                  /* --self-check */
     bool fault;                     /* --self-check-fault: spoil one result, to see that it is noticed */
     long fake_nodes;

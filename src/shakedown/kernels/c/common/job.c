@@ -36,6 +36,7 @@ int main(int argc, char **argv)
     job.began = now();
     job.at_start = read_footprint();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    job.after_init = read_footprint();
     find_place();
     agree_on_options(read_options(argc, argv, kernel.options, shared));
     if (help_wanted) {
