@@ -1,4 +1,5 @@
-"""The kernels against plain programs that do the same: ``stream`` and OpenMP loops, ``pairs`` and a windowed ping-pong.
+"""The kernels against plain programs that do the same: ``stream`` and OpenMP loops, ``pairs`` and a windowed ping-pong, ``pt2pt``
+and a ping-pong, ``collectives`` and a loop of allreduces.
 
 Both are compiled by one Makefile with one set of flags and run with the same sizes and threads, in turn, ten rounds of plain,
 kernel, plain: the second plain run says how far two runs of one program differ on this machine as it is now.
@@ -36,6 +37,7 @@ TOO_BUSY = "the machine is too busy to tell"
 ELEMENTS, REPEATS = 20_000_000, 12
 CROWD, CROWD_ELEMENTS, MOST_OF_A_CROWD = 8, 100_000, 1.25
 BYTES, WINDOW, ITERATIONS = 1 << 20, 10, 200
+SHORT, ROUND_TRIPS = 8, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Row:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Purpose: measure both pairs, print a table or JSON, and return the exit status."""
+    """Purpose: measure all pairs, print a table or JSON, and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds of plain, kernel, plain (%(default)s)")
@@ -65,6 +67,8 @@ def main(arguments: list[str] | None = None) -> int:
             ),
             compare("copy", "GB/s", plain_stream(Path(scratch), 1), our_stream(Path(scratch), "copy"), options.rounds),
             compare("pairs", "MB/s", plain_window(Path(scratch)), our_window(Path(scratch)), options.rounds),
+            compare("latency", "us", plain_latency(Path(scratch)), our_latency(Path(scratch)), options.rounds),
+            compare("allreduce", "us", plain_allreduce(Path(scratch)), our_allreduce(Path(scratch)), options.rounds),
             crowd(stream_on_a_core(Path(scratch), 1), stream_on_a_core(Path(scratch), CROWD), options.rounds),
         ]
     print(json.dumps([asdict(r) for r in rows], indent=2) if options.as_json else as_table(rows))
@@ -73,10 +77,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def build(scratch: Path) -> None:
     """The kernels, and the plain programs by the kernels' own Makefile without their common files."""
-    build_kernels(scratch, ["stream", "pairs"])
+    build_kernels(scratch, ["stream", "pairs", "pt2pt", "collectives"])
     sources = scratch / "sources"
     shutil.copytree(kernel_directory(), sources)
-    for name in ("triad", "window"):
+    for name in ("triad", "window", "pingpong", "allreduce"):
         shutil.copy(PLAIN / f"{name}.c", sources)
         command = ["make", "-s", "-C", str(sources), f"CC_MPI={find_mpicc()}", "COMMON=", name]
         subprocess.run(command, check=True)
@@ -130,11 +134,11 @@ def status_of(row: Row) -> int:
 
 def as_table(rows: list[Row]) -> str:
     lines = [
-        "kernel   plain median   kernel median  ratio  plain/plain  verdict (ratio 0.95 to 1.05; of the crowd at most 1.25)"
+        "kernel     plain median   kernel median  ratio  plain/plain  verdict (ratio 0.95 to 1.05; of the crowd at most 1.25)"
     ]
     for r in rows:
         plain, ours = f"{r.plain:.5g} {r.unit}", f"{r.ours:.5g} {r.unit}"
-        lines.append(f"{r.kernel:<7}  {plain:>13}  {ours:>13}  {r.ratio:5.3f}  {r.same:11.3f}  {r.verdict}")
+        lines.append(f"{r.kernel:<9}  {plain:>13}  {ours:>13}  {r.ratio:5.3f}  {r.same:11.3f}  {r.verdict}")
     return "\n".join(lines)
 
 
@@ -164,6 +168,29 @@ def plain_window(where: Path) -> Callable[[], float]:
 def our_window(where: Path) -> Callable[[], float]:
     options = ["--size", str(BYTES), "--window", str(WINDOW), "--iterations", str(ITERATIONS)]
     return lambda: figure(output([*two_ranks(), str(where / "pairs"), *options]), "send", "mean_mb_s")
+
+
+def plain_latency(where: Path) -> Callable[[], float]:
+    return lambda: float(output([*two_ranks(), str(where / "pingpong"), str(SHORT), str(ROUND_TRIPS)]))
+
+
+def our_latency(where: Path) -> Callable[[], float]:
+    options = [*sizes(SHORT), "--patterns", "latency", "--round-trips", str(ROUND_TRIPS)]
+    return lambda: figure(output([*two_ranks(), str(where / "pt2pt"), *options]), "us")
+
+
+def plain_allreduce(where: Path) -> Callable[[], float]:
+    return lambda: float(output([*two_ranks(), str(where / "allreduce"), str(SHORT), str(ROUND_TRIPS)]))
+
+
+def our_allreduce(where: Path) -> Callable[[], float]:
+    options = [*sizes(SHORT), "--operations", "allreduce", "--iterations", str(ROUND_TRIPS)]
+    return lambda: figure(output([*two_ranks(), str(where / "collectives"), *options]), "us")
+
+
+def sizes(bytes_: int) -> list[str]:
+    """Options for one size alone."""
+    return ["--smallest", str(bytes_), "--largest", str(bytes_)]
 
 
 def two_ranks() -> list[str]:

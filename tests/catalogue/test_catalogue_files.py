@@ -26,12 +26,13 @@ WITHOUT_INPUT = [
 ]
 CONCRETE = [name for name in NAMES if name not in (*SHARED, *WITHOUT_INPUT)]
 WHOLE = [*CONCRETE, *WITHOUT_INPUT]
-KERNELS = ["hello", "io", "noise", "pairs", "stream"]
+KERNELS = ["collectives", "congestion", "hello", "io", "metadata", "mpimem", "noise", "pairs", "pt2pt", "stream"]
 APPLICATIONS = ["hpcc", "lammps-reaxff", "lammps-silicon", "lammps-tersoff"]
 MACHINE = [  # what a machine needs before any program: no program is published for it
     *(
         "checkpoint",
         "launch-time",
+        "network-distance",
         "node-health",
         "programming",
         "programming-fortran",
@@ -142,12 +143,12 @@ def test_options_are_those_of_the_kernel(fields_of: Merged, name: str) -> None:
     assert set(re.findall(r"--[a-z-]+", fields["run"]["command"])) <= known
 
 
-@pytest.mark.parametrize("name", [name for name in WHOLE if name not in KERNELS])
+@pytest.mark.parametrize("name", WHOLE)
 def test_the_page_has_each_program_with_its_figures_and_their_units(fields_of: Merged, name: str) -> None:
     fields = fields_of(name)
     (row,) = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| `{name}`")]
     test, programs, figures = (cell.strip() for cell in row.strip("|").split("|"))
     assert test.endswith("(extend it)") is fields.get("abstract", False)
-    assert name in MACHINE or re.findall(r"`([^`]+)`", programs) == fields["needs"]["programs"]
+    assert name in (*MACHINE, *KERNELS) or re.findall(r"`([^`]+)`", programs) == fields["needs"]["programs"]
     said = dict(re.findall(r"`(\w+)(?:\[[^`]*\])?`(?: ([^,|]+))?", figures))
     assert said == {figure: spec.get("unit", "") for figure, spec in fields["figures"].items()}

@@ -7,11 +7,12 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from once import made_once
 
 from shakedown.kernels import build_kernels, find_mpiexec
 
@@ -19,27 +20,31 @@ Fields = dict[str, Any]
 Merged = Callable[[str], Fields]
 # made small: what is held here is what the records are called, not what they say of the machine
 SMALL = {
+    "metadata": "--files 2 --repeats 1",
+    "mpimem": "",
+    "pt2pt": "--windows 1 --round-trips 2 --window 2",
+    "congestion": "--rings 1 --latency-repeats 2 --bandwidth-repeats 1 --allreduce-repeats 2 --congestors get --fake-nodes 4",
+    "collectives": "--iterations 2 --largest 8",
     "hello": "",
     "stream": "--elements 100000 --repeats 2",
     "pairs": "--iterations 1",
     "noise": "--samples 5",
     "io": "--block 64KiB --files 2",
 }
-PARAMETERS = {"threads": "1", "size": "64KiB", "samples": "5", "transfer": "64KiB"}
+PARAMETERS = {"threads": "1", "size": "64KiB", "samples": "5", "transfer": "64KiB", "largest": "8", "directory": "."}
 
 pytestmark = pytest.mark.mpi
 
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("kernels")
-    build_kernels(target, list(SMALL))
-    return target
+    return made_once(tmp_path_factory, "kernels", build_kernels)
 
 
 def run(fields: Fields, small: str, programs: Path, where: Path) -> str:
     """The output of the test's own command; its options give way to those of the same name in ``small``."""
-    ranks = fields["run"]["tasks_per_node"] if isinstance(fields["run"]["tasks_per_node"], int) else 2
+    each = fields["run"]["tasks_per_node"] if isinstance(fields["run"]["tasks_per_node"], int) else 2
+    ranks = 4 if fields["run"]["nodes"] > 1 else each  # as few as show every part
     launch = f"{shlex.quote(str(find_mpiexec()))} -n {ranks}"
     values = {"launch": launch, "build": str(programs), "ranks": str(ranks), **PARAMETERS}
     command = re.sub(r"\{(\w+)\}", lambda match: values[match.group(1)], fields["run"]["command"])
@@ -58,6 +63,21 @@ def at(record: Any, path: str) -> Any:
     return record
 
 
+def of_json(records: list[Fields], path: str) -> Iterator[Any]:
+    return (at(record, path) for record in records if at(record, path) is not None)
+
+
+def of_table(records: list[Fields], table: Fields, ranks: str) -> Iterator[Any]:
+    """The column of the records that are asked for; each of them has what tells its row apart."""
+    names = {"{ranks}": ranks, **{f"{{{name}}}": value for name, value in PARAMETERS.items()}}
+    where = {key: names.get(str(text), str(text)) for key, text in table.get("where", {}).items()}
+    for record in records:
+        if record["record"] == table["records"] and all(str(record[key]) == text for key, text in where.items()):
+            by = table.get("by", [])
+            assert all(key in record for key in ([by] if isinstance(by, str) else by))
+            yield record[table["column"]]
+
+
 @pytest.mark.parametrize("name", list(SMALL))
 def test_checks_figures_and_pictures_are_in_the_output(
     fields_of: Merged, programs: Path, tmp_path: Path, name: str
@@ -68,8 +88,9 @@ def test_checks_figures_and_pictures_are_in_the_output(
     for check in fields["check"]:
         pattern = re.fullmatch(r'output matches "(.*)"', check)
         assert pattern and re.search(pattern.group(1), output), check
+    ranks = str(records[0]["ranks"])
     for figure, spec in fields["figures"].items():
-        values = [at(record, spec["json"]) for record in records if at(record, spec["json"]) is not None]
+        values = list(of_table(records, spec["table"], ranks) if "table" in spec else of_json(records, spec["json"]))
         assert values and all(isinstance(value, int | float) for value in values), figure
     assert set(fields.get("draws", [])) <= {record["record"] for record in records}
 

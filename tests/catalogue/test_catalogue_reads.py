@@ -43,7 +43,8 @@ def everything(site: Path) -> Path:
     """A plan of all that the catalogue has."""
     (site / "plans").mkdir()
     (site / "plans" / "all.yaml").write_text(
-        "plan: all\nsystem: here\ncomponents:\n  - site: {tests: ['tag:kernel', 'tag:application', 'tag:program', 'tag:machine']}\n"
+        "plan: all\nsystem: here\ncomponents:\n  - site: {tests: ['tag:kernel', 'tag:application', 'tag:program', 'tag:machine',"
+        " 'tag:nodes']}\n"
     )
     return site
 
@@ -56,6 +57,15 @@ def test_nothing_is_wrong_with_the_example() -> None:
     assert read_site(EXAMPLE).found_problems() == []
 
 
+@pytest.mark.parametrize("tag", ["kernel", "network", "memory", "io", "machine"])
+def test_no_plan_of_a_single_node_asks_for_a_test_between_nodes_by_a_tag(site: Path, tag: str) -> None:
+    (site / "plans").mkdir()
+    (site / "plans" / "all.yaml").write_text(
+        f"plan: all\nsystem: here\ncomponents: [{{site: {{tests: ['tag:{tag}']}}}}]\n"
+    )
+    assert [case.id for case in cases_on(site, 16) if " nodes and partition " in case.unavailable] == []
+
+
 def test_every_test_of_the_catalogue_has_cases(everything: Path) -> None:
     cases = cases_on(everything, 2)
     concrete = {path.stem for path in CATALOGUE.glob("*.yaml") if "\nabstract: true\n" not in path.read_text()}
@@ -66,7 +76,7 @@ def test_every_test_of_the_catalogue_has_cases(everything: Path) -> None:
 @pytest.mark.parametrize("cores", [2, 16, 128])
 def test_every_kernel_fits_a_machine_with_two_cores_and_more(everything: Path, cores: int) -> None:
     for case in cases_on(everything, cores):
-        if case.test.startswith("gpcnet"):
+        if case.test.startswith(("gpcnet", "congestion", "network-distance")):
             continue  # it measures between nodes
         assert "it takes" not in case.unavailable, case.id
         assert case.shape.tasks_per_node * case.shape.cpus_per_task <= cores, case.id
@@ -74,8 +84,15 @@ def test_every_kernel_fits_a_machine_with_two_cores_and_more(everything: Path, c
 
 def test_on_a_single_core_only_what_needs_a_partner_is_left_out_and_says_so(everything: Path) -> None:
     too_large = {case.test: case.unavailable for case in cases_on(everything, 1) if "it takes" in case.unavailable}
-    between = {name for name in too_large if name.startswith(("osu-", "imb-", "gpcnet-"))} | {"mpigraph", "pairs"}
-    assert len(between) == 12
+    between = {name for name in too_large if name.startswith(("osu-", "imb-", "gpcnet-"))} | {
+        "congestion",
+        "mpigraph",
+        "mpimem",
+        "network-distance",
+        "pairs",
+        "pt2pt",
+    }
+    assert len(between) == 16
     assert set(too_large) == between
     assert "it takes 2 cores of a node" in too_large["pairs"]
     assert [case.id for case in cases_on(everything, 1) if case.test == "stream"] == ["stream/threads=1"]

@@ -313,3 +313,34 @@ def test_a_run_time_with_a_blank_in_it_is_one_field() -> None:
     content = "fft  9m 1.50s 24m 9.90s\nscf  1h 5m 1h10m\nmin  2.5s 3.5s\n"
     spec = FigureSpec("x", unit="s", table=table)
     assert [one.value for one in take(spec, text(content))] == [1449.9, 4200.0, 3.5]
+
+
+RECORDS = """\
+{"record":"start","kernel":"collectives","size":8}
+{"record":"collective","operation":"bcast","size":8,"us":1.5,"list":[1]}
+a warning of MPI
+{"record":"collective","operation":"bcast","size":16,"us":2.5e3}
+{"record":"collective","operation":"barrier","size":0,"us":0.5}
+{"record":"collective","operation":"reduce","size":8}
+"""
+
+
+def test_json_lines_of_a_kind_are_a_table_whose_columns_are_their_keys() -> None:
+    table = Table(records="collective", column="us", by=("size",), where=(("operation", "bcast"),))
+    assert values(table, RECORDS) == {"x[size=8]": 1.5, "x[size=16]": 2500.0}
+    both = Table(records="collective", column="us", by=("operation", "size"), where=(("size", "8.0"), ("us", "1.5")))
+    assert values(both, RECORDS) == {"x[operation=bcast,size=8]": 1.5}
+    assert values(Table(records="collective", column="us", where=(("operation", "barrier"),)), RECORDS) == {"x": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("where", "content", "said"),
+    [
+        ("reduce", RECORDS, """the record '{"record":"collective","operation":"reduce","size":8}' has no key 'us'"""),
+        ("bcast", RECORDS + '{"record":"collective","operation":"bcast","si', "is damaged or cut off"),
+        ("gather", RECORDS, "no row of its table is there"),
+        ("bcast", '{"record":"collective","operation":"bcast","size":8,"us":null}\n', "null"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_a_problem(where: str, content: str, said: str) -> None:
+    assert said in problem(Table(records="collective", column="us", where=(("operation", where),)), content)

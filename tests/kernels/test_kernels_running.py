@@ -17,6 +17,14 @@ from .conftest import TIME_LIMIT, Outcome, RunKernel
 pytestmark = pytest.mark.mpi
 
 SHORT: dict[str, list[str]] = {
+    "metadata": ["--files", "5", "--repeats", "1"],
+    "mpimem": [],
+    "pt2pt": ["--patterns", "bidirectional,cores", "--largest", "2", "--windows", "2", "--round-trips", "2"],
+    "congestion": [
+        *("--rings", "2", "--latency-repeats", "2", "--bandwidth-repeats", "2", "--allreduce-repeats", "2"),
+        *("--size", "1KiB", "--congestors", "put-incast"),
+    ],
+    "collectives": ["--operations", "barrier,alltoall", "--largest", "8", "--iterations", "3"],
     "hello": [],
     "io": ["--block", "64KiB", "--transfer", "4KiB", "--files", "10"],
     "noise": ["--samples", "20", "--quantum", "100"],
@@ -25,14 +33,26 @@ SHORT: dict[str, list[str]] = {
 }
 
 
-def arguments(name: str, tmp_path: Path) -> list[str]:
-    return [*SHORT[name], *(["--directory", str(tmp_path)] if name == "io" else [])]
+IN_A_DIRECTORY = ("io", "metadata")
+NODES = {"congestion": 4}  # the fewest that a kernel needs
+
+
+def arguments(name: str, tmp_path: Path, nodes: int = 0) -> list[str]:
+    """The options for a short run; on so many pretended nodes, or on the fewest that the kernel needs."""
+    pretended = nodes or NODES.get(name, 0)
+    where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
+    return [*SHORT[name], *where, *(["--fake-nodes", str(pretended)] if pretended else [])]
+
+
+def ranks_for(name: str, ranks: int) -> int:
+    return max(ranks, NODES.get(name, 0))
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("name", kernel_names())
 def test_a_self_check_passes(run_kernel: RunKernel, tmp_path: Path, name: str, ranks: int) -> None:
-    outcome = run_kernel(name, "--self-check", *arguments(name, tmp_path), ranks=ranks)
+    where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
+    outcome = run_kernel(name, "--self-check", *SHORT[name], *where, ranks=ranks)
     assert outcome.status == 0, outcome.errors
     (said,) = outcome.kind("self-check")
     assert said["passed"] is True and said["checks"] > 10
@@ -40,10 +60,11 @@ def test_a_self_check_passes(run_kernel: RunKernel, tmp_path: Path, name: str, r
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_records_begin_with_the_start_and_end_complete(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
-    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=2)
+    ranks = ranks_for(name, 2)
+    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=ranks)
     assert outcome.status == 0, outcome.errors
     records = outcome.records
-    assert records[0]["record"] == "start" and records[0]["kernel"] == name and records[0]["ranks"] == 2
+    assert records[0]["record"] == "start" and records[0]["kernel"] == name and records[0]["ranks"] == ranks
     assert records[-1]["record"] == "end" and is_complete(records)
     assert outcome.result
     assert '"record":"end","complete":true' in outcome.output
@@ -51,14 +72,20 @@ def test_records_begin_with_the_start_and_end_complete(run_kernel: RunKernel, tm
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_fake_nodes_spread_the_ranks_in_blocks(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
-    outcome = run_kernel(name, "--fake-nodes", "2", *arguments(name, tmp_path), ranks=3)
+    nodes = NODES.get(name, 2)
+    outcome = run_kernel(name, *arguments(name, tmp_path, nodes), ranks=nodes + 1)
     start = outcome.records[0]
     assert outcome.status == 0, outcome.errors
-    assert start["nodes"] == 2 and len(set(start["hosts"])) == 2
-    assert [h.rpartition("#")[2] for h in start["hosts"]] == ["0", "1"]
+    assert start["nodes"] == nodes == len(set(start["hosts"]))
+    assert [h.rpartition("#")[2] for h in start["hosts"]] == [str(node) for node in range(nodes)]
 
 
 FAULTS = {
+    "metadata": "/rank00000001/00000000: the file has 0 bytes, and 1 were written",
+    "mpimem": "what rank 0 sent to rank 1 arrived with wrong content",
+    "pt2pt": "a message of 1 bytes from rank 0 arrived with wrong content",
+    "congestion": "a message of the latency from a neighbour arrived with wrong content",
+    "collectives": "alltoall of 4 bytes among 2 ranks gave a wrong result",
     "hello": "a message that went round all 2 ranks came back wrong",
     "io": "the data that was read is not what was written, at byte 0",
     "noise": "computed a wrong result: multiplications that must give one number gave another",
@@ -69,7 +96,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
-    outcome = run_kernel(name, "--self-check-fault", *arguments(name, tmp_path), ranks=2)
+    outcome = run_kernel(name, "--self-check-fault", *arguments(name, tmp_path), ranks=ranks_for(name, 2))
     errors = [s for s in outcome.sentences if s.startswith("error:")]
     assert outcome.status == 1
     assert len(errors) == 1 and errors[0].startswith(f"error: {name}: rank ") and FAULTS[name] in errors[0]
@@ -78,6 +105,9 @@ def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: 
 
 
 ENDLESS: dict[str, list[str]] = {
+    "metadata": ["--files", "10000000", "--repeats", "1"],
+    "congestion": ["--rings", "1000", "--fake-nodes", "4", "--congestors", "get"],
+    "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
     "io": ["--block", "1TiB", "--transfer", "64KiB", "--no-fsync", "--mode", "file-per-process"],
     "noise": ["--samples", "10000000"],
     "pairs": ["--iterations", "1000000"],
@@ -85,12 +115,15 @@ ENDLESS: dict[str, list[str]] = {
 }
 
 
+BUDGETS = {"collectives": "1.5", "congestion": "2", "metadata": "1.5"}  # enough for a short round of each
+
+
 @pytest.mark.parametrize("name", ENDLESS)
 def test_four_ranks_on_few_cores_end_within_their_budget_with_what_they_have(
     run_kernel: RunKernel, tmp_path: Path, name: str
 ) -> None:
-    where = ["--directory", str(tmp_path)] if name == "io" else []
-    outcome = run_kernel(name, "--budget", "3", *ENDLESS[name], *where, ranks=4)
+    where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
+    outcome = run_kernel(name, "--budget", BUDGETS.get(name, "3"), *ENDLESS[name], *where, ranks=4)
     assert outcome.status == 0, outcome.errors
     assert outcome.result["complete"] is False
     end = outcome.records[-1]
@@ -109,9 +142,9 @@ def test_a_signal_stops_all_ranks_with_what_they_have(programs: dict[str, Path])
     assert outcome.records[-1]["record"] == "end" and not is_complete(outcome.records)
 
 
-@pytest.mark.parametrize("name", ["noise", "stream", "io"])
+@pytest.mark.parametrize("name", ["noise", "stream", "io", "collectives", "metadata"])
 def test_a_budget_too_small_for_anything_is_a_failure(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
-    where = ["--directory", str(tmp_path)] if name == "io" else []
+    where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
     outcome = run_kernel(name, "--budget", "0.001", *where, *SHORT[name])
     assert outcome.status == 1
     (sentence,) = outcome.sentences[-1:]
@@ -143,6 +176,32 @@ def test_misuse_is_one_sentence_and_status_2(run_kernel: RunKernel, wrong: list[
 
 TOO_LONG = "are too many or too long; the most are 100000 of 2147483647"
 MISUSE_OF_ONE = [
+    ("metadata", ["--directory", ""], "option '--directory': the path is empty"),
+    ("metadata", ["--files", "1e9"], "option '--files': 1000000000 is too many; the most is 99999999"),
+    ("mpimem", ["--size", "5GiB"], "messages of 5368709120 bytes are too long; the most is 2147483647"),
+    ("pt2pt", ["--largest", "1GiB", "--window", "1000000"], f"1000000 messages of 1073741824 bytes {TOO_LONG}"),
+    ("pt2pt", ["--smallest", "4", "--largest", "2"], "the smallest size of 4 bytes is above the largest of 2 bytes"),
+    (
+        "congestion",
+        [],
+        "needs at least 4 nodes, two that measure and two that load the network, and this job has 1; ask for more, or pretend "
+        "them with --fake-nodes",
+    ),
+    (
+        "collectives",
+        ["--operations", "alltoall,bcst"],
+        "'bcst' is not one of barrier|bcast|allreduce|allgather|alltoall|reduce_scatter|reduce+scatter",
+    ),
+    (
+        "collectives",
+        ["--smallest", "6"],
+        "option '--smallest': 6 bytes are no whole number of floats; give a multiple of 4",
+    ),
+    (
+        "collectives",
+        ["--smallest", "8", "--largest", "4"],
+        "the smallest size of 8 bytes is above the largest of 4 bytes",
+    ),
     ("pairs", ["--size", "1 Mib"], "option '--size': '1 Mib' is not a size; write 4096, 64KiB, 4MiB or 1GB"),
     ("pairs", ["--size", "5GiB"], f"10 messages of 5368709120 bytes {TOO_LONG}"),
     ("pairs", ["--window", "1000000"], f"1000000 messages of 1048576 bytes {TOO_LONG}"),
@@ -169,6 +228,14 @@ def test_misuse_of_one_kernel(run_kernel: RunKernel, name: str, wrong: list[str]
 
 
 TOO_MUCH = [
+    ("metadata", ["--bytes", "100TB"], "the content of a file", "200000.0", "fewer --bytes"),
+    (
+        "collectives",
+        ["--operations", "alltoall", "--largest", "1TB", "--most-buffers", "10TB"],
+        "the buffers",
+        "8000.0",
+        "a smaller --largest or --most-buffers",
+    ),
     ("stream", ["--elements", "1e13"], "3 arrays of 10000000000000 doubles", "480000.0", "fewer --elements"),
     ("noise", ["--samples", "1e13"], "the samples", "160000.0", "fewer --samples"),
     ("io", ["--transfer", "100TB", "--block", "100TB"], "buffers of one transfer", "200000.0", "a smaller --transfer"),
@@ -193,11 +260,12 @@ def test_more_than_the_memory_is_wrong_use(
     assert sentence.startswith(start) and sentence.endswith(f" GB; give {way_out}")
 
 
-@pytest.mark.parametrize("name", ["io", "noise", "pairs", "stream"])
+@pytest.mark.parametrize("name", ["collectives", "congestion", "io", "metadata", "noise", "pairs", "pt2pt", "stream"])
 def test_a_kernel_whose_ranks_share_cores_says_so(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     core = min(os.sched_getaffinity(0))
-    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=3, cores=[core])
-    notes = [s for s in outcome.sentences if s.startswith(f"note: {name}: 3 ranks share 1 core on ")]
+    ranks = ranks_for(name, 3)
+    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=ranks, cores=[core])
+    notes = [s for s in outcome.sentences if s.startswith(f"note: {name}: {ranks} ranks share 1 core on ")]
     assert outcome.status == 0 and len(notes) == 1, outcome.errors
     assert outcome.records[0]["crowded"] is True
 

@@ -35,8 +35,23 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "another host's clock is believed": ("pairs", "(int)host == job.host && began", "began"),
     "any OMP_NUM_THREADS is a number": ("stream", "return number && first > 0 &&", "return number &&"),
     "a step of the clock as a fraction": ("noise", "return 100 * step / of;", "return step / of;"),
+    "milliseconds of a collective": ("collectives", "return 1e6 * seconds", "return 1e3 * seconds"),
+    "half of an alltoall": ("collectives", "MPI_Ialltoall(call.out, (int)call.size", "MPI_Ialltoall(call.out, (int)call.size / 2"),
+    "the first block is scattered to all": ("collectives", "(size_t)rank * (call.size / sizeof(float)));", "0);"),
+    "one neighbour for two": ("congestion", "return 2 * (double)window *", "return (double)window *"),
+    "an impact upside down": ("congestion", "? isolated / congested", "? congested / isolated"),
+    "the first of a hundred": ("congestion", "if (enough >= wanted)\n", "if (enough > 0)\n"),
+    "puts into another's place": ("congestion", "(MPI_Aint)load.slice.rank * (MPI_Aint)load_size", "0 * (MPI_Aint)load_size"),
+    "a round trip for a message": ("pt2pt", "(double)repeats / 2;", "(double)repeats;"),
+    "a window that lacks a message": ("pt2pt", "(double)pairs * (double)window *", "(double)pairs * (double)(window - 1) *"),
+    "empty messages": ("pt2pt", "buffers.out, size, MESSAGE);\n            rec", "buffers.out, 0, MESSAGE);\n            rec"),
+    "MiB for MB of memory": ("mpimem", "return bytes / 1e6;", "return bytes / 1048576;"),
+    "one rank's memory": ("mpimem", "    last = on_nodes(all.resident);", "    last = (struct on_nodes){0, 0, all.resident};"),
+    "another rank's content": ("metadata", "content(owner, file, at)) {", "content(owner + 1, file, at)) {"),
+    "one rank's files for all": ("metadata", "double rate = all / seconds;", "double rate = all / job.ranks / seconds;"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
+RANKS = {"metadata": "2", "pt2pt": "2"}  # two show their faults; the others need several on a node
 SPAN_FAULTS = {  # in the time in which all ranks did their parts
     "the ranks' own times": ("return one_host ? ended - began : ended - entered;", "return most[OWN];"),
     "the last start for the first": ("{span.entered, -span.began, span.ended,", "{span.entered, span.began, span.ended,"),
@@ -63,8 +78,9 @@ def test_a_planted_fault_fails_the_self_check(common: Path, tmp_path: Path, faul
     assert source.count(right) == 1, "the fault is planted at one place"
     (common / "faulty.c").write_text(source.replace(right, wrong))
     build(common, "faulty")
-    place = ["--directory", str(tmp_path)] if kernel == "io" else []
-    command = [str(find_mpiexec()), "-n", "4", str(common / "faulty"), "--self-check", "--fake-nodes", "2", *place]
+    place = ["--directory", str(tmp_path)] if kernel in ("io", "metadata") else []
+    ranks = RANKS.get(kernel, "4")
+    command = [str(find_mpiexec()), "-n", ranks, str(common / "faulty"), "--self-check", "--fake-nodes", "2", *place]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"error: {kernel}: " in done.stderr

@@ -145,6 +145,7 @@ FIGURES = [
     ("x: {json: a, table: {columns: [x, y]}}", "14: figures.x has both json and table\nhint: one of them says where the number is"),
     ("x: {table: {columns: [size, y]}}", "22: figures.x.table: there is no column 'x'\nhint: there are: size, y"),
     ("x: {table: {header: '^size'}}", "22: figures.x.table does not say by which column its rows are told apart\nhint: by: the column; or by: [] where all rows give one number, as pick says"),
+    ("x: {table: {records: s, rows: a, columns: [x], by: []}}", "22: figures.x.table: 'columns' has no meaning beside records: each record names its columns itself\nhint: leave out columns and rows, or leave out records where the program prints a table"),
     ("x: {table: {header: s, columns: [x], by: []}}", "22: figures.x.table: it has both header and columns\nhint: columns name them where no line does; after: is the line before the table"),
     ("x: {table: {columns: [x, size], by: sise}}", "22: figures.x.table: there is no column 'sise'\nhint: did you mean 'size'?"),
     ("x: {table: {columns: [x, y], after: '('}}", "47: figures.x.table.after: '(' is not a regular expression: missing ), unterminated subpattern at position 0"),

@@ -154,6 +154,7 @@ READ = {  # what the guide's examples take from the texts that stand before them
     "latency": {"latency[size=1]": 1.53, "latency[size=1024]": 2.75, "latency[size=1048576]": 105.31},
     "rate": {"rate[Function=Copy]": 94231.5, "rate[Function=Triad]": 91234.9},
     "triad": {"triad": 91234.9},
+    "bcast": {"bcast[size=8]": 1.5, "bcast[size=16]": 1.75},
 }
 
 

@@ -21,7 +21,7 @@ from shakedown.report.figures.io import draw_io
 from shakedown.report.figures.noise import draw_noise
 from shakedown.report.figures.outputs_read import CasePictures
 from shakedown.report.figures.pairs import _bitmap, draw_matrix, node_medians
-from shakedown.report.figures.records import Histogram, IoRate, Matrix
+from shakedown.report.figures.records import Histogram, IoRate, Matrix, find_pictures
 from shakedown.report.figures.style import MARKS, Drawing, capital, inline_svg, label, short_number, style
 from shakedown.report.figures.times import Group, Series, _draw
 from shakedown.report.figures.vendor_comparison import draw_sides
@@ -88,6 +88,19 @@ def test_of_many_cores_the_quietest_the_middle_and_the_noisiest_are_shown() -> N
     assert "9 cores" in drawing.caption and "quietest core, the middle one and the noisiest" in drawing.caption
     text = drawing.svg.decode()
     assert all(f"n1 core {core} " in text for core in (0, 4, 9)) and "n1 core 5 " not in text
+
+
+def test_histograms_of_no_core_are_told_apart_by_what_the_kernel_calls_them() -> None:
+    lines = b"".join(
+        b'{"record":"histogram","name":"latency","unit":"us","host":"%s","edges":[1,2,4],"counts":[3,1]}\n' % phase
+        for phase in (b"isolated", b"congested")
+    )
+    found = find_pictures(lines, {"histogram"})
+    assert [one.who for one in found.histograms] == ["isolated", "congested"]
+    with style():
+        drawing = draw_noise(1, CasePictures("congestion", "r000001", histograms=tuple(found.histograms)), "latency")
+    assert drawing.caption == "From run r000001. How often each value was measured."
+    assert "isolated" in drawing.svg.decode()
 
 
 def test_rates_beyond_what_fits_are_said() -> None:

@@ -109,11 +109,19 @@ def test_kernels_find_each_other_across_nodes(site: Site) -> None:
     site.test("hello-mpiexec", "extends: hello\nrun: {nodes: 2, launch: {with: mpiexec, binding: cores}}")
     site.test("hello-alone", "extends: hello\nrun: {nodes: 2, launch: {mpi: none}}")
     site.test("pairs-2", "extends: pairs\nparameters: {size: [1KiB]}\nrun: {nodes: 2, tasks_per_node: 1}")
+    few = "--round-trips 3 --windows 1 --window 2 --distance-size 1KiB"
+    command = f"command: '{{launch}} {{build}}/pt2pt --patterns nodes {few}'"
+    site.test("distance-3", f"extends: network-distance\nrun: {{nodes: 3, {command}}}")
+    few = "--rings 1 --latency-repeats 2 --bandwidth-repeats 1 --allreduce-repeats 2 --size 1KiB --congestors get"
+    command = f"command: '{{launch}} {{build}}/congestion {few}'"
+    site.test("congestion-4", f"extends: congestion\nrun: {{nodes: 4, tasks_per_node: 1, {command}}}")
     site.test(
         "stream-2", "extends: stream\nparameters: {threads: [1]}\nrun: {command: '{launch} {build}/stream --budget 5'}"
     )
     verdicts = site.run()
-    assert_passed(verdicts, "hello-3", "hello-mpiexec", "pairs-2")
+    assert_passed(verdicts, "hello-3", "hello-mpiexec", "pairs-2", "distance-3", "congestion-4")
+    figures = verdicts["distance-3"]["value"]["figures"]
+    assert set(figures) == {f"{name}[distance={node}]" for name in ("latency", "bandwidth") for node in (1, 2)}
     assert verdicts["hello-3"]["value"]["figures"]["ranks"] == 6
     assert verdicts["hello-mpiexec"]["value"]["figures"] == {"ranks": 4, "cores_per_rank": 1}
     # four processes that each believe to be alone are no run of four ranks, and the reason says what to write

@@ -1,5 +1,7 @@
 """Tables that programs print: every cell of a column as a number, tagged with what its row is. ``cells`` is the way in.
 
+Where ``records`` names a kind of JSON lines, these are the rows, and their keys the columns.
+
 A table begins after a line that ``after`` or ``header`` matches (without either at the first line), and ends before the first line
 that is no row of it, or before a line that ``until`` matches. Where ``rows`` says which lines are its rows no other line ends it,
 such as a warning among them, but the beginning of the next table does.
@@ -15,6 +17,9 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from shakedown.checks.extract import compile_pattern
 from shakedown.checks.text import cut, printable, show
@@ -55,12 +60,52 @@ class Cell:
 
 def cells(table: Table, column: str, text: str) -> Iterator[Cell]:
     """Purpose: the cells of one column of every table in the text, in order. Raises TableError."""
+    if table.records:
+        yield from _of_records(table, column, text)
+        return
     reader = _Reader(table, column, text.split("\n"))
     for found, row in enumerate(reader.rows(), 1):
         if found > MOST_ROWS:
             raise TableError(f"the table has more than {MOST_ROWS} rows")
         if all(_alike(row.get(name, ""), wanted) for name, wanted in table.where):
             yield Cell(_without_sign(row[column]), row, reader.units.get(column, ""))
+
+
+def _of_records(table: Table, column: str, text: str) -> Iterator[Cell]:
+    """The cells of one key of every JSON line of a kind. A record that is not asked for need not have the key."""
+    wanted = dict.fromkeys((*table.by, column))
+    found = 0
+    for line in text.split("\n"):
+        record = _record(line, table.records)
+        if record is None or not all(_alike(record.get(name, ""), value) for name, value in table.where):
+            continue
+        found += 1
+        if found > MOST_ROWS:
+            raise TableError(f"there are more than {MOST_ROWS} records {show(table.records)}")
+        lacking = next((name for name in wanted if name not in record), None)
+        if lacking is not None:
+            raise TableError(f"the record {show(line.strip(), 80)} has no key {show(lacking)}")
+        yield Cell(record[column], record)
+
+
+def _record(line: str, kind: str) -> dict[str, str] | None:
+    """The texts and numbers of a JSON line of this kind, each as text; None for any other line. Raises TableError."""
+    if not line.startswith("{") or '"record"' not in line:
+        return None
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        if f'"{kind}"' in line:
+            raise TableError(f"the record {show(line, 80)} is damaged or cut off") from None
+        return None
+    if not isinstance(value, dict) or value.get("record") != kind:
+        return None
+    return {name: _as_text(found) for name, found in value.items() if not isinstance(found, dict | list)}
+
+
+def _as_text(value: Any) -> str:
+    """A value of JSON as JSON writes it; a text without its quotes."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def tag(by: Sequence[str], row: dict[str, str]) -> str:

@@ -19,6 +19,7 @@ class Table(Struct, frozen=True):
     ``after`` and ``header`` are regular expressions of the line before it and of the line with the names of the columns; without
     ``header``, ``columns`` has the names, with ``MORE`` at the end where rows may be longer. ``by``: the columns that say what a
     row is. ``where``: column -> text, of the rows that count. ``rows``: a regular expression of the lines that are rows.
+    ``records``: the table is the JSON lines whose key ``record`` has this value, and its columns are their other keys.
     """
 
     after: str = ""
@@ -30,6 +31,7 @@ class Table(Struct, frozen=True):
     by: tuple[str, ...] = ()
     where: Pairs = ()
     rows: str = ""
+    records: str = ""
 
 
 class FigureSpec(Struct, frozen=True):

@@ -12,7 +12,7 @@ from shakedown.model.formulas import Amount, FormulaError, amount, constants_in,
 from shakedown.plans.library import Definition
 from shakedown.plans.schema.check_words import inside
 from shakedown.plans.schema.expressions import Value, evaluate
-from shakedown.plans.schema.figures import SOURCES
+from shakedown.plans.schema.figures import OF_PRINTED_TABLES, SOURCES
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue, listed, near_or_all
 from shakedown.plans.schema.source_positions import place
@@ -140,10 +140,18 @@ def _table(test: Definition, name: str, entry: dict[str, Any], problems: Problem
         by=(by,) if isinstance(by, str) else tuple(by or ()),
         where=rows,
         rows=entry.get("rows", ""),
+        records=entry.get("records", ""),
     )
 
 
 def _wrong_table(entry: dict[str, Any], columns: tuple[str, ...], column: str) -> Iterator[tuple[str, str]]:
+    meaningless = [key for key in OF_PRINTED_TABLES if key in entry] if "records" in entry else []
+    if meaningless:
+        yield (
+            f"'{meaningless[0]}' has no meaning beside records: each record names its columns itself",
+            f"leave out {listed(meaningless)}, or leave out records where the program prints a table",
+        )
+        return
     if columns and "header" in entry:
         yield (
             "it has both header and columns",

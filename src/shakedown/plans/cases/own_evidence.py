@@ -108,6 +108,7 @@ def _table(table: Table, names: Mapping[str, Value]) -> Table:
         rows=rows,
         columns=tuple(_filled(one, names) for one in table.columns),
         column=_filled(table.column, names),
+        records=_filled(table.records, names),
         by=tuple(_filled(one, names) for one in table.by),
         where=tuple((one, _filled(text, names)) for one, text in table.where),
     )

@@ -11,6 +11,7 @@ from shakedown.plans.schema.check_words import compile_pattern
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
 from shakedown.plans.schema.scalars import Choice, InvalidValue, Name, Parsed, Text, YesNo
 
+OF_PRINTED_TABLES = ("after", "header", "columns", "until", "rows", "separator")  # where a table is in a text
 SOURCES = ("regex", "json", "yaml", "table", "formula")  # a figure has one of them
 
 
@@ -91,6 +92,11 @@ TABLE = Record(
         "separator": Key(
             Parsed("a separator", _separator),
             "what is between two fields: comma, tab, semicolon, bar; without it blanks",
+        ),
+        "records": Key(
+            _COLUMN,
+            "the table is the JSON lines whose key record has this value, such as the package's kernels write; "
+            "their other keys are its columns",
         ),
         "column": Key(_COLUMN, "the column of the numbers; without it the one called as the figure is"),
         "by": Key(

@@ -1,8 +1,9 @@
-"""Histograms of how long the same piece of work took, core by core: what disturbs a machine lies to the right."""
+"""Histograms: how long the same piece of work took, core by core, where what disturbs a machine lies to the right; and others."""
 
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from shakedown.metrics.words import plural
@@ -11,6 +12,7 @@ from shakedown.report.figures.records import Histogram
 from shakedown.report.figures.style import Drawing, capital, draw, label, rounded_colours, short_number
 from shakedown.report.words import file_name, one_line
 
+_OF_A_CORE = re.compile(r"\bcore \S+$")
 CORES_LIMIT = 8  # cores drawn one by one; beyond, the quietest, the middle one and the noisiest
 
 
@@ -28,7 +30,9 @@ def draw_noise(number: int, case: CasePictures, name: str) -> Drawing:
         axes.set_ylabel("how often")
         axes.legend(loc="upper right", ncols=2)
 
-    caption = f"From run {case.run}, {plural(len(cores), 'core')}. How long the same piece of work took, counted."
+    caption = f"From run {case.run}. How often each value was measured."
+    if all(_OF_A_CORE.search(one.who) for one in cores):
+        caption = f"From run {case.run}, {plural(len(cores), 'core')}. How long the same piece of work took, counted."
     if len(shown) < len(cores):
         caption += " Shown are the quietest core, the middle one and the noisiest."
     title = f"{capital(name)}, counted: {one_line(case.case, 60)}"

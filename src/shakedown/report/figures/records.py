@@ -36,7 +36,10 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """``counts[i]`` values lay between ``edges[i]`` and ``edges[i + 1]``. ``who`` names the host and core."""
+    """``counts[i]`` values lay between ``edges[i]`` and ``edges[i + 1]``.
+
+    ``who`` names the host and core, or what else tells histograms of one name apart.
+    """
 
     name: str
     unit: str
@@ -132,7 +135,8 @@ def _histogram(found: Found, record: dict[str, Any]) -> None:
         raise _BadRecordError("its edges do not rise")
     if min(counts) < 0:
         raise _BadRecordError("a count is negative")
-    who = " ".join(part for part in (_word(record, "host"), f"core {_word(record, 'core', '?')}") if part)
+    core = _word(record, "core")
+    who = " ".join(part for part in (_word(record, "host"), f"core {core}" if core else "") if part)
     found.histograms.append(Histogram(_word(record, "name", "histogram"), _word(record, "unit"), who, edges, counts))
 
 

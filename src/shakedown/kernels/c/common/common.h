@@ -56,6 +56,10 @@ extern const struct kernel kernel;
 
 /* ---- the job (job.c) --------------------------------------------------------------------------------------------------- */
 
+/* Bytes of this process: resident now, the most that were since the last restart_peak, and resident with each page that several
+ * processes use divided among them. NaN where it cannot be read. */
+struct footprint { double resident, peak, share; };
+
 struct job {
     int rank, ranks;
     int node, nodes;                /* this rank's node, pretended with --fake-nodes, in order of first rank */
@@ -67,6 +71,8 @@ struct job {
     int *node_of;                   /* rank 0 only: the node of each rank */
     bool crowded;                   /* ranks of this host share cores: waiting must yield */
     bool stopped;                   /* the budget ended the work early, or a signal did */
+    bool shortened;                 /* a measurement had fewer repeats than wanted, since its share of the budget was over */
+    struct footprint at_start, after_init;      /* of this process, before and after MPI_Init */
     bool checking;                  /* --self-check */
     bool fault;                     /* --self-check-fault: spoil one result, to see that it is noticed */
     long fake_nodes;
@@ -103,14 +109,37 @@ double budget_left(void);           /* of this rank, seconds, may be negative */
 void arm_watchdog(void);            /* ends a job that hangs well after its budget */
 /* Wait for a request without taking the core from other ranks: an MPI library that spins needs 10 ms a barrier on full cores. */
 void settle(MPI_Request *request);
+/* Wait for all of them: in the library, which may spin, or so that the core is left to others, as `settle` does. */
+void settle_all(MPI_Request *requests, int count, bool yielding);
 void relax(void);                   /* inside a timed polling loop: yields only where ranks outnumber cores */
 void sync_ranks(void);              /* barrier */
 double all_sum(double value);
 double all_max(double value);
 double all_min(double value);
+void all_largest(double *values, int count);        /* each of them over the ranks; negate one whose least is wanted */
 int first_rank_with(bool here);     /* the lowest rank for which `here` is true; job.ranks if there is none */
 /* Collect `count` doubles of every rank on rank 0, in order of rank; `into` may be NULL elsewhere. */
 void gather_numbers(const double *from, int count, double *into);
+
+/* ---- rounds (rounds.c): how often one of many measurements is repeated ---------------------------------------------------- */
+
+struct rounds { long wanted, done, batch; double began, until; };
+
+/* `left`: measurements that are still to be made, this one included; each gets an equal share of what is left of the budget. */
+struct rounds share_budget(long wanted, long left);
+/* Sets `batch` to how many repeats come next; false when `done` are enough or the time is over, then 0 or more are done. Collective. */
+bool next_batch(struct rounds *rounds);
+bool all_measured(void);            /* no measurement was left out or cut short */
+void check_rounds(void);
+
+/* ---- memory of processes and nodes (footprint.c) -------------------------------------------------------------------------- */
+
+struct on_nodes { double min, mean, max; };
+
+struct footprint read_footprint(void);
+bool restart_peak(void);                    /* false where the operating system does not let us: then the peak is that of all the time */
+struct on_nodes on_nodes(double value);     /* the sum over the ranks of each node; NaN where any is NaN; collective */
+void check_footprint(void);
 
 /* ---- spans (spans.c): how long many ranks took together ------------------------------------------------------------------ */
 

@@ -24,6 +24,23 @@ void note_wrong_data(const char *path, long long at)
         snprintf(trouble, sizeof trouble, "%.350s: the data that was read is not what was written, at byte %lld", path, at);
 }
 
+void note_wrong_size(const char *path, long long found, long long wanted)
+{
+    if (!*trouble)
+        snprintf(trouble, sizeof trouble, "%.350s: the file has %lld bytes, and %lld were written", path, found, wanted);
+}
+
+void note_wrong_count(const char *path, long found, long wanted)
+{
+    if (!*trouble)
+        snprintf(trouble, sizeof trouble, "%.350s: the directory has %ld files, and %ld were created", path, found, wanted);
+}
+
+bool troubled_here(void)
+{
+    return *trouble;
+}
+
 bool troubled(void)
 {
     return first_rank_with(*trouble) < job.ranks;

@@ -12,6 +12,9 @@ enum { PATH_BYTES = 4096, SECTOR = 512 };
 /* Remember what went wrong on this rank, with errno; only the first counts. */
 void note_trouble(const char *what, const char *path);
 void note_wrong_data(const char *path, long long at);
+void note_wrong_size(const char *path, long long found, long long wanted);
+void note_wrong_count(const char *path, long found, long wanted);      /* of the files in a directory */
+bool troubled_here(void);       /* on this rank */
 bool troubled(void);            /* on any rank; collective */
 int tell_trouble(void);         /* the first rank in trouble says so for all; returns 1; collective */
 

@@ -34,7 +34,9 @@ int main(int argc, char **argv)
 {
     int provided;
     job.began = now();
+    job.at_start = read_footprint();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    job.after_init = read_footprint();
     find_place();
     agree_on_options(read_options(argc, argv, kernel.options, shared));
     if (help_wanted) {
@@ -213,6 +215,8 @@ static int check_everything(void)
     check_options();
     check_records();
     check_spans();
+    check_rounds();
+    check_footprint();
     check(first_rank_with(job.rank == job.ranks - 1) == job.ranks - 1, "the first rank that holds something is found");
     check(all_sum(job.rank) == job.ranks * (job.ranks - 1.0) / 2, "the sum over the ranks is right");
     int status = kernel.self_check();
@@ -226,8 +230,8 @@ static int check_everything(void)
 static void write_end(int status)
 {
     open_record("end");
-    put_flag("complete", status == 0 && !job.stopped);
-    if (job.stopped)
+    put_flag("complete", status == 0 && all_measured());
+    if (!all_measured())
         put_text("reason", "the budget was used up or a signal came");
     put_number("elapsed_s", now() - job.began);
     close_record();

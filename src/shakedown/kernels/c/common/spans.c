@@ -31,7 +31,7 @@ static double seconds_from(const double *most, bool one_host)
 }
 
 /* The largest of each number over the ranks of a communicator. */
-static void all_largest(double *numbers, long count, MPI_Comm among)
+static void largest_among(double *numbers, long count, MPI_Comm among)
 {
     MPI_Request request;
     MPI_Iallreduce(MPI_IN_PLACE, numbers, (int)count, MPI_DOUBLE, MPI_MAX, among, &request);
@@ -48,7 +48,7 @@ static void seconds_among(MPI_Comm among, bool one_host, const struct span *span
             const double own[EXTREMES] = {span.entered, -span.began, span.ended, span.ended - span.entered};
             memcpy(most + s * EXTREMES, own, sizeof own);
         }
-        all_largest(most, some * EXTREMES, among);
+        largest_among(most, some * EXTREMES, among);
         for (long s = 0; s < some; s++)
             seconds[done + s] = seconds_from(most + s * EXTREMES, one_host);
     }
@@ -69,7 +69,7 @@ void job_seconds(const struct span *spans, long count, double *seconds)
 {
     seconds_among(job.host_comm, one_host(), spans, count, seconds);
     for (long done = 0; done < count; done += AT_ONCE)
-        all_largest(seconds + done, count - done < AT_ONCE ? count - done : AT_ONCE, MPI_COMM_WORLD);
+        largest_among(seconds + done, count - done < AT_ONCE ? count - done : AT_ONCE, MPI_COMM_WORLD);
 }
 
 const char *what_is_timed(void)

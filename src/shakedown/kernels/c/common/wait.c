@@ -72,6 +72,26 @@ void settle(MPI_Request *request)
     }
 }
 
+void settle_all(MPI_Request *requests, int count, bool yielding)
+{
+    static MPI_Status *statuses;        /* MPICH's header has a compiler warn of a call without any */
+    static int most;
+    if (count > most) {
+        free(statuses);
+        statuses = memory((size_t)count * sizeof *statuses);
+        most = count;
+    }
+    if (!yielding) {
+        MPI_Waitall(count, requests, statuses);
+        return;
+    }
+    for (int done = 0; ; sched_yield()) {
+        MPI_Testall(count, requests, &done, statuses);
+        if (done)
+            return;
+    }
+}
+
 void relax(void)
 {
     if (job.crowded)
@@ -97,6 +117,13 @@ static double all(double value, MPI_Op operation)
 double all_sum(double value) { return all(value, MPI_SUM); }
 double all_max(double value) { return all(value, MPI_MAX); }
 double all_min(double value) { return all(value, MPI_MIN); }
+
+void all_largest(double *values, int count)
+{
+    MPI_Request request;
+    MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, &request);
+    settle(&request);
+}
 
 int first_rank_with(bool here)
 {
