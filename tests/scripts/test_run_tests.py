@@ -72,6 +72,28 @@ def test_what_changed_is_compiled_once_and_not_by_each_command(
     assert compiled.name.startswith("module.")
 
 
+def test_a_test_file_is_rewritten_once_and_not_by_each_worker(
+    runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two files, as a process a core makes some of them; a third one has an error, which is left for the parts to tell."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    (tests / "conftest.py").write_bytes((SCRIPT.parents[1] / "tests/conftest.py").read_bytes())
+    monkeypatch.setenv("PYTHONPATH", str(SCRIPT.parents[1] / "tests/support"))
+    names = ("test_a", "test_b", "test_c")
+    for name, text in zip(names, (PASSES, FLAKY, "import nothing_of_the_kind\n"), strict=True):
+        (tests / f"{name}.py").write_text(text)
+    assert not any(runner.is_rewritten(tests / f"{name}.py") for name in names)
+    runner.rewrite_all()
+    assert all(runner.is_rewritten(tests / f"{name}.py") for name in names)
+
+    began: list[list[str]] = []
+    monkeypatch.setattr(runner.subprocess, "Popen", lambda words, **options: began.append(words))
+    runner.rewrite_all()
+    assert began == []
+
+
 def test_a_part_that_computes_lets_others_go_before(
     runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
