@@ -166,7 +166,10 @@ def test_orders_as_json(site: Path) -> None:
             ["pause", "--component", "stability", "--from", "2020-01-01T00:00Z"],
             "the campaign began on 2",
         ),
-        (["pause", "--component", "functionality", "--from", "2020-01-01T00:00Z"], "component functionality has no clock"),
+        (
+            ["pause", "--component", "functionality", "--from", "2020-01-01T00:00Z"],
+            "component functionality has no clock",
+        ),
         (["pause", "--component", "stability", "--cause", "weather"], "'weather' is not one of"),
         (["resume", "--component", "stability"], "--by is missing\nhint: who and why are kept in the record"),
         (
