@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import signal
+import sys
 
 from hypothesis import settings
 
 pytest_plugins = ["left_processes"]
+
+# pytest rewrites the assertions of a test file, and keeps the byte code. Where PYTHONDONTWRITEBYTECODE is set, each worker would
+# rewrite every file in every run: as long as a hundred tests.
+sys.dont_write_bytecode = False
 
 # How long an example takes says nothing of what it tests: other tests share the machine.
 settings.register_profile("shakedown", deadline=None)

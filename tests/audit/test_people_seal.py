@@ -249,6 +249,20 @@ def test_every_reader_says_that_a_seal_is_gone_or_changed(
     assert {path.name: path.read_bytes() for path in root.glob("log/*.jsonl")} == log
 
 
+def test_the_pdf_of_a_damaged_record_says_so_too(site: Path, people: Run) -> None:
+    from shakedown.report.page.pdf import pdf_text, trouble
+
+    if trouble():
+        pytest.skip(trouble())
+    root = site / "campaigns/p-1"
+    seal_campaign(Layout(root), "Anna")
+    _without(root / "seals")
+    assert people(site, "report").returncode == 3
+    assert "DAMAGED: the record is not what was written" in " ".join(
+        pdf_text((root / "report.pdf").read_bytes()).split()
+    )
+
+
 @pytest.mark.parametrize("place", ["log/000001.jsonl", "log", "documents", "a document", "lease/log-end"])
 def test_every_reader_says_that_a_link_lies_in_the_place_of_the_log_or_of_a_plan(
     site: Path, people: Run, place: str
@@ -266,7 +280,7 @@ def test_every_reader_says_that_a_link_lies_in_the_place_of_the_log_or_of_a_plan
 
 def assert_damaged_everywhere(site: Path, people: Run, words: str) -> None:
     """Readers say it first and end with 3; what would add to the record stops."""
-    for reader in (("status",), ("runs",), ("why", "r000001"), ("report",), ("log",)):
+    for reader in (("status",), ("runs",), ("why", "r000001"), ("report", "--no-pdf"), ("log",)):
         done = people(site, *reader)
         first = (done.stdout + done.stderr).partition("\n")[0] if done.stdout else done.stderr
         assert done.returncode == 3, (reader, done.stdout, done.stderr)

@@ -155,4 +155,4 @@ def it_refuses_what_is_no_answer(site: Path) -> None:
     said = "the files out/same.nc of r000001 are not those that it left: their sums differ from those in its verdict"
     assert refused("r000001") == said
     record.runs[:] = [replace(row, verdict="incorrect", reason="wrong") for row in record.runs]
-    assert refused("r000001") == "golden sums are of a run that passed, and r000001 is incorrect: wrong"
+    assert refused("r000001") == "golden sums can only be taken from a run that passed; r000001 is incorrect: wrong"

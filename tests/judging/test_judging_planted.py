@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import random
 from collections import Counter
+from typing import Any
 
 import pytest
 from c5_troubles import DOUBLED, ENOUGH, NAMES, WRONG, Outcome, planted
+from recompute_compared import disagreements, pairs, recomputed
 
 from shakedown.metrics.judging.contract import RowScore
 from shakedown.metrics.judging.criteria import exit_status
@@ -178,3 +182,40 @@ def test_all_together_it_is_rejected() -> None:
         "stability": "rejected",
     }
     assert any("gate" in sentence for sentence in found.card.restrictions), found.card.restrictions
+
+
+# ---- every number again from the log alone (test_judging_recompute.py), of the same campaigns: each is played once -------------
+
+
+@pytest.mark.parametrize(
+    "names", [(), *((name,) for name in NAMES), NAMES], ids=lambda names: "+".join(names) or "none"
+)
+def test_planted_campaigns(names: tuple[str, ...]) -> None:
+    found = planted(*names)
+    assert disagreements(found.document, found.record, recomputed(found.root)) == []
+
+
+def test_a_number_that_differs_is_found() -> None:
+    """Each number in turn is made wrong in what the script says."""
+    found = planted("wrong")
+    said = recomputed(found.root)
+    numbers = list(_numbers(said))
+    assert len(numbers) > 300
+    for place in random.Random(1).sample(numbers, 60):
+        *path, last = place
+        spoilt = json.loads(json.dumps(said))
+        inner = spoilt
+        for key in path:
+            inner = inner[key]
+        inner[last] += 1
+        assert disagreements(found.document, found.record, spoilt), place
+    assert len(list(pairs(found.document, found.record, said))) > 200
+
+
+def _numbers(data: Any, path: tuple[Any, ...] = ()) -> Any:
+    """The places of all numbers, but for what a criterion per case says beside outcome, value and count of a case."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    if isinstance(data, int | float) and not isinstance(data, bool) and not ("cases" in path and "interval" in path):
+        yield path
+    for key, value in items:
+        yield from _numbers(value, (*path, key))

@@ -260,6 +260,17 @@ def test_a_size_that_is_cancelled_does_not_hold() -> None:
     assert (row.holds, row.fails) == ("4", "8") and row.in_words().endswith("cancelled): 4 of 4 sizes ran")
 
 
+def test_of_a_size_that_fails_the_run_that_did_not_end_as_expected_is_named() -> None:
+    """The test is to fail. Where one of its repeats times out, the other one, which failed as it should, is not to blame."""
+    plan = ladder_plan([1, 2, 4], repeats=2)
+    plan = replace(plan, cases=tuple(replace(case, expect="failed") for case in plan.cases))
+    climbing = Climbing(plan)
+    climbing.to_the_end(lambda size, repeat: "timeout" if size >= 4 and repeat == 2 else "failed")
+    (row,) = judged(climbing)[1]
+    largest = next(rung for rung in row.rungs if rung.size == "4")
+    assert (row.holds, row.fails) == ("2", "4") and largest.why.endswith(" timeout") and largest.runs == 2
+
+
 def test_run_again_it_is_climbed_anew_and_the_newer_climb_counts() -> None:
     climbing = Climbing(ladder_plan([1, 2, 4, 8, 16]))
     climbing.to_the_end(up_to(2))

@@ -43,7 +43,7 @@ WRONG = [
     ("measure: value, of: triad, must: '>= 1 GB/s', basis: vendor", "'basis' has no meaning for measure 'value'\nhint: it goes with rows met"),
     ("measure: value, of: triad, must: '>= 1 GB/s', statistic: p42", "'p42' is not one of"),
     ("measure: our node-hours / clock node-hours, must: '>= 90'", "'90' needs a unit, such as '90 %'"),
-    ("measure: our node-hours / clock node-hours, must: '>= 120%'", "'120%' is no share\nhint: it lies between 0% and 100%"),
+    ("measure: our node-hours / clock node-hours, must: '>= 120%'", "'120%' is not a share\nhint: it lies between 0% and 100%"),
     ("measure: our node-hours / clock node-hours, must: '>= 90%', leave_out: ruled site", "'leave_out' has no meaning"),
 ]  # fmt: skip
 

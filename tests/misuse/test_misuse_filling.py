@@ -89,7 +89,7 @@ PLANS = [
     (DURATION, "repeats: 3\n      filler: wide", "7:7: 'filler' has no meaning without duration\nhint: duration: how long runs follow each other"),
     (DURATION, "repeats: 3\n      fill: {target: 98%}", "7:7: 'fill' has no meaning without duration\nhint: duration: how long runs follow each other"),
     (DURATION, "repeats: 3\n      clock: {start: declared}", "7:7: 'clock' has no meaning without duration\nhint: duration: how long runs follow each other"),
-    (DURATION, "duration: 10d\n      fill: {target: 198%}", "7:22: stability.fill.target: '198%' is no share of the nodes\nhint: it lies above 0% and at most at 100%"),
+    (DURATION, "duration: 10d\n      fill: {target: 198%}", "7:22: stability.fill.target: '198%' is not a share of the nodes\nhint: it lies above 0% and at most at 100%"),
     (DURATION, "duration: 10d\n      fill: {ramp: 11d}", "7:20: fill.ramp: 11 d 0 h is all of the duration, 10 d 0 h\nhint: the machine would never be full"),
     (DURATION, "duration: 10d\n      fill: {queue-ahead: 2h}", "7:14: unknown key 'queue-ahead' in stability.fill\nhint: did you mean 'queue_ahead'?"),
     (DURATION, "duration: 10d\n      phases: [{name: x, duration: 4d}, {name: y, duration: 5d}]", "6:17: the phases come to 9 d 0 h, and the duration is 10 d 0 h\nhint: leave the duration out: it is theirs together"),
@@ -144,8 +144,8 @@ PACKED = [
     ("vendor: {procedures: [{name: walk}], windows: [{from: Mon 06:00, to: Tue 06:00, closed: yes}]}", "4:42: 'windows' has no meaning without tests"),
 ]  # fmt: skip
 FLOORS = [
-    ("measure: runs, must: '>= 95%'", "7:43: criteria.f.must: '95%' is no number of runs\nhint: write a plain number, such as '>= 500'"),
-    ("measure: node-hours, must: '>= 3 h'", "7:49: criteria.f.must: '3 h' is no number of node-hours\nhint: write a plain number, such as '>= 500'"),
+    ("measure: runs, must: '>= 95%'", "7:43: criteria.f.must: '95%' is not a number of runs\nhint: write a plain number, such as '>= 500'"),
+    ("measure: node-hours, must: '>= 3 h'", "7:49: criteria.f.must: '3 h' is not a number of node-hours\nhint: write a plain number, such as '>= 500'"),
     ("measure: hours per node, must: '>= 150'", "7:53: criteria.f.must: '150' is not a duration\nhint: write it with its units, such as 90s, 2h or 1h30m"),
     ("measure: hours per node, must: '>= 150h', per: test", "7:69: criteria.f: 'per' has no meaning for measure 'hours per node'\nhint: it goes with passed / attempts, passed / wanted, correct / completed, value, sd / mean, fill / isolated, rows met, runs, node-hours and longest hole"),
     ("measure: passed / attempts, must: '>= 95%', per: test", "7:71: criteria.f: 'passed / attempts' cannot be told per test\nhint: per: test goes with runs, node-hours and longest hole"),

@@ -83,7 +83,7 @@ PLANS = [
     (MUST, 'of: plain, must: "<= 20 s"', "7:46: criteria.c.must: '20 s' and the figure, which is a plain number, do not measure the same thing\nhint: write a plain number"),
     (MUST, 'of: sypd, must: ">= 2 year/day"', "7:45: criteria.c.must: '2 year/day': there is no unit 'year/day' that is known, and the figure is in years/day\nhint: did you mean 'years/day'?"),
     (f"value, {MUST}", 'passed / wanted, must: ">= 95"', "7:45: criteria.c.must: '95' needs a unit, such as '95 %'"),
-    (f"value, {MUST}", 'passed / wanted, must: ">= 950%"', "7:45: criteria.c.must: '950%' is no share of runs\nhint: it lies between 0% and 100%"),
+    (f"value, {MUST}", 'passed / wanted, must: ">= 950%"', "7:45: criteria.c.must: '950%' is not a share of runs\nhint: it lies between 0% and 100%"),
     ("value, of", "passed / wanted, of", "7:43: criteria.c: 'of' has no meaning for measure 'passed / wanted'\nhint: it goes with value, sd / mean and fill / isolated"),
     ("of: triad", "of: triad, test: b", "7:46: criteria.c.test: the component runs no test 'b'\nhint: it runs: a"),
     ("copies: {a", "copies: {b", "9:49: limits.copies: the plan runs no test 'b'\nhint: its tests are: a"),
@@ -105,7 +105,7 @@ PLANS = [
     ('performance: {tests: ["tag:t"]}', "stability: {tests: [a], mix: {a: 100%}}", "8:29: 'mix' has no meaning without duration\nhint: duration: how long runs follow each other"),
     ('performance: {tests: ["tag:t"]}', "stability: {tests: [a], duration: 1h, mix: {b: 100%}}", "8:49: mix: the component runs no test 'b'\nhint: it runs: a"),
     ('performance: {tests: ["tag:t"]}', "stability: {tests: [a], duration: 1h, mix: {a: 60%}}", "8:48: the shares of mix come to 60%\nhint: they come to 100% together"),
-    ('performance: {tests: ["tag:t"]}', "stability: {tests: [a], duration: 1h, mix: {a: 2 s}}", "8:52: mix.a: '2 s' is no share\nhint: write a share, such as 40%"),
+    ('performance: {tests: ["tag:t"]}', "stability: {tests: [a], duration: 1h, mix: {a: 2 s}}", "8:52: mix.a: '2 s' is not a share\nhint: write a share, such as 40%"),
     ('performance: {tests: ["tag:t"]}', "vendor: {name: walk}", "8:13: 'tests' is missing in vendor\nhint: tests: which tests; or procedures: what people do and attest"),
     # One mistake, one error: what other keys say of tests follows from it, and so does what a key without a meaning holds.
     ('performance: {tests: ["tag:t"]}', "stability: {duration: 1h, mix: {a: 100%}, criteria: {c: {measure: passed / attempts, test: a, must: '>= 1%'}}}", "8:16: 'tests' is missing in stability\nhint: tests: which tests; or procedures: what people do and attest"),

@@ -136,7 +136,7 @@ def _here() -> Any:
         ("tims: {assumed: 5%}\n", ("x.yaml:2:1", "unknown key 'tims'", "did you mean 'times'?")),
         ("times: {tests: {cm5: 1h}}\n", ("x.yaml:2:17", "there is no test 'cm5'", "did you mean 'cm4'?")),
         ("times: {tests: {cm4: {spread: 1s}}}\n", ("'mean' is missing in times.tests.cm4",)),
-        ("times: {assumed: 150%}\n", ("'150%' is no share", "between 0% and 100%")),
+        ("times: {assumed: 150%}\n", ("'150%' is not a share", "between 0% and 100%")),
         (
             "times: {assumed: 0.5}\n",
             (

@@ -167,7 +167,7 @@ def test_a_gate_that_stays_closed_stops_it_and_is_told(site: Path) -> None:
         ),
         (
             ["steady", "--fault", "failed=150%"],
-            "error: --fault failed=150%: '150%' is no share; one lies between 0% and 100%\n"
+            "error: --fault failed=150%: '150%' is not a share; a share lies between 0% and 100%\n"
             "hint: failed=SHARE: this share of the runs fails; such as failed=5%\n",
         ),
         (

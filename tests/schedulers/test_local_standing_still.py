@@ -95,8 +95,12 @@ def test_a_run_that_went_on_past_its_limit_is_a_timeout_although_nobody_ended_it
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "_LATE_S", 0.05)
-    order = machine.order(f"sleep 0.6; touch {tmp_path}/done", time_limit_s=0.2)
+    go = tmp_path / "go"
+    order = machine.order(f"while ! [ -e {go} ]; do sleep 0.01; done; touch {tmp_path}/done", time_limit_s=0.2)
     machine.submit(order)
+    watcher = machine.scheduler._witness.pid
+    stand_still_until(lambda: (process := read_process(watcher)) and process.session == watcher, 0.6)
+    go.touch()
     stand_still_until((tmp_path / "done").exists, 0.3)
 
     report = machine.ended(order)

@@ -26,7 +26,10 @@ def test_clean():
 def run(folder: Path, text: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "test_it.py").write_text(text)
-    paths = {"PYTHONPATH": str(SUPPORT)}
+    paths = {
+        "PYTHONPATH": str(SUPPORT),
+        "PYTEST_ADDOPTS": "-p no:hypothesispytest",
+    }  # which takes longer than the session
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "left_processes", *words],
         cwd=folder,

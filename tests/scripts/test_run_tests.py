@@ -36,6 +36,7 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(module, "PARTS", {"one": ["one", "-n", "2"], "two": ["two"]})
     monkeypatch.setattr("sys.argv", ["run-tests"])
     monkeypatch.delenv("SHAKEDOWN_TESTS_STRICT", raising=False)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")  # which takes longer than each of these sessions
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     for part in ("one", "two"):
         (tmp_path / part).mkdir()
@@ -70,6 +71,28 @@ def test_what_changed_is_compiled_once_and_not_by_each_command(
     runner.compile_all()
     [compiled] = (tmp_path / "src/package/__pycache__").iterdir()
     assert compiled.name.startswith("module.")
+
+
+def test_a_test_file_is_rewritten_once_and_not_by_each_worker(
+    runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two files, as a process a core makes some of them; a third one has an error, which is left for the parts to tell."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    (tests / "conftest.py").write_bytes((SCRIPT.parents[1] / "tests/conftest.py").read_bytes())
+    monkeypatch.setenv("PYTHONPATH", str(SCRIPT.parents[1] / "tests/support"))
+    names = ("test_a", "test_b", "test_c")
+    for name, text in zip(names, (PASSES, FLAKY, "import nothing_of_the_kind\n"), strict=True):
+        (tests / f"{name}.py").write_text(text)
+    assert not any(runner.is_rewritten(tests / f"{name}.py") for name in names)
+    runner.rewrite_all()
+    assert all(runner.is_rewritten(tests / f"{name}.py") for name in names)
+
+    began: list[list[str]] = []
+    monkeypatch.setattr(runner.subprocess, "Popen", lambda words, **options: began.append(words))
+    runner.rewrite_all()
+    assert began == []
 
 
 def test_a_part_that_computes_lets_others_go_before(
@@ -131,6 +154,61 @@ def test_a_second_attempt_that_is_not_listed_is_red_where_that_is_asked_for(
     (tmp_path / "listed.txt").write_text("one/test_flaky.py::* it is flaky on purpose\n")
     assert runner.main() == 0
     assert "(known: it is flaky on purpose)" in capsys.readouterr().out
+
+
+AT_ONCE = """\
+import pytest
+def pytest_terminal_summary(terminalreporter):
+    for number in range({count}):
+        name = f"tests/slurm/test_x.py::test_slow[a b-{{number}}]"
+        terminalreporter.section(f"PASSED ONLY AT ITS SECOND ATTEMPT: {{name}}", sep="!")
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "listed", "strict", "told"),
+    [
+        (
+            1,
+            "",
+            "1",
+            "two: RED: passed only at the second attempt, and not listed: tests/slurm/test_x.py::test_slow[a b-0]",
+        ),
+        (1, "", "", "two: green: 1 passed"),
+        (5, "tests/slurm/* late", "1", "two: green: 1 passed"),
+        (
+            6,
+            "tests/slurm/* late",
+            "1",
+            "two: RED: 6 tests passed only at the second attempt, more than 5: tests/slurm/",
+        ),
+    ],
+)
+def test_second_attempts_of_tests_on_a_cluster_count_too(
+    count: int,
+    listed: str,
+    strict: str,
+    told: str,
+    runner: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """They have it at once, on a cluster of their own, so that pytest knows of no failure."""
+    monkeypatch.setenv("SHAKEDOWN_TESTS_STRICT", strict)
+    monkeypatch.setattr(runner, "SECOND_ATTEMPTS", tmp_path / "listed.txt")
+    (tmp_path / "listed.txt").write_text(f"{listed}\n")
+    (tmp_path / "two/conftest.py").write_text(AT_ONCE.format(count=count))
+    monkeypatch.setattr(runner, "PARTS", {"two": ["two"]})
+
+    assert runner.main() == int("RED" in told)
+    assert told in capsys.readouterr().out
+
+
+def test_the_words_of_tests_on_a_cluster_are_those_that_are_looked_for() -> None:
+    text = (SCRIPT.parents[1] / "tests/slurm/conftest.py").read_text()
+    assert 'how = "PASSED ONLY AT ITS SECOND ATTEMPT" if report.passed' in text
+    assert 'section(f"{how}: {report.nodeid}", sep="!"' in text
 
 
 LEAVES = """\

@@ -157,7 +157,7 @@ def test_records_out_of_order_are_sorted_and_it_is_said(tmp_path: Path) -> None:
         (record(2, 0, 0, 30, 2).replace(" 30 ", " inf "), r"line 3: field 4 \('inf'\)"),
         (record(2, 0, 0, 30, 2).replace(" 30 ", " 1e300 "), r"line 3: field 4 \('1e300'\)"),
         (record(2, 0, 0, 30, 2).replace("2 0", "1_0 0", 1), "line 3: a field with '_'"),
-        ("<html>" + "x" * 20_000, "line 3: longer than any record"),
+        ("<html>" + "x" * 20_000, "line 3: this line is too long for a job record"),
     ],
 )
 def test_bad_lines_are_named(tmp_path: Path, line: str, said: str) -> None:

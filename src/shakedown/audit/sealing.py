@@ -99,7 +99,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
 
 
 def find_seal(layout: Layout, beginning: str) -> Sealed:
-    """Purpose: a seal that stands, by the beginning of its digest. Nobody signs under a record that is not as it was sealed.
+    """Purpose: a seal that stands, by the beginning of its digest. It is refused where the record was changed since.
 
     Errors: UsageError where none or several begin so; RecordError where the record is damaged.
     """

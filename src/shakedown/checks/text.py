@@ -116,7 +116,7 @@ def excerpt(text: Text) -> str:
 
 
 def omission(text: Text) -> str:
-    """What was left out for regular expressions, or "" where they saw everything."""
+    """What regular expressions were not applied to, in words; "" where they were applied to the whole text."""
     if len(text.parts) > 1:
         return "its middle was not read"
     return "very long lines were cut" if len(text.pieces) > 1 else ""

@@ -79,7 +79,9 @@ def percent(text: str, option: str = "--least", what: str = "change") -> float:
     match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", text)
     share = float(match[1]) / 100 if match else 0.0
     if not 1e-6 <= share <= 1:
-        raise UsageError(f"{option} '{text}' is no share of {what}", hint="write 2%; it is above 0% and at most 100%")
+        raise UsageError(
+            f"{option} '{text}' is not a share of {what}", hint="write 2%; it is above 0% and at most 100%"
+        )
     return share
 
 
@@ -113,6 +115,6 @@ def _split(text: str) -> tuple[str, int]:
 def _epoch(text: str) -> int:
     if not re.fullmatch(r"\s*[1-9]\d{0,5}\s*", text):
         raise UsageError(
-            f"'{text}' is no number of an epoch", hint="epochs are numbered from 1, as in p-1#2 or --epochs 1,2"
+            f"'{text}' is not the number of an epoch", hint="epochs are numbered from 1, as in p-1#2 or --epochs 1,2"
         )
     return int(text)

@@ -120,9 +120,10 @@ def _paths(state: State, parts: dict[int, Work]) -> dict[str, float]:
 
 @dataclass(slots=True)
 class Work:
-    """What open runs still take of each thing that they share: work, and how much of it is done in a second.
+    """How long a set of open runs takes at least.
 
-    Nothing is over before the longest of its runs is.
+    ``longest``: seconds that the longest run still takes. ``shared``: for each thing that they share (nodes of a pool, a budget,
+    copies of a test, the stagger) the work that is left, and how much of it is done in a second.
     """
 
     longest: float = 0.0
@@ -133,7 +134,9 @@ class Work:
         return max([self.longest, *(work / at_once for work, at_once in self.shared.values() if at_once > 0)])
 
     def add(self, state: State, one: OpenRun, left_s: float) -> None:
-        """One run more: its pool, alone where it must be; the budgets that it loads, copies of its test; and the stagger."""
+        """Add what one open run takes for ``left_s`` seconds: nodes of its pool (all of them if it runs alone), the budgets it
+        loads, one of the copies of its test that may run at a time, and, before it starts, its turn in the stagger.
+        """
         self.longest = max(self.longest, left_s)
         key = state.index.class_of(one.component, one.case, one.mode)
         pool, component = state.index.pools.get(key.pool), state.index.components[one.component]

@@ -69,13 +69,13 @@ def damage_of(layout: Layout) -> Damage | None:
     Errors: RecordError where a newer Shakedown wrote it; OSError where it cannot be read.
     """
     end = read_end(layout.log)  # before the log: it is never ahead of what is read after it
-    damage = _look(layout, end)
+    damage = _first_damage(layout, end)
     if (
         damage is not None and (now := read_end(layout.log)) != end
     ):  # it was written to meanwhile, or cut back on a full disk
-        damage = _look(layout, now)
+        damage = _first_damage(layout, now)
     if damage is not None and _is_news_from_elsewhere(layout):
-        return _look(layout, None, compares_end=False)
+        return _first_damage(layout, None, compares_end=False)
     return damage
 
 
@@ -89,7 +89,7 @@ def _is_news_from_elsewhere(layout: Layout) -> bool:
     return age < SEEN_LATE_S and last_host(layout) not in ("", os.uname().nodename)
 
 
-def _look(layout: Layout, end: LogEnd | None, compares_end: bool = True) -> Damage | None:
+def _first_damage(layout: Layout, end: LogEnd | None, compares_end: bool = True) -> Damage | None:
     strange = _no_folder(layout) or _linked(layout, _NO_LINKS)
     if strange is not None:
         return strange

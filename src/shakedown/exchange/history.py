@@ -24,10 +24,10 @@ class Words:
 class JobHistory:
     """Columns of equal length, one entry a record. Times in seconds since 1970, nan where they are not known.
 
-    ``start_s`` is nan of what never started, ``run_s`` for how long it held its nodes (0 of what never started, nan of what still
-    runs). ``units``: nodes, or processors where the source counts no nodes; ``unit`` says which. ``waited``: whose wait counts: a
-    job that was requeued waited once. ``capacity``: units of the machine, 0 where the source does not say. ``told``: a sentence
-    for each thing that a reader of the numbers should know.
+    ``start_s`` is nan for a job that never started; ``run_s`` is how long it held its nodes (0 for a job that
+    never started, nan for one that still runs). ``units``: nodes, or processors where the source counts no nodes; ``unit`` says
+    which. ``waited``: whose wait counts: a job that was requeued waited once. ``capacity``: units of the machine, 0 where it
+    is not known. ``told``: a sentence for each thing that a reader of the numbers should know.
     """
 
     source: str

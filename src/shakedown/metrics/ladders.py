@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
 from msgspec import Struct
@@ -110,17 +110,34 @@ def _results(component: Component, record: Record) -> Results:
     return found
 
 
+class _Size(Struct, frozen=True):
+    """What the results of one size that are closed say. ``bad``: the first that neither passed nor ended as its case expects."""
+
+    rows: tuple[RunRow, ...] = ()
+    good: tuple[bool, ...] = ()
+    value: float | None = None
+
+    @property
+    def bad(self) -> RunRow | None:
+        return next((row for row, good in zip(self.rows, self.good, strict=True) if not good), None)
+
+
+def _size(ladder: Ladder, case: Case, own: Mapping[int, Sequence[RunRow]]) -> _Size:
+    rows = tuple(last for attempts in own.values() if (last := _closed(attempts)) is not None)
+    good = tuple(row.verdict in ("passed", case.expect or "passed") for row in rows)
+    return _Size(rows, good, _median(ladder, rows))
+
+
 def _row(
     component: Component, ladder: Ladder, rungs: tuple[Rung, ...], cases: Mapping[str, Case], results: Results
 ) -> LadderRow:
-    smallest = _median(ladder, results.get(rungs[0].case, {}))
+    sizes = {rung.case: _size(ladder, cases[rung.case], results.get(rung.case, {})) for rung in rungs}
+    smallest = sizes[rungs[0].case].value
 
     def word(rung: Rung) -> Word:
-        own = results.get(rung.case, {})
-        closed = [last for attempts in own.values() if (last := _closed(attempts)) is not None]
-        good = [row.verdict in ("passed", cases[rung.case].expect or "passed") for row in closed]
-        spared = any(row.verdict == SPARED for row in closed)
-        return word_of(ladder, good, spared, component.repeats, _median(ladder, own), smallest)
+        size = sizes[rung.case]
+        spared = any(row.verdict == SPARED for row in size.rows)
+        return word_of(ladder, size.good, spared, component.repeats, size.value, smallest)
 
     climbed = climb(rungs, word)
     first = cases[rungs[0].case]
@@ -134,7 +151,7 @@ def _row(
         climbed.fails.size if climbed.fails else "",
         over=climbed.next is None,
         lost=climbed.lost is not None,
-        rungs=tuple(_rung(ladder, rung, climbed, word, results.get(rung.case, {})) for rung in rungs),
+        rungs=tuple(_rung(ladder, rung, climbed, word, sizes[rung.case]) for rung in rungs),
         figure=ladder.figure,
         within=ladder.within,
         unavailable=_cannot_run(ladder, first, cases.values()),
@@ -151,17 +168,17 @@ def _cannot_run(ladder: Ladder, one: Case, cases: Iterable[Case]) -> tuple[str, 
     return tuple(dict(case.parameters).get(ladder.along, "") for case in mine)
 
 
-def _rung(ladder: Ladder, rung: Rung, climbed: Climb, word: object, own: Mapping[int, Sequence[RunRow]]) -> RungRow:
-    rows = [last for attempts in own.values() if (last := _closed(attempts)) is not None]
-    value = _median(ladder, own)
+def _rung(ladder: Ladder, rung: Rung, climbed: Climb, word: Callable[[Rung], Word], size: _Size) -> RungRow:
     if rung.case not in climbed.known:
         waits = climbed.next is not None and (rung.case in climbed.between or rung == climbed.next)
-        return RungRow(rung.case, rung.size, "to come" if waits else "spared", value=value)
-    assert callable(word)
-    holds = word(rung) == "holds"
-    bad = next((f"{row.run} {row.verdict}" for row in rows if row.verdict != "passed"), "")
-    why = "" if holds else bad or (f"{ladder.figure} is too far off" if value is not None else "no value")
-    return RungRow(rung.case, rung.size, "holds" if holds else "fails", len(rows), value, why)
+        return RungRow(rung.case, rung.size, "to come" if waits else "spared", value=size.value)
+    if word(rung) == "holds":
+        return RungRow(rung.case, rung.size, "holds", len(size.rows), size.value)
+    if size.bad is not None:
+        why = f"{size.bad.run} {size.bad.verdict}"
+    else:
+        why = f"{ladder.figure} is too far off" if size.value is not None else "no value"
+    return RungRow(rung.case, rung.size, "fails", len(size.rows), size.value, why)
 
 
 def _closed(attempts: Sequence[RunRow]) -> RunRow | None:
@@ -170,10 +187,9 @@ def _closed(attempts: Sequence[RunRow]) -> RunRow | None:
     return None if last.retried or last.verdict == UNDETERMINED else last
 
 
-def _median(ladder: Ladder, own: Mapping[int, Sequence[RunRow]]) -> float | None:
+def _median(ladder: Ladder, rows: Iterable[RunRow]) -> float | None:
     if not ladder.figure:
         return None
-    rows = [last for attempts in own.values() if (last := _closed(attempts)) is not None]
     values = [row.elapsed_s if ladder.figure == "elapsed" else row.figures.get(ladder.figure) for row in rows]
     numbers = [value for value in values if value is not None]
     return median(numbers) if numbers else None

@@ -214,6 +214,8 @@ def _serve(descriptor: int) -> None:
             fresh.clear()
             if parent.fileno() in ready and not _take(parent, epoll, watched, fresh):
                 return
+            if fresh:  # what is not dead now was alive when it came: its end will be seen, also within the first tick
+                fresh.intersection_update(number for number, _ in epoll.poll(0))
 
 
 def _take(parent: socket.socket, epoll: select.epoll, watched: dict[int, int], fresh: set[int]) -> bool:

@@ -77,7 +77,7 @@ def _share(text: str) -> float:
     except ValueError:
         share = math.nan
     if not 0.0 <= share <= 1.0:
-        raise ValueError(f"'{text}' is no share; one lies between 0% and 100%")
+        raise ValueError(f"'{text}' is not a share; a share lies between 0% and 100%")
     return share
 
 

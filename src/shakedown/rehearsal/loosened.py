@@ -47,7 +47,7 @@ def component_wise(document: Document, fields: Callable[[Component], dict[str, A
 
 
 def amount_of(document: Document, name: str) -> tuple[float, str] | None:
-    """Purpose: how much a budget holds at least, and which key says so; None where nothing limits it."""
+    """Purpose: the smallest amount that is written for a budget, and the key that has it; None where nothing limits it."""
     said = [(dict(one.limits.budgets), f"{one.name}.limits.budgets") for one in document.components]
     said += [(dict(document.limits.budgets), "limits.budgets"), (dict(document.system.budgets), "the system's budgets")]
     known = [(found[name], where) for found, where in said if name in found]
@@ -55,14 +55,14 @@ def amount_of(document: Document, name: str) -> tuple[float, str] | None:
 
 
 def more_of_budget(document: Document, name: str, times: float) -> Document:
-    """Purpose: so many times as much of the tightest amount that is said of a budget; nothing holds less than that."""
+    """Purpose: a plan in which every amount of a budget is at least ``times`` its smallest amount."""
     least, unit = amount_of(document, name), dict(document.system.budget_units).get(name, "")
     most = raised(least[0], times, unit) if least is not None else 0.0
     return _budgets(document, lambda own, amount: max(amount, most) if own.partition("@")[0] == name else amount)
 
 
 def fewer_of_budgets(document: Document, names: Iterable[str]) -> Document:
-    """Purpose: half of each of these budgets, but room for one run."""
+    """Purpose: a plan with half of each of these budgets, but at least 1 of each, so that one run still fits."""
     kept = set(names)
     return _budgets(document, lambda own, amount: max(1.0, amount / 2) if own.partition("@")[0] in kept else amount)
 
@@ -80,7 +80,7 @@ def _budgets(document: Document, change: Callable[[str, float], float]) -> Docum
 
 
 def more_of_licence(document: Document, name: str, times: float) -> Document:
-    """Purpose: so many times as much of a licence, and of the budgets that it stands for."""
+    """Purpose: a plan with ``times`` as much of a licence, and of the budgets that it stands for."""
     names = {own for own, licence in document.system.licence_names if licence == name} | {name}
     document = _budgets(document, lambda own, amount: raised(amount, times) if own in names else amount)
     clusters = tuple(

@@ -61,6 +61,6 @@ def acts_named(names: tuple[str, ...], usage: str) -> tuple[str | None, list[int
     wrong = next((name for name in numbers if not (name.isdecimal() and name.isascii()) or len(name) > 15), None)
     if wrong is not None:
         raise UsageError(
-            f"'{wrong[:40]}' is no number of an event", hint=f"shakedown {usage}; 'shakedown acts' lists them"
+            f"'{wrong[:40]}' is not the number of an event", hint=f"shakedown {usage}; 'shakedown acts' lists them"
         )
     return (first[0] if first else None), [int(name) for name in numbers]

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
-from shakedown.cli.steer.requests import said_by
+from shakedown.cli.steer.requests import evidence_option, said_by
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Document, Procedure
 
@@ -16,9 +16,7 @@ from shakedown.model.nouns import Document, Procedure
 @click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] COMPONENT PROCEDURE")
 @click.option("--met/--not-met", "met", default=None, required=True, help="How it came out.")
 @said_by("Who attests it.", "What was done and seen; it is kept in the record.")
-@click.option(
-    "--evidence", "files", multiple=True, metavar="FILE", help="A file that shows it; may be given several times."
-)
+@evidence_option
 @site_option
 @json_option
 def command(
@@ -34,7 +32,7 @@ def command(
 
     Without CAMPAIGN it is the newest one.
     """
-    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.cli.steer.requests import enough_evidence, find_started, kept_lines, record_wishes
     from shakedown.events.evidence import keep_evidence
 
     if len(names) not in (2, 3):
@@ -43,15 +41,12 @@ def command(
     component, procedure = names[-2:]
     layout, state = find_started(site, campaign, "attest")
     wanted = _find(state.index.document, component, procedure)
-    if met and len(files) < wanted.evidence:
-        asked = f"{wanted.evidence} evidence file{'s' if wanted.evidence > 1 else ''}"
-        named = f"{len(files)} {'is' if len(files) == 1 else 'are'} named"
-        raise UsageError(f"{procedure} asks for {asked}, and {named}", hint="--evidence FILE")
+    if met:
+        enough_evidence(procedure, wanted.evidence, files)
     kept = keep_evidence(layout, [Path(name) for name in files])
     value = {"component": component, "procedure": procedure, "met": met, "by": who, "evidence": kept}
     data = record_wishes(layout, "attest", [value], because)
-    shown = [f"kept {file['name']} ({file['bytes']} bytes, sha256 {file['sha256'][:12]})" for file in kept]
-    emit(data | {"evidence": kept}, as_json, lambda: printable("\n".join([*shown, data["said"]])))
+    emit(data | {"evidence": kept}, as_json, lambda: printable("\n".join([*kept_lines(kept), data["said"]])))
     return 0
 
 

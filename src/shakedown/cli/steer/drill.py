@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
-from shakedown.cli.steer.requests import said_by
+from shakedown.cli.steer.requests import evidence_option, said_by
 from shakedown.model.errors import UsageError
 
 
@@ -17,9 +17,7 @@ from shakedown.model.errors import UsageError
 @click.option("--begun/--ended", "begun", default=None, required=True, help="Whether it began, or is over.")
 @click.option("--at", "at", metavar="TIME", help="As of when, such as 2026-11-22T06:00+01:00; without it now.")
 @said_by("Who says so.", "What was done and seen; it is kept in the record.")
-@click.option(
-    "--evidence", "files", multiple=True, metavar="FILE", help="A file that shows it; may be given several times."
-)
+@evidence_option
 @site_option
 @json_option
 def command(
@@ -37,7 +35,7 @@ def command(
     A later word takes the place of an earlier one; both stay in the record. Without CAMPAIGN it is the newest one.
     """
     from shakedown.cli.steer.override import read_moment
-    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.cli.steer.requests import enough_evidence, find_started, kept_lines, record_wishes
     from shakedown.conductor.commands.registry import drill_of
     from shakedown.events.evidence import keep_evidence
 
@@ -48,15 +46,12 @@ def command(
     moment = read_moment("--at", at)
     layout, state = find_started(site, campaign, "drill")
     _, wanted = drill_of(state.index.document, component, name)
-    if not begun and len(files) < wanted.evidence:
-        asked = f"{wanted.evidence} evidence file{'s' if wanted.evidence > 1 else ''}"
-        named = f"{len(files)} {'is' if len(files) == 1 else 'are'} named"
-        raise UsageError(f"drill {name} asks for {asked}, and {named}", hint="--evidence FILE")
+    if not begun:
+        enough_evidence(f"drill {name}", wanted.evidence, files)
     kept = keep_evidence(layout, [Path(file) for file in files])
     value = {"component": component, "drill": name, "act": "begun" if begun else "ended", "by": who, "evidence": kept}
     data = record_wishes(
         layout, "drill", [value | ({"from": moment} if moment is not None else {"asked": time.time()})], because
     )
-    shown = [f"kept {file['name']} ({file['bytes']} bytes, sha256 {file['sha256'][:12]})" for file in kept]
-    emit(data | {"evidence": kept}, as_json, lambda: printable("\n".join([*shown, data["said"]])))
+    emit(data | {"evidence": kept}, as_json, lambda: printable("\n".join([*kept_lines(kept), data["said"]])))
     return 0

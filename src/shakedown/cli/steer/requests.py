@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,6 +35,28 @@ def said_by(by: str, because: str, optional: bool = False) -> Callable[[Command]
         return click.option("--by", "who", required=True, callback=_words, help=by)(command)
 
     return decorate
+
+
+def evidence_option(command: Command) -> Command:
+    """Purpose: the option ``--evidence`` of an act that files show; the command gets their names as ``files``."""
+    about = "A file that shows it; may be given several times."
+    return click.option("--evidence", "files", multiple=True, metavar="FILE", help=about)(command)
+
+
+def enough_evidence(what: str, wanted: int, files: Sequence[str]) -> None:
+    """Purpose: refuse an act that is shown by fewer files than the plan asks for. ``what``: that asks for them, in words.
+
+    Errors: UsageError with both numbers.
+    """
+    if len(files) < wanted:
+        asked = f"{wanted} evidence file{'s' if wanted > 1 else ''}"
+        named = f"{len(files)} {'is' if len(files) == 1 else 'are'} named"
+        raise UsageError(f"{what} asks for {asked}, and {named}", hint="--evidence FILE")
+
+
+def kept_lines(kept: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Purpose: a line for each file that is kept as evidence: its name, its size in bytes, the begin of its sha256."""
+    return [f"kept {file['name']} ({file['bytes']} bytes, sha256 {file['sha256'][:12]})" for file in kept]
 
 
 def _words(context: click.Context, option: click.Parameter, value: str) -> str:

@@ -76,7 +76,9 @@ def _meant(names: tuple[str, ...], gate: bool, row: str, conditions: int | None)
     if conditions is not None:
         if len(names) > 1:
             usage = "shakedown waive [CAMPAIGN] --conditions EVENT ..."
-            raise UsageError("a change of conditions is no component's", hint=usage)
+            raise UsageError(
+                "a change of conditions is waived for the whole campaign; no component is named", hint=usage
+            )
         return (names[0] if names else None), "", "conditions", str(conditions)
     most = 2 if gate or row else 3
     if not most - 1 <= len(names) <= most:

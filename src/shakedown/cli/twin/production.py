@@ -145,7 +145,8 @@ def _check(ctx: click.Context, options: dict[str, Any], records: Path | None) ->
         chosen = [name for name in ("order", "depth", "replay_own") if _typed(ctx, name)]
         if chosen:
             raise UsageError(
-                f"--fit chooses order and depth itself, beside --{chosen[0].replace('_', '-')}", "leave one out"
+                f"--fit and --{chosen[0].replace('_', '-')} cannot be given together",
+                "--fit chooses order and depth itself",
             )
     if options["replay_own"] and records is not None:
         raise UsageError(

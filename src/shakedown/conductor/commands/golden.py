@@ -71,7 +71,9 @@ def _passed(record: RecordRows, target: str) -> RunRow:
     passed = [row for row in mine if row.verdict == "passed"]
     if not passed:
         said = f"{mine[-1].run} is {mine[-1].verdict}: {mine[-1].reason}"
-        raise UsageError(f"golden sums are of a run that passed, and {said}", hint="shakedown runs --verdict passed")
+        raise UsageError(
+            f"golden sums can only be taken from a run that passed; {said}", hint="shakedown runs --verdict passed"
+        )
     return passed[-1]
 
 

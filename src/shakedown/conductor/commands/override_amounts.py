@@ -19,7 +19,7 @@ def copies_of(state: State, test: str, written: Any) -> int:
         copies = -1
     if copies < 0 or isinstance(written, bool):
         raise UsageError(
-            f"'{str(written)[:40]}' is no number of runs", hint="a whole number, or none for the plan's own"
+            f"'{str(written)[:40]}' is not a number of runs", hint="a whole number, or none for the plan's own"
         )
     own = dict(state.index.document.limits.copies).get(test)
     if own is not None and copies > own:

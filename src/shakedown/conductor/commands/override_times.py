@@ -41,9 +41,9 @@ def act_on_clock(state: State, number: int, value: dict[str, Any], now: float) -
     at = checked_from(state, number, at, now)
     runs = is_running(acts_of(state, number), at)
     if act == "stop" and not runs:
-        raise UsageError(f"the clock of component {component.name} stands still on {moment(at)} already")
+        raise UsageError(f"the clock of component {component.name} already stands still at {moment(at)}")
     if act == "go on" and runs:
-        raise UsageError(f"the clock of component {component.name} runs on {moment(at)}; it was not stopped")
+        raise UsageError(f"the clock of component {component.name} already runs at {moment(at)}")
     pause = state.overrides.paused.get(component.name)
     if act == "go on" and pause is not None and pause.clock in ("stops", "restarts") and at >= pause.since:
         hint = f"shakedown resume --component {component.name} lets both go on"
@@ -73,7 +73,9 @@ def _clock_time(state: State, number: int, written: Any, now: float) -> float:
     """A time in this campaign, of a component that has a clock. Errors: UsageError."""
     component = state.index.components[number]
     if not component.duration_s:
-        raise UsageError(f"component {component.name} does not run for a time; it has no clock")
+        raise UsageError(
+            f"component {component.name} has no clock", hint="only a component with a duration in the plan has one"
+        )
     if isinstance(written, bool) or not isinstance(written, int | float) or not math.isfinite(written):
         raise UsageError(f"'{str(written)[:40]}' is no time")
     at = float(written)

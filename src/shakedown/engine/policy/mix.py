@@ -90,18 +90,18 @@ class Mix:
                     yield key, replace(last, repeat=last.repeat + beyond)
 
     def ordered(self, key: QueueKey) -> None:
-        """One more of this class is ordered and may start."""
+        """Count one more run of this class, which is ordered and may start at once."""
         if key.mode == FILLER and key.pool in self.gaps:
             self.gaps[key.pool].take(key.units, self.now + self._longest(key.case))
         self.released(key)
         self.stored(key)
 
     def stored(self, key: QueueKey) -> None:
-        """One more of this class is ordered, and waits for its release."""
+        """Count one more run of this class, which is ordered and waits at the scheduler until it is released."""
         self.taken[key] = self.taken.get(key, 0) + 1
 
     def released(self, key: QueueKey) -> None:
-        """One of this class that was ordered before may start."""
+        """Count the release of a run of this class that was ordered before: it may start now."""
         if key.mode != FILLER:
             self.gaps.pop(key.pool, None)
         test = self.tests[key.case]
@@ -110,7 +110,9 @@ class Mix:
             self.total += self.each[test]
 
     def full(self, state: State, ahead: Outlook, key: QueueKey) -> bool:
-        """Enough is at the scheduler. A run wider than what is left is ordered all the same: the machine drains for it."""
+        """Whether enough runs of this class are at the scheduler. A run that needs more nodes than are left counts as well: it is
+        ordered, and the machine drains for it.
+        """
         return self._units(state, ahead, key) >= self.topped[key.pool]
 
     def full_for_fillers(self, state: State, ahead: Outlook, key: QueueKey) -> bool:

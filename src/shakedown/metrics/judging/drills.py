@@ -104,7 +104,7 @@ def drill_score(name: str, around: MeasureContext) -> DrillScore:
 
 
 def lost_runs(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """How many runs that were live in the window did not come to their end."""
+    """How many runs that were running in the window of the drill did not finish."""
     score = drill_score(criterion.files, around)
     if score.why:
         return Measured(None, 0, "", reason=score.why, whole=True)

@@ -78,11 +78,11 @@ class Variants:
         return record
 
     def forget(self) -> None:
-        """Purpose: let go of what was folded: a record without an act may be as large as the record."""
+        """Purpose: free the memory of the records that were folded; each may be as large as the whole record."""
         self._folded.clear()
 
     def heavy(self, numbers: Collection[int]) -> Acts:
-        """Purpose: those of these acts whose events other events depend on."""
+        """Purpose: of these acts, those that other events depend on. A record without them must be folded again from the log."""
         acts = [self.acts[number] for number in numbers]
         return frozenset(act.number for act in acts if _is_heavy(act))
 
@@ -92,7 +92,7 @@ def _is_heavy(act: Act) -> bool:
 
 
 def moves_nothing(act: Act) -> bool:
-    """Purpose: whether nothing that is judged can be taken out of the record with an act."""
+    """Purpose: whether the judgement stays the same when this act is taken out of the record."""
     return act.kind in NO_ROWS and not act.plain
 
 
@@ -113,7 +113,7 @@ def fold_without(events: Iterable[Event], dropped: Sequence[frozenset[int]]) -> 
 
 
 def copied(record: Record) -> Record:
-    """Purpose: a record that can be folded on alone: its rows are frozen, its lists and maps are its own."""
+    """Purpose: a copy of a record to which events can be added without changing the original. Rows are shared: they are frozen."""
     fresh = copy.copy(record)
     for name in record.__struct_fields__:
         value = getattr(record, name)

@@ -77,7 +77,7 @@ class Filler:
         return fill(text, names)
 
     def shape(self, stage: Stage, names: Names) -> Shape:
-        """What one run takes; from here on the names hold these numbers."""
+        """The nodes, tasks, cores and time that one run takes. Nodes, tasks per node and CPUs per task also go into ``names``."""
         nodes = self.whole("nodes", names)
         cpus, tasks = self.whole("cpus_per_task", names), self.whole("tasks_per_node", names)
         limit = self.run.get("time_limit", 600.0)
@@ -100,7 +100,7 @@ class Filler:
         names: Names,
         container: Container | None = None,
     ) -> Launch | None:
-        """What ``{launch}`` stands for in this case, from here on in the names; None where the test does not ask for it."""
+        """What ``{launch}`` stands for in this case; it is also put into ``names``. None where the test does not use it."""
         if not self.launches:
             return None
         wish = wish_from(

@@ -42,13 +42,13 @@ def _as_map(entry: str | dict[str, Any]) -> dict[str, Any]:
 def tests_needed(test: Definition) -> list[tuple[Path, str]]:
     """Purpose: the tests that a test needs, with their paths in its file."""
     return [
-        ((*path, "test") if isinstance(_at(test, path), dict) else path, entry["test"])
+        ((*path, "test") if isinstance(_value_at(test, path), dict) else path, entry["test"])
         for path, entry in written_needs(test)
         if "test" in entry
     ]
 
 
-def _at(test: Definition, path: Path) -> Any:
+def _value_at(test: Definition, path: Path) -> Any:
     value: Any = test.values
     for step in path:
         value = value[step]

@@ -126,10 +126,12 @@ def read_mix(
         try:
             shares[name] = parse_known(text, "share")
         except ValueError:
-            problems.at(place(node, name), f"mix.{name}: '{text}' is no share", "write a share, such as 40%")
+            problems.at(place(node, name), f"mix.{name}: '{text}' is not a share", "write a share, such as 40%")
             continue
         if not 0 < shares[name] <= 1:
-            problems.at(place(node, name), f"mix.{name}: '{text}' is no share", "it lies above 0% and at most at 100%")
+            problems.at(
+                place(node, name), f"mix.{name}: '{text}' is not a share", "it lies above 0% and at most at 100%"
+            )
     missing = [name for name in tests if name not in shares]
     if len(problems) > before:
         return ()

@@ -133,7 +133,9 @@ def _count(must: Must, measure: Measure) -> float:
     """So many runs, or node-hours."""
     quantity = _quantity(must.amount, measure.unit)
     if quantity.unit not in measure.units or quantity.value < 0:
-        raise InvalidValue(f"'{must.amount}' is no number of {measure.name}", "write a plain number, such as '>= 500'")
+        raise InvalidValue(
+            f"'{must.amount}' is not a number of {measure.name}", "write a plain number, such as '>= 500'"
+        )
     return quantity.value
 
 
@@ -248,7 +250,7 @@ def _share(must: Must, measure: Measure) -> float:
         raise InvalidValue(*_halves(str(error))) from error
     if not 0 <= share < 1e6 or (share > 1 and not measure.beyond_all):
         what = "share of runs" if measure.share_of_runs or measure.on_a_figure else "share"
-        raise InvalidValue(f"'{must.amount}' is no {what}", "it lies between 0% and 100%")
+        raise InvalidValue(f"'{must.amount}' is not a {what}", "it lies between 0% and 100%")
     return share
 
 

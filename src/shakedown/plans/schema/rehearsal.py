@@ -33,7 +33,7 @@ def _span(text: str) -> float:
 def _share(text: str) -> float:
     value = parse_known(text, "share")
     if not 0 <= value <= 1:
-        raise InvalidValue(f"'{text}' is no share", "it lies between 0% and 100%")
+        raise InvalidValue(f"'{text}' is not a share", "it lies between 0% and 100%")
     return value
 
 

@@ -23,7 +23,7 @@ def _busy(text: str) -> float:
     parse_known(text, "share")
     share = parse_quantity(text).value / 100
     if not 0 < share <= 1:
-        raise InvalidValue(f"'{text}' is no share of the nodes", "it lies above 0% and at most at 100%")
+        raise InvalidValue(f"'{text}' is not a share of the nodes", "it lies above 0% and at most at 100%")
     return share
 
 

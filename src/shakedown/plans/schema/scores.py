@@ -48,7 +48,7 @@ def _weight(text: str) -> float:
 def _faster(text: str) -> float:
     value = parse_known(text, "share")
     if not 0 < value <= _MOST_FASTER:
-        raise InvalidValue(f"'{text}' is no share to be faster by", "it is above 0%, such as 10%")
+        raise InvalidValue(f"'{text}' is not a share to be faster by", "it is above 0%, such as 10%")
     return value
 
 

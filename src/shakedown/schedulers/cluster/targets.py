@@ -67,7 +67,9 @@ class Placing:
 
     @property
     def draft(self) -> Path:
-        """Its files gather here, whichever job the run is given: what was copied for one that was put off is not copied again."""
+        """The directory where the input files of the run are gathered. It belongs to the run, not to a job: if the job is put off,
+        the next job of the run finds the files copied already.
+        """
         return self.home / f".{self.run}"
 
     def carry_out(self, progress: Progress, wanted: Callable[[], bool] = lambda: True) -> None:
@@ -85,7 +87,7 @@ class Placing:
             raise cannot_start(self.run, error, self.layout) from error
 
     def gather(self, progress: Progress) -> None:
-        """The files of a run, in a directory that no job knows yet. Raises OSError, CannotStart."""
+        """Put the input files of the run into its draft directory, which no job uses yet. Raises OSError, CannotStart."""
         self._make_home()
         progress.add()
         if self.place.is_dir():
@@ -103,7 +105,7 @@ class Placing:
             progress.add()
 
     def settle(self) -> None:
-        """The place itself, and the link that says that it is complete. Raises OSError."""
+        """Turn the draft into the working directory of the job, and make the link that marks it as complete. Raises OSError."""
         if not self.place.is_dir():
             self.place.parent.mkdir(exist_ok=True)
             self.draft.rename(self.place)

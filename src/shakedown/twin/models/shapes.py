@@ -54,5 +54,5 @@ def _dragonfly(text: str, sizes: tuple[int, ...], more: str) -> Topology:
 
 def _whole(text: str, more: str) -> int:
     if not re.fullmatch(r"[0-9]{1,6}", more):
-        raise UsageError(f"'{text}': '{more}' is no number of nodes a router", "such as torus:18x12x24:2")
+        raise UsageError(f"'{text}': '{more}' is not a number of nodes per router", "such as torus:18x12x24:2")
     return int(more)

@@ -90,7 +90,7 @@ class Torus:
         return list(zip(self.lengths, self.widths or (1.0,) * len(self.lengths), strict=True))
 
     def words(self) -> str:
-        return f"torus {_by(self.lengths)}, {self.per_router} node{'s' * (self.per_router > 1)} a router"
+        return f"torus {_crossed(self.lengths)}, {self.per_router} node{'s' * (self.per_router > 1)} a router"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class FatTree:
         return min(injection, link * self.taper / outside if outside else math.inf, link)
 
     def words(self) -> str:
-        return f"fat tree {_by(self.arities)}, {self.taper:.0%} at the top"
+        return f"fat tree {_crossed(self.arities)}, {self.taper:.0%} at the top"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +239,13 @@ def _of_others(nodes: int) -> float:
     return nodes / (nodes - 1) if nodes > 1 else 0.0
 
 
-def _by(numbers: tuple[int, ...]) -> str:
+def _crossed(numbers: tuple[int, ...]) -> str:
+    """The lengths as people write them: 18x12x24."""
     return "x".join(map(str, numbers))
 
 
 def _check(what: str, numbers: tuple[int, ...]) -> None:
     if any(number < 1 for number in numbers) or math.prod(numbers) > NODES_LIMIT:
         raise UsageError(
-            f"a {what} of {_by(numbers)} cannot be", f"whole numbers from 1 on, of up to {NODES_LIMIT:,} in all"
+            f"a {what} of {_crossed(numbers)} cannot be", f"whole numbers from 1 on, of up to {NODES_LIMIT:,} in all"
         )

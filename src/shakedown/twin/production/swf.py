@@ -137,7 +137,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             while line := text.readline(_LONGEST_LINE):
                 number += 1
                 if len(line) >= _LONGEST_LINE:
-                    raise UsageError(f"{path}, line {number}: longer than any record", "is it a workload at all?")
+                    raise UsageError(
+                        f"{path}, line {number}: this line is too long for a job record",
+                        "give a job log in the Standard Workload Format",
+                    )
                 yield number, line
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UsageError(f"{path}: it cannot be unpacked: {error}", "is the file complete?") from error
