@@ -57,7 +57,8 @@ class Criterion(Struct, frozen=True):
     ``outliers``. ``epochs``: ``all``, ``last`` (only what was judged in the epoch in force) or a least epoch as a number.
     ``inputs``: of the measure ``score`` the digest of what the score is computed from: other inputs ask for something else.
     ``files``: of ``identical`` the pattern whose recorded sums are compared; ``across``: parameters in which the cases may differ.
-    ``at``: of ``efficiency`` the size that it is asked at, 0 = the largest.
+    ``at``: of ``efficiency`` the size that it is asked at, 0 = the largest. ``since``: of ``change since`` and ``failures since``
+    the baseline, or ``epoch N``; ``inputs`` is then the digest of that baseline.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Criterion(Struct, frozen=True):
     files: str = ""
     across: tuple[str, ...] = ()
     at: float = 0.0
+    since: str = ""
 
 
 class Contract(Struct, frozen=True):

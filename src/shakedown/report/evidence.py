@@ -9,6 +9,7 @@ from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
 from shakedown.metrics.judging.populations import measured_value, populations
 from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.judging.since import Asked, looks_of_plan
 from shakedown.metrics.loads import Load, loads
 from shakedown.metrics.rows.rows import NoteRow, RunRow
 from shakedown.metrics.rows.table import Record
@@ -39,6 +40,7 @@ class Evidence:
     loads: tuple[Load, ...] = ()
     windows: tuple[WindowSpell, ...] = ()
     scaling: tuple[Series, ...] = ()
+    changes: tuple[Asked, ...] = ()
 
     @property
     def orders(self) -> list[NoteRow]:
@@ -69,6 +71,7 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         loads=loads(document, record),
         windows=window_spells(document, record),
         scaling=tuple(scaled(document, populations(document, record))),
+        changes=tuple(looks_of_plan(document, record)),
     )
 
 

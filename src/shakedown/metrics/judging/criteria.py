@@ -283,6 +283,7 @@ def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: 
         clause=criterion.clause,
         mode=criterion.mode,
         beneath=outcome,
+        cases=measured.parts,
     )
 
 

@@ -24,6 +24,7 @@ from shakedown.report.tables.recipes import TABLES
 
 def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]:
     """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
+    from shakedown.report.tables.changes import CHANGES, change_rows
     from shakedown.report.tables.judging import judging_tables
     from shakedown.report.tables.nodes import node_tables
     from shakedown.report.tables.scaling import SCALING, scaling_rows
@@ -38,6 +39,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "requirements.csv": to_csv(_REQUIREMENTS, _requirements(requirements(document, record, scorecard))),
         "ladders.csv": to_csv(_LADDERS, _ladders(scorecard)),
         "scaling.csv": to_csv(SCALING, scaling_rows(evidence.scaling)),
+        "changes.csv": to_csv(CHANGES, change_rows(evidence.changes)),
         "components.csv": to_csv(_COMPONENTS, _components(scorecard)),
         "cases.csv": to_csv(_CASES, _cases(evidence.cases)),
         "figures.csv": to_csv(_FIGURES, _figures(evidence.cases)),
