@@ -42,8 +42,8 @@ PROGRAM = (
 )
 OF_NODES = ("sockets", "cores", "threads_per_core", "numa", "memory_bytes", "features", "gpus")
 MEASURED = ("measure", "of", "test", "statistic", "leave_out", "epochs", "since", "inputs")
-SUBJECT = ("test", "figure", "basis", "where", "statistic", "mode", "unit")
-ASKED = ("contract", "test", "figure", "must", "basis", "where", "statistic", "mode")
+SUBJECT = ("test", "figure", "basis", "where", "statistic", "mode", "unit", "inputs")
+ASKED = ("contract", "test", "figure", "must", "basis", "where", "statistic", "mode", "inputs")
 
 
 def asks_less(old: Json, new: Json) -> set[Any]:

@@ -21,6 +21,7 @@ class ContractRow(Struct, frozen=True):
     ``value``: what they lie around, 4148 of ``4148 s +2%``; None where only bounds are written.
     ``statistic``: ``each`` run on its own, or one number of all that count. ``mode`` "" = whatever the mode. ``verdict``: a run
     outside is judged ``performance``; only rows on each run can. ``place`` is where it was written (file:line).
+    ``inputs``: of a row on a score the digest of what that is computed from: other inputs ask for something else.
     """
 
     name: str  # unique over all contracts: CONTRACT:NUMBER
@@ -41,6 +42,7 @@ class ContractRow(Struct, frozen=True):
     clause: str = ""
     about: str = ""
     place: str = ""
+    inputs: str = ""
 
 
 class Criterion(Struct, frozen=True):

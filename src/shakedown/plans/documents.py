@@ -127,7 +127,7 @@ def document_of(
     cases = join_needs(root, components, _cases_of(components, selector), selector) if whole else None
     if cases is None:
         return None
-    contracts = freeze_contracts(root, values.get("contract", ()), reading, context, here, cases)
+    contracts = freeze_contracts(root, values.get("contract", ()), reading, context, here, cases, scores)
     if contracts is None:
         return None
     every = (*sources, *_sources(reading, context, selector), *contracts.sources, *reading.failure_sources)

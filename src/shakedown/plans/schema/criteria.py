@@ -47,7 +47,8 @@ class Must:
     text: str
 
 
-def _must(text: str) -> Must:
+def read_must(text: str) -> Must:
+    """Purpose: a comparison and an amount. Raises InvalidValue."""
     if text.strip() == "all":
         return Must("=", "100%", "all")
     match = re.fullmatch(r"\s*(<=|>=|==|=|<|>|≤|≥)\s*([^<>=\s].*?)\s*", text)
@@ -96,7 +97,7 @@ def _since(text: str) -> str:
     raise InvalidValue(f"'{text}' names no baseline", "write the name of a baseline of the plan, or epoch 1")
 
 
-BOUND = Parsed("a bound, such as '>= 95%'", _must)
+BOUND = Parsed("a bound, such as '>= 95%'", read_must)
 _LEFT_OUT = Parsed("what is left out, such as 'ruled site'", _left_out)
 
 CRITERION = Record(
