@@ -16,6 +16,7 @@ from shakedown.metrics.rows.table import Record
 from shakedown.metrics.rulings import RatesOfTest, rates
 from shakedown.metrics.scaling import Series, scaled
 from shakedown.metrics.stability import Stability, stability
+from shakedown.metrics.toolchains import Matrix, toolchains_of
 from shakedown.metrics.utilisation import Utilisation, utilisation
 from shakedown.metrics.window_spells import WindowSpell, window_spells
 from shakedown.model.nouns import Document
@@ -41,6 +42,7 @@ class Evidence:
     windows: tuple[WindowSpell, ...] = ()
     scaling: tuple[Series, ...] = ()
     changes: tuple[Asked, ...] = ()
+    toolchains: tuple[Matrix, ...] = ()
 
     @property
     def orders(self) -> list[NoteRow]:
@@ -56,7 +58,7 @@ class Evidence:
 
 def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> Evidence:
     """Purpose: everything that follows from the rows."""
-    cases = summarise(document, record)
+    cases, people = summarise(document, record), populations(document, record)
     return Evidence(
         document=document,
         record=record,
@@ -70,8 +72,9 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         stability=stability(document, record),
         loads=loads(document, record),
         windows=window_spells(document, record),
-        scaling=tuple(scaled(document, populations(document, record))),
+        scaling=tuple(scaled(document, people)),
         changes=tuple(looks_of_plan(document, record)),
+        toolchains=tuple(toolchains_of(document, people, record)),
     )
 
 
