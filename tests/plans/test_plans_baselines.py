@@ -48,7 +48,7 @@ def measured(campaign: str, epoch: int) -> Baseline:
         BaselineCase("m", "performance", (("n", n),), "local:cores", "isolated", 3, 0, (), samples) for n in "12"
     )
     every = (*cases, BaselineCase("other", judged=1))
-    return Baseline("", campaign, epoch, content_digest(campaign, epoch, every), 7, "s" * 64, True, every)
+    return Baseline("", campaign, epoch, content_digest(campaign, epoch, every), "s" * 64, True, every)
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ class Baseline(Struct, frozen=True):
     """A baseline of the plan, by its name. ``campaign`` "": the plan gives the values.
 
     ``epoch``: of the campaign, 0 = all of it. ``digest``: of what was measured there, the sha256 that tells it from any other.
-    ``event``: the last one of its log when it was read; ``seal``: the digest of its newest seal, "" where nobody sealed it.
+    ``seal``: the digest of its newest seal, "" where nobody sealed it.
     ``one_partition``: its system has one, so that the name of that does not matter.
     """
 
@@ -61,7 +61,6 @@ class Baseline(Struct, frozen=True):
     campaign: str = ""
     epoch: int = 0
     digest: str = ""
-    event: int = 0
     seal: str = ""
     one_partition: bool = False
     cases: tuple[BaselineCase, ...] = ()

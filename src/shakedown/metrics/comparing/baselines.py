@@ -31,7 +31,6 @@ def baseline_of(source: Source, seal: str = "") -> Baseline:
         campaign,
         source.epoch,
         content_digest(campaign, source.epoch, cases),
-        source.record.seq,
         seal,
         len({case.partition for case in source.document.cases}) <= 1,
         cases,
