@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from shakedown.conductor.record.differences import NOT_TOLD, differences
+from shakedown.model.baselines import Baseline
 from shakedown.model.failures import FailureClass
 from shakedown.model.filling import Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.judging import Contract
@@ -127,7 +128,7 @@ OTHERWISE: dict[str, Any] = {
     "ad_hoc": "--test a", "consent": ("amend",), "parties": (Party("site", ("Ada",)),), "limits": Limits((("a", 4),)),
     "system": replace(SYSTEM, budgets=()), "components": (replace(COMPONENT, duration_s=60.0),), "cases": (), "tests": (),
     "contracts": (Contract("c", rows=()),), "scores": (Score("s", "ci", ()),),
-    "failures": (FailureClass("f", "memory", "it is", "", ()),),
+    "failures": (FailureClass("f", "memory", "it is", "", ()),), "baselines": (Baseline("before", "p-1"),),
 }  # fmt: skip
 
 
@@ -136,6 +137,23 @@ def test_no_field_of_a_plan_changes_in_silence(name: str) -> None:
     """A new field of the document fails here until it is told, or is said to tell nothing."""
     told = differences(DOCUMENT, replace(DOCUMENT, **{name: OTHERWISE[name]}))
     assert len(told) == 1, told
+
+
+def test_a_baseline_is_told_by_what_it_is_and_by_the_digest_of_its_values() -> None:
+    """Not where the campaign was read again and says the same."""
+    old = Baseline("before", "p-1", 0, "a" * 64)
+    values, sealed = replace(old, digest="b" * 64), replace(old, seal="c" * 64)
+
+    def told(now: Baseline) -> list[str]:
+        return differences(replace(DOCUMENT, baselines=(old,)), replace(DOCUMENT, baselines=(now,)))
+
+    was = f"p-1 (not sealed, values {'a' * 16})"
+    assert told(old) == []
+    assert told(sealed) == [f"baseline before is changed: {was} -> p-1 (sealed {'c' * 16})"]
+    assert told(values) == [
+        f"baseline before is changed: {was} -> p-1 (not sealed, values {'b' * 16})",
+        f"baseline before is changed: values {'a' * 16} -> {'b' * 16}",
+    ]
 
 
 def test_a_seed_and_what_is_unavailable_are_told_in_numbers_and_words() -> None:

@@ -27,11 +27,25 @@ EXAMPLES = [
     (PAGE[: found.start()].count("\n") + 1, found.group(1))
     for found in re.finditer(r"^ *```yaml example\n(.*?)^ *```", PAGE, flags=re.MULTILINE | re.DOTALL)
 ]
-KEYS = {"rules", "component", "parties", "consent", "scores", "contract", "expect", "needs", "log", "ended", "gives"}
+KEYS = {
+    "rules",
+    "component",
+    "parties",
+    "consent",
+    "scores",
+    "baselines",
+    "contract",
+    "expect",
+    "needs",
+    "log",
+    "ended",
+    "gives",
+}
 OF_THE_PLAN = (
     "parties",
     "consent",
     "scores",
+    "baselines",
     "contract",
     "expect",
 )  # keys of an amendment that are none of the component
@@ -162,7 +176,7 @@ def _plan(root: Path, example: dict[str, Any]) -> Document:
         known += f"needs: {first}\n" if first else ""
         (root / f"tests/{test}.yaml").write_text(written.replace("NAME", test) + known)
     plan = {"plan": "p", "system": "machine", "components": [{kind: component}]}
-    plan |= {key: example[key] for key in ("parties", "consent", "scores") if key in example}
+    plan |= {key: example[key] for key in ("parties", "consent", "scores", "baselines") if key in example}
     if "contract" in example:
         contract = {
             "contract": "c",

@@ -10,7 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from shakedown.metrics.comparing.cells import Cell, Pair, Source, cells_of, node_pairs, pairs_of
-from shakedown.metrics.comparing.compare import LEAST, LEVEL, Comparison, compare
+from shakedown.metrics.comparing.chances import LEVEL
+from shakedown.metrics.comparing.compare import LEAST, Comparison, compare
 from shakedown.metrics.comparing.history import History, history_of
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.figures import FigureSpec, Pairs

@@ -264,10 +264,11 @@ def test_a_test_with_the_other_keys_is_read_without_a_fault() -> None:
 
 
 # Keys that would change what the example is about; files of their own try them: test_plans_resources.py, test_plans_identical.py,
-# test_plans_set_up.py, test_plans_drills.py.
+# test_plans_set_up.py, test_plans_drills.py, test_plans_baselines.py.
 ELSEWHERE = {"node_types.TYPE.gpus", "node_types.TYPE.gpus.model", "run.memory"} | {
     f"components[].KIND.criteria.CRITERION.{key}" for key in ("files", "across")
 }
+ELSEWHERE |= {"baselines.BASELINE.campaign", "baselines.BASELINE.epoch", "baselines.BASELINE.values[].mode"}
 ELSEWHERE |= {"components[].KIND.set_up", "components[].KIND.clean_up"}
 ELSEWHERE |= {path for path, _ in documented(TABLES["plan"]) if path.startswith("components[].KIND.drills")}
 

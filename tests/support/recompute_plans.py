@@ -41,8 +41,9 @@ PROGRAM = (
     "container",
 )
 OF_NODES = ("sockets", "cores", "threads_per_core", "numa", "memory_bytes", "features", "gpus")
-SUBJECT = ("test", "figure", "basis", "where", "statistic", "mode", "unit")
-ASKED = ("contract", "test", "figure", "must", "basis", "where", "statistic", "mode")
+MEASURED = ("measure", "of", "test", "statistic", "leave_out", "epochs", "since", "inputs")
+SUBJECT = ("test", "figure", "basis", "where", "statistic", "mode", "unit", "inputs")
+ASKED = ("contract", "test", "figure", "must", "basis", "where", "statistic", "mode", "inputs")
 
 
 def asks_less(old: Json, new: Json) -> set[Any]:
@@ -84,7 +85,10 @@ def _criteria_ask_less(part: Json, now: Json) -> set[Any]:
             found.add((part["name"], item["name"]))
             continue
         less = mine["enough"] > item["enough"] or mine["unit"] != item["unit"] or _lets_more_pass(item, mine)
-        if less or any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
+        if less or any(
+            mine[key] != item[key]
+            for key in ("measure", "of", "test", "statistic", "leave_out", "epochs", "since", "inputs")
+        ):
             found.add((part["name"], item["name"], repr(mine)))
     return found
 

@@ -21,6 +21,7 @@ from shakedown.audit.page_check import PageCheck, check_page
 from shakedown.audit.register_check import own_entry
 from shakedown.audit.seals_seen import SealSeen, newer_than, seals_seen, under_no_seal
 from shakedown.conductor.driver.snapshots import Snapshots
+from shakedown.conductor.record.baselines import look_at
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.environments import read_named
 from shakedown.conductor.record.settling import parties_of_seals
@@ -39,10 +40,11 @@ from shakedown.events.verification import Verification, verify
 from shakedown.machine.fingerprint_facts import digest_of_content
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.metrics.words import plural
+from shakedown.model.baselines import AWAY, SAME
 from shakedown.model.errors import RecordError, ShakedownError, UsageError
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Source
+from shakedown.model.nouns import Document, Source
 from shakedown.plans.files import CATALOGUE
 
 _DIGEST = re.compile("[0-9a-fA-F]{8,64}")
@@ -362,9 +364,22 @@ def _compare_sources(found: Verified, layout: Layout, record: Record, site: Path
     found.checked.append(
         f"contracts, tests, golden files, the plan and the system: {same} of {len(own)} are as at the start"
     )
+    _compare_baselines(found, document, place)
     catalogue = _catalogue_differs(source for source in document.sources if source.path.startswith(CATALOGUE))
     if catalogue:
         found.unchecked.append(f"{len(catalogue)} tests of the catalogue are not those of this version: {catalogue[0]}")
+
+
+def _compare_baselines(found: Verified, document: Document, site: Path) -> None:
+    """The campaigns that the plan in force takes as baselines, against what was frozen of them."""
+    for baseline in (one for one in document.baselines if one.campaign):
+        state, said = look_at(site, baseline)
+        if state == SAME:
+            found.checked.append(said)
+        elif state == AWAY:
+            found.unchecked.append(said)
+        else:
+            found.changed.append(said)
 
 
 def _site_of(layout: Layout) -> Path | None:

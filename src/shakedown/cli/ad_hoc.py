@@ -53,12 +53,13 @@ def document_of(plan: str | None, options: Options, site: Path | None) -> tuple[
     Errors: UsageError where both or neither is named, or an option is wrong; FileProblems with what is wrong in files.
     """
     from shakedown.cli.driving import site_of, this_machine
+    from shakedown.conductor.record.baselines import past_of
     from shakedown.plans import find_site, read_plan
 
     refuse_mixed(plan, options)
     if plan is not None:
         root = find_site(site or site_of(plan))
-        return root, read_plan(root, plan, this_machine)
+        return root, read_plan(root, plan, this_machine, past=past_of(root))
     from shakedown.plans.ad_hoc import ad_hoc_document
 
     root = find_site(site)

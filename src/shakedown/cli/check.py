@@ -30,12 +30,13 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     does not start, unless it says 'unavailable: restrict'. Warnings are no faults: they say where a plan may not do what its
     author meant.
     """
+    from shakedown.conductor.record.baselines import past_of
     from shakedown.machine import this_system
     from shakedown.plans import find_site
     from shakedown.plans.checking import check_site
 
     where = find_site(Path(site) if site else None)
-    checked = check_site(where, this_system, files, faults=_faults)
+    checked = check_site(where, this_system, files, faults=_faults, past=past_of(where))
     if checked.problems and not as_json:
         raise FileProblems(checked.problems)
     counts = {name: getattr(checked, name) for name in ("systems", "tests", "cases", "contracts", "plans")}

@@ -55,6 +55,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "What moved between campaigns, epochs, toolchains, nodes."),
     "history": ("history", "One figure over all campaigns of a site."),
     "scaling": ("scaling", "How tests scale: speed-up, efficiency, serial share."),
+    "toolchains": ("toolchains", "Builds, bits and speed of tests with several."),
     "golden": ("golden", "Write the golden sums of a run's files."),
     "reference": ("reference", "Propose contract rows from what campaigns measured."),
     "seal": ("seal", "Close the record under a digest that both sides sign."),
@@ -76,7 +77,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Prepare": ("init", "check", "list", "show", "schema", "kernels", "reference", "golden"),
     "Run": ("run", "resume"),
     "Watch": ("status", "serve", "feed", "alert", "why", "runs", "log", "failures", "nodes", "export", "figures"),
-    "Compare": ("compare", "history", "scaling", "import"),
+    "Compare": ("compare", "history", "scaling", "toolchains", "import"),
     "Steer": (
         "pause",
         "drain",

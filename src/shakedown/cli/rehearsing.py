@@ -190,6 +190,7 @@ def _limits_in_words(main: Limits | None) -> list[str]:
 def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     """Purpose: freeze the plan, read the scenario and make the rehearsal's directory."""
     from shakedown.cli.unavailable import warn_of_refusal
+    from shakedown.conductor.record.baselines import past_of
     from shakedown.conductor.record.registering import refuse_used
     from shakedown.events.campaigns import REHEARSALS, create_campaign, new_identifier
     from shakedown.events.register import read_register
@@ -202,7 +203,7 @@ def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     from shakedown.rehearsal.virtual_session import Rehearsal
 
     root = find_site(wish.site or site_of(wish.plan))
-    document = read_plan(root, wish.plan, this_machine, system=wish.system)
+    document = read_plan(root, wish.plan, this_machine, system=wish.system, past=past_of(root))
     warn_of_refusal(document)
     scenario = with_past_times(read_scenario(root, document, wish.scenario), root)
     asked = troubles(scenario, wish.faults, document.system)

@@ -108,6 +108,8 @@ def _render(data: dict[str, Any]) -> str:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
     parts += [_clock(clock) for clock in data.get("clocks", [])]
     parts += [f"{one['component']}: drill {one['drill']} {one['says']}" for one in data.get("drills", [])]
+    for one in data.get("baselines", []):
+        parts.append(f"baseline {one['baseline']}: {one['against']}{'; ' + one['says'] if one['says'] else ''}")
     for name, phase in data.get("builds", {}).items():
         if phase != "done":
             parts.append(f"build {name}: {phase}")

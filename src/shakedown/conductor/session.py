@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shakedown import __version__
 from shakedown.conductor.commands.registry import commands_for
+from shakedown.conductor.driver.baselines import look_at_baselines
 from shakedown.conductor.driver.conditions import Conditions
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.disk_room import Room
@@ -148,9 +149,9 @@ def _session(
             watchers.started()
             if tail.cut_bytes:
                 _say_torn(conductor, tail)
-            for name in refused:
-                why = f"{name} is not what the log leads to: the state was folded from the log, and the snapshot is made again"
-                conductor.log("finding", value={"kind": "snapshot_refused", "snapshot": name}, reason=why)
+            _say_refused(conductor, refused)
+            site = conditions.layout.root.parent.parent
+            look_at_baselines(conductor, site)
             fingerprints.take(conductor)
             loop(conductor, stop)
             left = (
@@ -160,6 +161,7 @@ def _session(
             log_asked(conductor)
             if goes_on:
                 conditions.look_again(conductor, late=conductor.state.phase == CampaignPhase.ENDED)
+                look_at_baselines(conductor, site)
             known = {} if conditions.digest == conductor.state.driver.inputs else {"inputs": conditions.digest}
             conductor.log("driver_stop", value=known, reason=left or "the campaign is over")
             conductor.commit()
@@ -171,6 +173,12 @@ def _session(
 def _log_durably(conductor: Conductor, event: str, value: dict[str, Any]) -> None:
     conductor.log(event, value=value)
     conductor.commit()
+
+
+def _say_refused(conductor: Conductor, snapshots: Sequence[str]) -> None:
+    for name in snapshots:
+        why = f"{name} is not what the log leads to: the state was folded from the log, and the snapshot is made again"
+        conductor.log("finding", value={"kind": "snapshot_refused", "snapshot": name}, reason=why)
 
 
 def _say_torn(conductor: Conductor, tail: Tail) -> None:

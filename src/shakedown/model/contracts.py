@@ -73,6 +73,7 @@ def content(row: ContractRow) -> dict[str, Any]:
     """Purpose: what a row asks for, as plain data. Its name is its place, which another row may have after an amendment."""
     said: dict[str, Any] = {key: getattr(row, key) for key in ("contract", "test", "figure", "must", "basis")}
     said |= {"where": {key: list(values) for key, values in row.where}, "statistic": row.statistic, "mode": row.mode}
+    said |= {"inputs": row.inputs}
     return {key: value for key, value in said.items() if value}
 
 

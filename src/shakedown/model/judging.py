@@ -21,6 +21,7 @@ class ContractRow(Struct, frozen=True):
     ``value``: what they lie around, 4148 of ``4148 s +2%``; None where only bounds are written.
     ``statistic``: ``each`` run on its own, or one number of all that count. ``mode`` "" = whatever the mode. ``verdict``: a run
     outside is judged ``performance``; only rows on each run can. ``place`` is where it was written (file:line).
+    ``inputs``: of a row on a score the digest of what that is computed from: other inputs ask for something else.
     """
 
     name: str  # unique over all contracts: CONTRACT:NUMBER
@@ -41,6 +42,7 @@ class ContractRow(Struct, frozen=True):
     clause: str = ""
     about: str = ""
     place: str = ""
+    inputs: str = ""
 
 
 class Criterion(Struct, frozen=True):
@@ -57,7 +59,8 @@ class Criterion(Struct, frozen=True):
     ``outliers``. ``epochs``: ``all``, ``last`` (only what was judged in the epoch in force) or a least epoch as a number.
     ``inputs``: of the measure ``score`` the digest of what the score is computed from: other inputs ask for something else.
     ``files``: of ``identical`` the pattern whose recorded sums are compared; ``across``: parameters in which the cases may differ.
-    ``at``: of ``efficiency`` the size that it is asked at, 0 = the largest.
+    ``at``: of ``efficiency`` the size that it is asked at, 0 = the largest. ``since``: of ``change since`` and ``failures since``
+    the baseline, or ``epoch N``; ``inputs`` is then the digest of that baseline.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Criterion(Struct, frozen=True):
     files: str = ""
     across: tuple[str, ...] = ()
     at: float = 0.0
+    since: str = ""
 
 
 class Contract(Struct, frozen=True):

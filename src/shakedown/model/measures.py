@@ -16,6 +16,8 @@ from shakedown.model.entry_points import declared_in_packages
 
 GROUP = "shakedown.measures"
 RESULTS = ("mode", "test", "per", "leave_out", "epochs")  # keys that narrow which runs count
+CHANGE_SINCE, FAILURES_SINCE = "change since", "failures since"
+SINCE = (CHANGE_SINCE, FAILURES_SINCE)  # measures that hold runs against earlier ones
 
 
 class Measure(Struct, frozen=True):
@@ -27,7 +29,8 @@ class Measure(Struct, frozen=True):
     - ``keys``: the keys of a criterion that have a meaning for it; ``per``: the words of its key ``per``
     - ``recipe``: how its number is computed again from the report's tables. It may name {rows} (of runs.csv), {values} (of
       values.csv), {row} (component and test), {of}, {statistic}, {basis}, {files} and {across}
-    - ``phrase``: how a criterion is told, where its name alone does not say it. It may name {statistic}, {of} and {files}
+    - ``phrase``: how a criterion is told, where its name alone does not say it. It may name {statistic}, {of},
+      {files} and {since}
     - ``better``: ``higher`` or ``lower``; "": as the figure. ``share_of_runs``: its share counts runs
     - ``beyond_all``: its share may be more than all; ``negative``: less than nothing
     - ``always_per_case``: each case is always judged on its own
@@ -239,6 +242,31 @@ MEASURES: tuple[Measure, ...] = (
         keys=("test", "mode", "at", "epochs"),
         phrase="{name}",
         beyond_all=True,
+    ),
+    Measure(
+        CHANGE_SINCE,
+        "how much worse the figure `of` is than in what `since` names, case by case, where runs show a change: of a time what it "
+        "adds, of a rate what it loses; the bound is the smallest change that matters",
+        "shakedown.metrics.judging.since:change_since",
+        "changes.csv, rows with {row} and criterion = this one: the greatest worse_by; decided by worse_by, interval_high and "
+        "corrected there",
+        keys=("of", "since", "mode", "test", "epochs"),
+        phrase="change of {of} since {since}",
+        better="lower",
+        beyond_all=True,
+        negative=True,
+    ),
+    Measure(
+        FAILURES_SINCE,
+        "how much larger the share of runs that do not pass is than in what `since` names, case by case: in points of a share",
+        "shakedown.metrics.judging.since:failures_since",
+        "changes.csv, rows with {row} and criterion = this one: the greatest worse_by",
+        keys=("since", "mode", "test", "epochs"),
+        phrase="failures since {since}",
+        better="lower",
+        share_of_runs=True,
+        negative=True,
+        sees_failures=True,
     ),
     Measure(
         "largest size",

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from shakedown.model.baselines import Baseline
 from shakedown.model.dialects import EMBEDDED
 from shakedown.model.failures import FailureClass
 
@@ -509,3 +510,4 @@ class Document(Struct, frozen=True):
     scores: tuple[Score, ...] = ()  # those with a bound are criteria of the component named scores
     consent: tuple[str, ...] = ()  # kinds of acts without effect on the outcome until every party agreed
     ad_hoc: str = ""
+    baselines: tuple[Baseline, ...] = ()  # what criteria on a change are held against

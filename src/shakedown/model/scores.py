@@ -6,11 +6,14 @@ A new kind is a function and a declaration: in ``KINDS``, or in a package of a s
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.model.entry_points import declared_in_packages
 
@@ -166,6 +169,17 @@ def score_kinds() -> Mapping[str, ScoreKind]:
     """
     ours = {kind.name: kind for kind in KINDS}
     return ours | declared_in_packages(GROUP, ScoreKind, "kind of score", ours)
+
+
+def inputs_digest(score: Score) -> str:
+    """Purpose: the sha256 of what a score is computed from; its sentence and its clause are no part of that."""
+    said = replace(score, about="", clause="", faster=0.0)
+    return hashlib.sha256(msgspec.json.encode(said, order="deterministic")).hexdigest()
+
+
+def part_of(score: Score, of: str, place: int) -> Score:
+    """Purpose: a score cut down to one of its parts, under the name ``of``; the score itself for place -1."""
+    return score if place < 0 else replace(score, name=of, parts=(score.parts[place],))
 
 
 def named_by(of: str, scores: tuple[Score, ...]) -> tuple[Score, int] | None:

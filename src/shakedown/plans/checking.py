@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shakedown.model.baselines import Past
 from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.nouns import Case
 from shakedown.model.printed import Published
@@ -56,16 +57,23 @@ Faults = Callable[[Machine], Iterable[tuple[Published, str, str | None]]]
 
 
 def check_site(
-    site: Path, here: Here, files: tuple[str, ...] = (), kernels: Path | None = None, faults: Faults | None = None
+    site: Path,
+    here: Here,
+    files: tuple[str, ...] = (),
+    kernels: Path | None = None,
+    faults: Faults | None = None,
+    past: Past | None = None,
 ) -> Checked:
     """Purpose: read everything, on every system of the site and on this machine. ``files`` narrows the problems to theirs, and
     with a plan among them to those that keep it from starting.
 
-    ``faults``: what is wrong with the numbers that are printed of a machine, each with a message and a way out.
+    ``faults``: what is wrong with the numbers that are printed of a machine, each with a message and a way out. ``past``: reads the
+    campaigns that plans take as baselines.
     Errors: UsageError where one of ``files`` is no file of the site.
     """
     with steady_memory():
         reading = read_site(site)
+        reading.past = past
         names = _names(reading, files)
         machines = [*reading.machines.values(), Machine(here())]
         contexts = [reading.context(machine, kernels) for machine in machines]
@@ -78,9 +86,7 @@ def check_site(
             tell_unbound(reading.tests, (case for case in mine if case.test in own), context, reading.advice)
         _check_contracts(reading, contexts, cases)
         check_rehearsals(reading)
-        for machine in reading.machines.values():
-            for one, message, hint in faults(machine) if faults else ():
-                reading.problems.file(machine.file, f"published: {message}", hint, one.line, one.column)
+        _tell_published(reading, faults)
         # A plan does not start while a test, a system or a contract is at fault: what is told of a plan is what a start would tell.
         of_a_plan = any(file.name in names for file in reading.plans.values())
         every = len(reading.problems.found)
@@ -100,6 +106,13 @@ def check_site(
             _beyond(reading, contexts, cases, names if files else None),
             every - len(reading.problems.found),
         )
+
+
+def _tell_published(reading: Site, faults: Faults | None) -> None:
+    """What is wrong with the numbers that are printed of the site's machines."""
+    for machine in reading.machines.values():
+        for one, message, hint in faults(machine) if faults else ():
+            reading.problems.file(machine.file, f"published: {message}", hint, one.line, one.column)
 
 
 def _of_plan(problem: Problem) -> bool:

@@ -14,10 +14,12 @@ from typing import Any
 from msgspec.structs import replace
 from yaml.nodes import MappingNode
 
+from shakedown.model.baselines import Past
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Case, Component, Document, Limits, Source
 from shakedown.plans.binding import tell_unbound
 from shakedown.plans.braces import tell_unfilled_in_plan
+from shakedown.plans.components.baselines import frozen_baselines, read_baselines
 from shakedown.plans.components.components import Selector, read_components
 from shakedown.plans.components.lints import advise
 from shakedown.plans.components.needs_in_plan import join_needs
@@ -35,14 +37,23 @@ from shakedown.plans.site import Site, read_site
 from shakedown.plans.telling_lost import tell_lost
 
 
-def read_plan(site: Path, plan: str, here: Here, kernels: Path | None = None, system: str | None = None) -> Document:
-    """Purpose: the document of a plan, named or given as a path; on another system than its own where one is named.
+def read_plan(
+    site: Path,
+    plan: str,
+    here: Here,
+    kernels: Path | None = None,
+    system: str | None = None,
+    past: Past | None = None,
+) -> Document:
+    """Purpose: the document of a plan, named or given as a path; on another system than its own where one is named. ``past``: reads
+    the campaigns that it takes as baselines; without it these stay empty, which is enough to look at a plan.
 
     Errors: FileProblems with everything that is wrong in the plan, its system and the site's tests; UsageError where
     there is no such plan.
     """
     with steady_memory():
         reading = read_site(site)
+        reading.past = past
         file = find_plan(reading, plan)
         reading.problems.found = [p for p in reading.problems.found if not p.path.startswith("plans/")]
         document = plan_document(reading, file, here, kernels, system)
@@ -95,9 +106,8 @@ def document_of(
     """
     problems = reading.problems
     before = len(problems)
-    root = read_nodes(data, name, problems)
-    values = None if root is None else PLAN.read(root, "", problems)
-    if root is None or values is None or len(problems) > before:
+    root, values = _values(reading, data, name)
+    if root is None or values is None:
         return None
     if system is not None:
         values = values | {"system": reading.machine(system, here).system.name if system != "here" else system}
@@ -108,14 +118,16 @@ def document_of(
     limits = read_limits(at, values.get("limits", {}), context)
     selector = Selector(context)
     parties = read_parties(root, values, problems)
+    selector.baselines = read_baselines(root, values.get("baselines") or {}, reading.past, problems)
     components = read_components(root, values["components"], selector, values.get("zone", "UTC"))
+    baselines = frozen_baselines(root, selector.baselines, components, selector, reading.advice)
     scores, settled = read_scores(root, values.get("scores") or {}, components, selector)
     check_limits(at, "plan", limits, selector.asked, selector.cases.values(), context)
     whole = len(problems) == before
     cases = join_needs(root, components, _cases_of(components, selector), selector) if whole else None
     if cases is None:
         return None
-    contracts = freeze_contracts(root, values.get("contract", ()), reading, context, here, cases)
+    contracts = freeze_contracts(root, values.get("contract", ()), reading, context, here, cases, scores)
     if contracts is None:
         return None
     every = (*sources, *_sources(reading, context, selector), *contracts.sources, *reading.failure_sources)
@@ -124,11 +136,19 @@ def document_of(
         failures=reading.failures,
         record_environment=reading.record_environment,
         parties=parties,
-        consent=tuple(dict.fromkeys(values.get("consent") or ())),
+        baselines=baselines,
     )
     _warn(reading, root, document, context)
     reading.lost += tell_lost(root, document, name, reading.advice)
     return replace(document, scores=scores, components=(*components, *settled))
+
+
+def _values(reading: Site, data: bytes, name: str) -> tuple[MappingNode | None, dict[str, Any] | None]:
+    """A plan's text as nodes and as values; None where anything is wrong with it."""
+    before = len(reading.problems)
+    root = read_nodes(data, name, reading.problems)
+    values = None if root is None else PLAN.read(root, "", reading.problems)
+    return (None, None) if len(reading.problems) > before else (root, values)
 
 
 def _warn(reading: Site, root: MappingNode, document: Document, context: Context) -> None:
@@ -181,6 +201,7 @@ def _document(
         sources=sources,
         contracts=contracts.contracts,
         unavailable=values.get("unavailable", "refuse"),
+        consent=tuple(dict.fromkeys(values.get("consent") or ())),
     )
 
 

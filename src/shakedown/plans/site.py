@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shakedown.model.baselines import Past
 from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.failures import FailureClass
 from shakedown.model.nouns import Source, System
@@ -51,6 +52,7 @@ class Site:
     failures: tuple[FailureClass, ...] = ()
     failure_sources: tuple[Source, ...] = ()
     record_environment: tuple[str, ...] = ()
+    past: Past | None = None  # reads what another campaign measured; None where that is not asked for
 
     @property
     def systems(self) -> tuple[System, ...]:

@@ -129,6 +129,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "drills": list(drills_now(state)),
+        "baselines": _baselines(layout, state),
         "asked": _asked(state),
         "nodes": {} if rehearsal_of(layout) else nodes_now(state),
         "told": _told(state),
@@ -150,6 +151,20 @@ def _told(state: State) -> list[dict[str, str]]:
         if job.phase == JobPhase.QUEUED and not we_hold(job):
             stuck.setdefault(about_of(state, job), {"job": job.id, "run": job.run, "why": what_it_needs(state, job)})
     return [*renamed, *forgotten, *stuck.values()]
+
+
+def _baselines(layout: Layout, state: State) -> list[dict[str, str]]:
+    """What criteria on a change are held against, and which of it is not as it was frozen: those criteria are undecided."""
+    if state.plan is None or not state.index.document.baselines:
+        return []
+    from shakedown.metrics.judging.since import baseline_state  # it takes time to load, and few plans have any
+
+    record = fold_runs(read_events(layout.log))
+    found = []
+    for one in state.index.document.baselines:
+        kind, said = baseline_state(one.name, record)
+        found.append({"baseline": one.name, "against": one.words, "state": kind or "as frozen", "says": said})
+    return found
 
 
 def drills_now(state: State) -> Iterator[dict[str, Any]]:

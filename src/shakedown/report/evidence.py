@@ -9,12 +9,14 @@ from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
 from shakedown.metrics.judging.populations import measured_value, populations
 from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.judging.since import Asked, looks_of_plan
 from shakedown.metrics.loads import Load, loads
 from shakedown.metrics.rows.rows import NoteRow, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.rulings import RatesOfTest, rates
 from shakedown.metrics.scaling import Series, scaled
 from shakedown.metrics.stability import Stability, stability
+from shakedown.metrics.toolchains import Matrix, toolchains_of
 from shakedown.metrics.utilisation import Utilisation, utilisation
 from shakedown.metrics.window_spells import WindowSpell, window_spells
 from shakedown.model.nouns import Document
@@ -39,6 +41,8 @@ class Evidence:
     loads: tuple[Load, ...] = ()
     windows: tuple[WindowSpell, ...] = ()
     scaling: tuple[Series, ...] = ()
+    changes: tuple[Asked, ...] = ()
+    toolchains: tuple[Matrix, ...] = ()
 
     @property
     def orders(self) -> list[NoteRow]:
@@ -54,7 +58,7 @@ class Evidence:
 
 def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> Evidence:
     """Purpose: everything that follows from the rows."""
-    cases = summarise(document, record)
+    cases, people = summarise(document, record), populations(document, record)
     return Evidence(
         document=document,
         record=record,
@@ -68,7 +72,9 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         stability=stability(document, record),
         loads=loads(document, record),
         windows=window_spells(document, record),
-        scaling=tuple(scaled(document, populations(document, record))),
+        scaling=tuple(scaled(document, people)),
+        changes=tuple(looks_of_plan(document, record)),
+        toolchains=tuple(toolchains_of(document, people, record)),
     )
 
 

@@ -69,7 +69,11 @@ def _render(scene: Scene, views: Sequence[RowView], bare: Sequence[Bare]) -> str
     matched = [view for view in views if view.matches]
     for test in dict.fromkeys(view.row.test for view in matched):
         count = sum(case.test == test for case in scene.cases)
-        parts += ["", f"{test}, {_cases(count)}", *(_row(view, count) for view in matched if view.row.test == test)]
+        parts += [
+            "",
+            f"{test}, {_cases(count)}" if count else test,
+            *(_row(view, count) for view in matched if view.row.test == test),
+        ]
     unmatched = [view for view in views if not view.matches]
     if unmatched:
         parts += ["", "unjudged, rows that match no case:", *(_unmatched(view.row) for view in unmatched)]

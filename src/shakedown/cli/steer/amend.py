@@ -32,6 +32,7 @@ def command(
     from shakedown.cli.steer.requests import record_wishes
     from shakedown.cli.unavailable import started
     from shakedown.conductor.commands.amend import keep_document
+    from shakedown.conductor.record.baselines import past_of
     from shakedown.machine import this_system
     from shakedown.model.layout import Layout
     from shakedown.plans import find_site, read_plan
@@ -39,7 +40,8 @@ def command(
 
     root = Path(site) if site else None
     layout = Layout(find_whole_campaign(root, campaign))
-    document = started(read_plan(find_site(root), plan, this_system), unavailable)
+    found = find_site(root)
+    document = started(read_plan(found, plan, this_system, past=past_of(found)), unavailable)
     digest, difference = keep_document(layout, look(layout), document)
     if not difference:
         emit({"difference": []}, as_json, lambda: "nothing differs from the plan in force; nothing to amend")

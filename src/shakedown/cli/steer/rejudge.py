@@ -40,10 +40,12 @@ def command(
     path = find_whole_campaign(root, campaign)
     document = None
     if plan is not None:
+        from shakedown.conductor.record.baselines import past_of
         from shakedown.machine import this_system
         from shakedown.plans import find_site, read_plan
 
-        document = read_plan(find_site(root), plan, this_system)
+        found = find_site(root)
+        document = read_plan(found, plan, this_system, past=past_of(found))
     outcome = rejudge_campaign(path, who, because, runs, document)
     emit(outcome, as_json, lambda: _render(outcome))
     return 0

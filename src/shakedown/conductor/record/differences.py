@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from shakedown.model.baselines import Baseline
 from shakedown.model.contracts import where_text
 from shakedown.model.failures import FailureClass
 from shakedown.model.filling import Phase, Window, Yield
@@ -24,6 +25,7 @@ from shakedown.model.units import show_duration
 _ONE_BY_ONE = (
     "components",
     "scores",
+    "baselines",
     "contracts",
     "tests",
     "cases",
@@ -43,6 +45,7 @@ def differences(before: Document, after: Document) -> list[str]:
     lines = [
         *_named("component", before.components, after.components, _of_component),
         *_named("score", before.scores, after.scores, _of_score),
+        *_named("baseline", before.baselines, after.baselines, _of_baseline),
         *_named("contract", before.contracts, after.contracts, _of_contract),
         *_named("test", before.tests, after.tests, _of_fields),
         *_named("case", before.cases, after.cases, _of_fields),
@@ -117,6 +120,16 @@ def _of_score(old: Score, new: Score) -> Iterator[str]:
     """Its own words, and those of its parts, each to the number."""
     yield from _of_fields(old, new, beside=("parts",))
     yield from _named("part", old.parts, new.parts, _of_fields)
+
+
+def _of_baseline(old: Baseline, new: Baseline) -> Iterator[str]:
+    """What it is, with its seal; its values by their digest."""
+    if old.words != new.words:
+        yield f"{old.words} -> {new.words}"
+    if old.digest != new.digest:
+        yield f"values {old.digest[:16]} -> {new.digest[:16]}"
+    elif old.cases != new.cases:
+        yield "more or less of its values is asked for"
 
 
 def _of_contract(old: Contract, new: Contract) -> Iterator[str]:

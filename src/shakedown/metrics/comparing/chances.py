@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+LEVEL = 0.005  # how often anything at all may be called changed in a comparison of equals
 _SAME = 1 + 1e-7  # two chances this close are equal: Fisher's test adds those that are no larger
 
 

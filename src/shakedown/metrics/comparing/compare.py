@@ -14,14 +14,13 @@ from msgspec.structs import replace
 
 from shakedown.metrics import statistics
 from shakedown.metrics.comparing.cells import Cell, Pair
-from shakedown.metrics.comparing.chances import fisher, holm
+from shakedown.metrics.comparing.chances import LEVEL, fisher, holm
 from shakedown.metrics.comparing.names import subject_names
 from shakedown.metrics.comparing.two_samples import FEWEST, Effect, effect_of, trimmed_mean
 from shakedown.metrics.judging.populations import count_verdicts
 from shakedown.model.errors import NOT_MET, UNDECIDED
 from shakedown.model.figures import FigureSpec, Pairs
 
-LEVEL = 0.005  # how often anything at all may be called changed in a comparison of equals
 LEAST = 0.02  # the smallest change that matters, where nobody says another
 
 Verdict = Literal["worse", "better", "changed", "no change seen", "too few runs"]

@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from shakedown.metrics import statistics
 from shakedown.metrics.comparing.cells import Source, cells_of
+from shakedown.metrics.comparing.chances import LEVEL
 from shakedown.metrics.comparing.change_points import change_points
-from shakedown.metrics.comparing.compare import LEVEL, Verdict
+from shakedown.metrics.comparing.compare import Verdict
 from shakedown.metrics.comparing.names import subject_names
 from shakedown.metrics.comparing.two_samples import Effect, effect_of, trimmed_means
 from shakedown.metrics.rows.rows import RunRow

@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from shakedown.metrics import statistics
 from shakedown.metrics.comparing.student import both_tails, two_sided_quantile
+from shakedown.model.baselines import FEWEST as FEWEST  # noqa: PLC0414
 
-FEWEST = 3  # values of each side below which nothing is tested
 TRIM, TRIM_FROM = 0.2, 10  # of the values at each end that are left out of the mean, where there are so many
 _NOTHING = 1e-9  # of the largest value: a median below this is taken as 0
 _DIGITS = 12  # of a number that may have been printed

@@ -404,4 +404,4 @@ def _at_least(old: ContractRow, new: ContractRow) -> bool:
 
 
 def _subject(row: ContractRow) -> tuple[object, ...]:
-    return row.test, row.figure, row.basis, row.where, row.statistic, row.mode, row.unit
+    return row.test, row.figure, row.basis, row.where, row.statistic, row.mode, row.unit, row.inputs

@@ -20,6 +20,7 @@ from shakedown.metrics.judging.populations import CaseRuns, Population, as_expec
 from shakedown.metrics.judging.relabelled import relabelled
 from shakedown.metrics.judging.scope import MeasureContext, arounds
 from shakedown.metrics.judging.score_measure import runs_behind
+from shakedown.metrics.judging.score_rows import with_score_rows
 from shakedown.metrics.judging.scorecard import (
     CaseScore,
     ComponentScore,
@@ -92,6 +93,7 @@ def score_people(
     components = tuple(_component(people[around.component.name], around) for around in every)
     finished = record.ended is not None
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
+    contract = with_score_rows(contract, document, people, record)
     outcome, given = campaign_outcome(components, finished), standing(document, record, contract, components)
     seen = Seen(document, record, people, every, components, _criterion, earlier, alone)
     taken, behind = taken_away(seen), left_behind(seen)
@@ -283,6 +285,7 @@ def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: 
         clause=criterion.clause,
         mode=criterion.mode,
         beneath=outcome,
+        cases=measured.parts,
     )
 
 

@@ -18,14 +18,15 @@ def decide(criterion: Criterion, measured: Measured) -> tuple[Outcome, str]:
         return "undecided", f"{measured.count} of the {criterion.enough} that are enough to judge"
     if measured.low is None or measured.high is None:
         return "undecided", measured.reason or "results are still to come"
-    if _holds(criterion, measured.low) and _holds(criterion, measured.high):
+    if holds(criterion, measured.low) and holds(criterion, measured.high):
         return "met", ""
     if _out_of_reach(criterion, measured.low, measured.high):
         return "not met", ""
     return "undecided", "results are still to come"
 
 
-def _holds(criterion: Criterion, value: float) -> bool:
+def holds(criterion: Criterion, value: float) -> bool:
+    """Purpose: whether a value is within the bound."""
     if same(value, criterion.bound):
         return "=" in criterion.comparison
     if criterion.comparison == "=":
@@ -37,7 +38,7 @@ def _out_of_reach(criterion: Criterion, low: float, high: float) -> bool:
     """No value between ``low`` and ``high`` satisfies it."""
     if criterion.comparison == "=":
         return not (same(low, criterion.bound) or same(high, criterion.bound) or low < criterion.bound < high)
-    return not _holds(criterion, high if criterion.comparison.startswith(">") else low)
+    return not holds(criterion, high if criterion.comparison.startswith(">") else low)
 
 
 def worst(criterion: Criterion, cases: Sequence[CaseScore]) -> int:

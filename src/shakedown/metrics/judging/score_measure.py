@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from shakedown.metrics.judging.at_bound import at_bound
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import MeasureContext
@@ -14,7 +12,7 @@ from shakedown.metrics.scores.inputs import Input, inputs_of
 from shakedown.metrics.scores.results import ScoreResult, made_up, result_of, score_words
 from shakedown.metrics.words import plural, some
 from shakedown.model.judging import Criterion
-from shakedown.model.scores import Score, named_by
+from shakedown.model.scores import Score, named_by, part_of
 
 
 def score_value(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
@@ -39,7 +37,7 @@ def _named(criterion: Criterion, around: MeasureContext) -> tuple[Score, tuple[I
     if named is None:
         return None
     score, place = named
-    asked = score if place < 0 else replace(score, name=criterion.of, parts=(score.parts[place],))
+    asked = part_of(score, criterion.of, place)
     return asked, inputs_of(asked, around.people, around.figures)
 
 

@@ -18,13 +18,25 @@ Acceptance = Literal["accepted", "accepted with restrictions", "rejected", "inco
 NOT_KNOWN = "not known"  # what an act came to shows only by running again without it
 
 
+class CaseScore(Struct, frozen=True):
+    """A criterion ``per: case``, for one case; of one ``per: test`` ``case`` is the test."""
+
+    case: str
+    outcome: Outcome
+    measured: float | None
+    count: int
+    arithmetic: str
+    reason: str = ""
+
+
 class Measured(Struct, frozen=True):
     """One measure over one population, with the arithmetic in words.
 
     ``value`` is None where there is nothing to measure. ``low`` and ``high`` bound what the measure can still become when
     the results still to come are in; both are ``value`` once nothing is to come. ``interval`` is at 95 %.
     ``restricted``: every case of the population is unavailable. ``whole``: it is about everything there is, so that no number of
-    values is too small to judge by: no run at all is fewer than the runs that must be.
+    values is too small to judge by: no run at all is fewer than the runs that must be. ``parts``: each case on its own, of a
+    measure that compares cases one by one.
     """
 
     value: float | None
@@ -36,17 +48,7 @@ class Measured(Struct, frozen=True):
     reason: str = ""
     restricted: bool = False
     whole: bool = False
-
-
-class CaseScore(Struct, frozen=True):
-    """A criterion ``per: case``, for one case; of one ``per: test`` ``case`` is the test."""
-
-    case: str
-    outcome: Outcome
-    measured: float | None
-    count: int
-    arithmetic: str
-    reason: str = ""
+    parts: tuple[CaseScore, ...] = ()
 
 
 class CriterionScore(Struct, frozen=True):

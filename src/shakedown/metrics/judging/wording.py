@@ -27,7 +27,8 @@ def measure_text(criterion: Criterion) -> str:
     """Purpose: what is measured, of which runs: "mean of elapsed, test cm4, isolated runs, per case"."""
     declared = measure_named(criterion.measure)
     phrase = declared.phrase if declared else "{name}"
-    text = phrase.format(name=criterion.measure, statistic=criterion.statistic, of=criterion.of, files=criterion.files)
+    names = {"statistic": criterion.statistic, "of": criterion.of, "files": criterion.files, "since": criterion.since}
+    text = phrase.format(name=criterion.measure, **names)
     parts = [
         f"test {criterion.test}" if criterion.test else "",
         f"across {', '.join(criterion.across)}" if criterion.across else "",

@@ -8,6 +8,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 from yaml.nodes import MappingNode, Node
 
+from shakedown.model.baselines import Baseline
 from shakedown.model.errors import did_you_mean
 from shakedown.model.events import SPARED, UNDETERMINED, VERDICTS
 from shakedown.model.nouns import Case, Component, Drill, Retry, Test
@@ -79,6 +80,7 @@ def _component(
             problems,
             lost,
             [selector.cases[case] for case in cases],
+            selector.baselines,
         ),
         retry=_retries(place(node, "retry"), entry.get("retry", {}), problems),
         modes=read_modes(place(node, "modes"), entry.get("modes"), problems),
@@ -201,6 +203,7 @@ class Selector:
         self.resolved: dict[tuple[str, frozenset[str]], Resolved | None] = {}
         self.named_only = named_only_of(context)
         self.asked: dict[str, None] = {}  # tests that are named, whether they can be read or not
+        self.baselines: dict[str, Baseline] = {}  # of the plan, by name
 
     def select(self, node: Node, selections: list[Any]) -> list[str]:
         """The ids of the cases that a list of selections names, each once, in its order."""

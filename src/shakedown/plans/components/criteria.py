@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from yaml.nodes import Node
 
+from shakedown.model.baselines import Baseline
 from shakedown.model.errors import did_you_mean
 from shakedown.model.figures import figure_of, measured_as
 from shakedown.model.judging import Criterion
-from shakedown.model.measures import Measure, measures
+from shakedown.model.measures import SINCE, Measure, measures
 from shakedown.model.nouns import Case, Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
 from shakedown.plans.components.component_parts import follows
 from shakedown.plans.components.efficiency import EFFICIENCY, check_efficiency
 from shakedown.plans.components.identical import IDENTICAL, check_identical
+from shakedown.plans.components.since import check_since
 from shakedown.plans.schema.amounts import unlike
 from shakedown.plans.schema.criteria import GOES_WITH, OF_FIGURES, OUTLIERS, PER, Must
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue, listed
 from shakedown.plans.schema.source_positions import place
+
+_WITHOUT_OUTLIERS = tuple(measure for measure in OF_FIGURES if measure in GOES_WITH["leave_out"])
+NO_BASELINES: Mapping[str, Baseline] = {}
 
 
 def read_criteria(
@@ -31,15 +36,16 @@ def read_criteria(
     problems: Problems,
     lost: frozenset[str] = frozenset(),
     cases: Sequence[Case] = (),
+    baselines: Mapping[str, Baseline] = NO_BASELINES,
 ) -> tuple[Criterion, ...]:
     """Purpose: the criteria of a component that runs these tests; what is wrong goes to ``problems``.
 
     ``component`` are its keys as they were read: a measure of modes or procedures needs them there. ``lost``: tests that it
     names and that could not be read: what is asked of them, or of a figure that may be theirs, cannot be told.
-    ``cases``: its own.
+    ``cases``: its own; ``baselines``: those of the plan, by name.
     """
     criteria = [
-        _criterion(place(node, name), name, entry, tests, component, problems, cases)
+        _criterion(place(node, name), name, entry, tests, component, problems, cases, baselines)
         for name, entry in written.items()
         if not _of_lost(entry, tests, lost)
     ]
@@ -62,26 +68,24 @@ def _criterion(
     component: dict[str, Any],
     problems: Problems,
     cases: Sequence[Case],
+    baselines: Mapping[str, Baseline],
 ) -> Criterion | None:
-    measure, must = entry["measure"], entry["must"]
-    before = len(problems)
+    measure, must, before = entry["measure"], entry["must"], len(problems)
     _check_keys(node, name, entry, problems)
     _check_component(node, name, entry, component, problems)
     if not tests and not measures()[measure].without_cases:
         return None  # nothing is selected, which is said already
     asked = _asked(node, name, entry, tests, problems)
-    _check_own(node, name, entry, asked, cases, problems)
+    _check_own(node, name, entry, asked, cases, baselines, problems)
     if len(problems) > before:
         return None
+    key = "of"
     try:
         units = _units(entry["of"], asked) if measure in OF_FIGURES else []
-    except InvalidValue as error:
-        problems.at(place(node, "of"), f"criteria.{name}.of: {error}", error.hint, error.about)
-        return None
-    try:
+        key = "must"
         bound, unit = _bound(must, measure, units)
     except InvalidValue as error:
-        problems.at(place(node, "must"), f"criteria.{name}.must: {error}", error.hint)
+        problems.at(place(node, key), f"criteria.{name}.{key}: {error}", error.hint, error.about)
         return None
     return Criterion(
         name=name,
@@ -103,13 +107,23 @@ def _criterion(
         files=entry.get("files", ""),
         across=_listed(entry.get("across", ())),
         at=entry.get("at", 0.0),
+        since=entry.get("since", ""),
+        inputs=baselines[entry["since"]].digest if entry.get("since", "") in baselines else "",
     )
 
 
 def _check_own(
-    node: Node, name: str, entry: dict[str, Any], tests: list[Test], cases: Sequence[Case], problems: Problems
+    node: Node,
+    name: str,
+    entry: dict[str, Any],
+    tests: list[Test],
+    cases: Sequence[Case],
+    baselines: Mapping[str, Baseline],
+    problems: Problems,
 ) -> None:
-    """What single measures ask of the tests that a criterion is about."""
+    """What single measures ask of the tests that a criterion is about, and of what it is held against."""
+    if entry["measure"] in SINCE:
+        check_since(node, name, entry, baselines, problems)
     if entry["measure"] == EFFICIENCY:
         check_efficiency(node, name, entry, tests, cases, problems)
     if entry["measure"] == IDENTICAL:
@@ -172,7 +186,7 @@ def _check_keys(node: Node, name: str, entry: dict[str, Any], problems: Problems
         problems.at(place(node, "per"), message, f"per: {per} goes with {listed(PER[per])}")
     if OUTLIERS in _listed(entry.get("leave_out", ())) and measure not in OF_FIGURES:
         message = f"criteria.{name}: '{measure}' has no outliers"
-        problems.at(place(node, "leave_out"), message, f"figures have: {listed(OF_FIGURES)}")
+        problems.at(place(node, "leave_out"), message, f"figures have: {listed(_WITHOUT_OUTLIERS)}")
     if measure == "fill / isolated" and entry.get("statistic") == "sd":
         message = f"criteria.{name}: a slowdown is no ratio of deviations"
         problems.at(place(node, "statistic"), message, "mean and median compare run times and rates")

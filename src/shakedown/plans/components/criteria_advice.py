@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from shakedown.model.baselines import FEWEST
 from shakedown.model.figures import figure_of, measured_as
 from shakedown.model.judging import Criterion
-from shakedown.model.measures import measures
+from shakedown.model.measures import FAILURES_SINCE, SINCE, measures
 from shakedown.model.nouns import Case, Component, Document, Mode, Partition, Test
 from shakedown.model.shared_nodes import different_nodes, place_of
 from shakedown.plans.components.bounds_against import ELAPSED, Advice, against, named
@@ -107,10 +108,15 @@ def _out_of_reach(keys: tuple[str, ...], criterion: Criterion, most: Most) -> It
     if criterion.measure == "runs" and criterion.comparison != "<" and criterion.bound > count:
         said = f"it must be {criterion.must}, and there are never more than {count} {what}"
         yield (*keys, "must"), named(criterion, said), "more repeats, or a lower bound"
-    elif criterion.enough > count and criterion.measure != "runs":
+    elif _enough(criterion) > count and criterion.measure != "runs":
         written = (*keys, "enough") if criterion.enough > 1 else keys
-        said = f"enough is {criterion.enough}, and there are never more than {count} {what}: it stays undecided"
+        said = f"enough is {_enough(criterion)}, and there are never more than {count} {what}: it stays undecided"
         yield written, named(criterion, said), _way(criterion, count)
+
+
+def _enough(criterion: Criterion) -> int:
+    """The fewest results that it is judged by; of a change those of each case."""
+    return max(criterion.enough, FEWEST) if criterion.measure in SINCE else criterion.enough
 
 
 def _between_counts(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
@@ -165,7 +171,8 @@ def _least(criterion: Criterion, most: Most) -> tuple[int, str]:
     what = f"values of {criterion.of}" if criterion.measure in OF_FIGURES else "runs"
     parts: dict[str, int] = {}
     for case in asked:
-        part = case.id if criterion.per == "case" else case.test if criterion.per == "test" else ""
+        alone = criterion.per == "case" or criterion.measure in SINCE
+        part = case.id if alone else case.test if criterion.per == "test" else ""
         parts[part] = parts.get(part, 0) + most.counted(criterion, case)
     if not parts:
         return criterion.enough, what  # nothing of it can run: that is told of by itself
@@ -274,7 +281,8 @@ def _needs_much(criterion: Criterion, component: Component, most: Most) -> bool:
     if criterion.measure == "passed / wanted" and not component.duration_s:
         return not criterion.comparison.startswith("<") and criterion.bound > 0.5
     every = 0 if component.duration_s else sum(most.counted(criterion, case) for case in most.asked(criterion))
-    return criterion.enough > max(2, every // 2) or 0 < every <= 2
+    least = _enough(criterion) * (len(list(most.asked(criterion))) if criterion.measure in SINCE else 1)
+    return least > max(2, every // 2) or 0 < every <= 2
 
 
 # ---- runs that fail --------------------------------------------------------------------------------------------------
@@ -314,6 +322,8 @@ def _may_fail(test: str, component: Component, most: Most) -> tuple[int, int]:
 
 def _counts_failures(criterion: Criterion, component: Component) -> bool:
     modes = {mode.name for mode in component.modes}
+    if criterion.measure == FAILURES_SINCE:
+        return criterion.bound < 1 and (not criterion.mode or modes <= {criterion.mode})
     asks = (
         measures()[criterion.measure].sees_failures and not criterion.comparison.startswith("<") and criterion.bound > 0
     )

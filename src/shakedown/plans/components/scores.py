@@ -6,7 +6,6 @@ afterwards which one was meant.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from shakedown.model.errors import did_you_mean
 from shakedown.model.judging import Criterion
 from shakedown.model.laws import complexity, names_of
 from shakedown.model.nouns import Case, Component
-from shakedown.model.scores import COMPONENT, MEASURE, Load, Score, ScoreKind, ScorePart, score_kinds
+from shakedown.model.scores import COMPONENT, MEASURE, Load, Score, ScoreKind, ScorePart, inputs_digest, score_kinds
 from shakedown.model.units import parse_quantity
 from shakedown.plans.components.components import Selector
 from shakedown.plans.components.score_cases import Plan, find_case
@@ -286,14 +285,8 @@ def _criteria(node: Node, score: Score, entry: dict[str, Any], problems: Problem
             of=name,
             must=must.text,
             clause=score.clause,
-            inputs=_digest(about),
+            inputs=inputs_digest(about),
         )
-
-
-def _digest(score: Score) -> str:
-    """What a score is computed from; its sentence and its clause are no part of that."""
-    said = msgspec.structs.replace(score, about="", clause="", faster=0.0)
-    return hashlib.sha256(msgspec.json.encode(said, order="deterministic")).hexdigest()
 
 
 def _bound(must: Must, unit: str) -> float:

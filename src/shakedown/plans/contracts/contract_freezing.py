@@ -15,9 +15,11 @@ from yaml.nodes import MappingNode
 from shakedown.model.contracts import specificity
 from shakedown.model.judging import Contract
 from shakedown.model.nouns import Case, Source
+from shakedown.model.scores import Score
 from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_rows import Matching, match_rows
 from shakedown.plans.contracts.contracts import ContractRead, Known, read_contract
+from shakedown.plans.contracts.score_rows import with_scores
 from shakedown.plans.finding import Here
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import near_or_all
@@ -38,9 +40,15 @@ class Frozen:
 
 
 def freeze_contracts(
-    root: MappingNode, written: str | Sequence[str], reading: Site, context: Context, here: Here, cases: Sequence[Case]
+    root: MappingNode,
+    written: str | Sequence[str],
+    reading: Site,
+    context: Context,
+    here: Here,
+    cases: Sequence[Case],
+    scores: Sequence[Score] = (),
 ) -> Frozen | None:
-    """Purpose: the contracts that a plan names, frozen; None where the context's problems have grown."""
+    """Purpose: the contracts that a plan names, frozen; None where the context's problems have grown. ``scores``: of the plan."""
     if not written:
         return Frozen(tuple(cases))
     problems = context.problems
@@ -52,11 +60,12 @@ def freeze_contracts(
     system = context.machine.system.name
     matching = match_rows([read.contract for read in reads], cases, system)
     tell_ties(matching, reads, problems)
+    contracts = tuple(with_scores(read.contract, scores, read.written, problems) for read in reads)
     if len(problems) > before:
         return None
     return Frozen(
         tuple(replace(case, rows=matching.in_force[case.id], sides=matching.sides.get(case.id, ())) for case in cases),
-        tuple(read.contract for read in reads),
+        contracts,
         tuple(Source(read.file, read.sha256) for read in reads),
     )
 

@@ -12,6 +12,7 @@ from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.figures import figure_of
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Case, Test
+from shakedown.model.scores import COMPONENT, Score, named_by, part_of
 from shakedown.plans.contracts.contract_freezing import others, tell_ties
 from shakedown.plans.contracts.contract_rows import Matching, match_rows, why_it_wins
 from shakedown.plans.contracts.contracts import ContractRead, Known, read_contract
@@ -34,6 +35,7 @@ class Scene:
     contracts: tuple[Contract, ...]
     cases: tuple[Case, ...]
     tests: tuple[Test, ...]
+    scores: tuple[Score, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,11 @@ def row_views(scene: Scene) -> list[RowView]:
         for name in names:
             force[name].append(case)
     half = {name: tuple(case for case, pairs in matching.sides.items() if name in dict(pairs)) for name in rows}
+    for name, row in rows.items():
+        named = named_by(row.figure, scene.scores) if row.test == COMPONENT and not matching.matched[name] else None
+        if named is not None:  # a row on a score is about the cases of that
+            parts = part_of(named[0], row.figure, named[1]).parts
+            force[name] = matching.matched[name] = list(dict.fromkeys(part.case or part.label for part in parts))
     return [
         RowView(row, tuple(matching.matched[name]), tuple(force[name]), tuple(_beaten(row, rows, matching)), half[name])
         for name, row in rows.items()
@@ -163,13 +170,15 @@ def _of_plan(site: Path, name: str, reading: Site, users: dict[str, list[str]], 
     document = read_plan(site, name, here)
     if not document.contracts:
         raise UsageError(f"plan '{document.plan}' names no contract", "in the plan's file: contract: NAME")
-    return Scene(document.plan, document.system.name, document.contracts, document.cases, document.tests)
+    return Scene(
+        document.plan, document.system.name, document.contracts, document.cases, document.tests, document.scores
+    )
 
 
 def _narrowed(scene: Scene, name: str) -> Scene:
     """One contract of a plan; figures that another of its contracts asks about are bare here all the same."""
     kept = tuple(contract for contract in scene.contracts if contract.name == name)
-    return Scene(scene.plan, scene.system, kept, scene.cases, scene.tests)
+    return Scene(scene.plan, scene.system, kept, scene.cases, scene.tests, scene.scores)
 
 
 def _on_system(site: Path, reading: Site, name: str, system: str | None, here: Here) -> Scene:

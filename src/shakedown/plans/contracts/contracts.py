@@ -14,10 +14,12 @@ from shakedown.model.errors import did_you_mean
 from shakedown.model.figures import figure_of
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Case
+from shakedown.model.scores import COMPONENT
 from shakedown.plans.cases.cases import resolve
 from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_bounds import Bounds, parse_must
 from shakedown.plans.contracts.contract_files import Paper, Written, name_in, read_paper
+from shakedown.plans.contracts.score_rows import score_row
 from shakedown.plans.files import Found, scan
 from shakedown.plans.library import Definition
 from shakedown.plans.schema.contract import CELLS, REQUIRED
@@ -73,6 +75,8 @@ def _row(written: Written, paper: Paper, known: Known) -> ContractRow | None:
     values = {} if written.faulty else _cells(written, problems)
     if written.faulty:
         return None
+    if values["test"] == COMPONENT and COMPONENT not in known.context.library.tests:
+        return score_row(written, values, paper.name, _name(paper, written), problems)
     test = known.test(values["test"], written)
     if test is None:
         return None

@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from shakedown.model.baselines import own_epoch
 from shakedown.model.events import PARTIES
 from shakedown.model.measures import measures, names
 from shakedown.plans.schema.records import Either, Key, ListOf, Record
@@ -19,7 +20,20 @@ STATISTICS = ("mean", "median", "min", "max", "sd", "p5", "p10", "p25", "p75", "
 OUTLIERS = "outliers"
 GOES_WITH = {  # key -> the measures that it has a meaning for
     key: names(measure for measure in _ALL if key in measure.keys)
-    for key in ("of", "statistic", "basis", "mode", "test", "per", "leave_out", "epochs", "files", "across", "at")
+    for key in (
+        "of",
+        "statistic",
+        "basis",
+        "mode",
+        "test",
+        "per",
+        "leave_out",
+        "epochs",
+        "files",
+        "across",
+        "at",
+        "since",
+    )
 }
 PER = {word: names(measure for measure in _ALL if word in measure.per) for word in ("case", "test")}
 
@@ -33,7 +47,8 @@ class Must:
     text: str
 
 
-def _must(text: str) -> Must:
+def read_must(text: str) -> Must:
+    """Purpose: a comparison and an amount. Raises InvalidValue."""
     if text.strip() == "all":
         return Must("=", "100%", "all")
     match = re.fullmatch(r"\s*(<=|>=|==|=|<|>|≤|≥)\s*([^<>=\s].*?)\s*", text)
@@ -74,7 +89,15 @@ def _size(text: str) -> float:
     return size
 
 
-BOUND = Parsed("a bound, such as '>= 95%'", _must)
+def _since(text: str) -> str:
+    """A baseline's name, or ``epoch N``."""
+    words = text.split()
+    if len(words) == 1 or (len(words) == 2 and own_epoch(" ".join(words))):
+        return " ".join(words)
+    raise InvalidValue(f"'{text}' names no baseline", "write the name of a baseline of the plan, or epoch 1")
+
+
+BOUND = Parsed("a bound, such as '>= 95%'", read_must)
 _LEFT_OUT = Parsed("what is left out, such as 'ruled site'", _left_out)
 
 CRITERION = Record(
@@ -108,6 +131,10 @@ CRITERION = Record(
         ),
         "at": Key(
             Parsed("a size such as 64", _size), "for efficiency: the size that it is asked at; without it the largest"
+        ),
+        "since": Key(
+            Parsed("a baseline, or epoch N", _since),
+            "for change since and failures since: a baseline of the plan, or an earlier epoch of the campaign, such as epoch 1",
         ),
         "clause": Key(Text(), "the clause that asks for it"),
     },

@@ -7,6 +7,7 @@ import re
 from shakedown.model.events import CONSENT
 from shakedown.model.units import parse_known, parse_quantity
 from shakedown.plans.parties import Speaker
+from shakedown.plans.schema.baselines import BASELINE
 from shakedown.plans.schema.criteria import CRITERION
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, OneKey, Record
 from shakedown.plans.schema.scalars import Choice, Duration, Identifier, InvalidValue, Name, Parsed, Text, Whole
@@ -201,6 +202,10 @@ PLAN = Record(
         ),
         "scores": Key(
             MapOf(_NAME, SCORE, "a map of scores", "SCORE"), "numbers of several tests that the contract is settled on"
+        ),
+        "baselines": Key(
+            MapOf(_NAME, BASELINE, "a map of baselines", "BASELINE"),
+            "what criteria on a change are held against: other campaigns, or values; frozen when the campaign begins",
         ),
         "limits": Key(_LIMITS, "policy of the whole campaign"),
     },

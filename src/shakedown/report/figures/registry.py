@@ -34,6 +34,7 @@ class Pictures:
     node_map: list[Drawing]
     stability: list[Drawing] = field(default_factory=list)
     scaling: list[Drawing] = field(default_factory=list)
+    toolchains: list[Drawing] = field(default_factory=list)
 
     @property
     def all(self) -> list[Drawing]:
@@ -42,6 +43,7 @@ class Pictures:
             self.stability,
             self.sides,
             self.scaling,
+            self.toolchains,
             self.counts,
             self.times,
             self.node_map,

@@ -128,6 +128,8 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("components", "Components", True),
         ("performance", "Isolated, fill and vendor", evidence.sides),
         ("scaling", "Scaling", evidence.scaling),
+        ("toolchains", "Toolchains", evidence.toolchains),
+        ("changes", "Changes since", evidence.changes),
         ("runs", "Runs by test", evidence.counts),
         ("times", "Run times", pictures.times or evidence.variation),
         ("stability", "Stability", evidence.stability),

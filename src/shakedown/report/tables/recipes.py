@@ -40,6 +40,13 @@ TABLES = {
     "on the median that median in the place of the mean.",
     "scaling.csv": "One line a size of a series: of values.csv with counts = yes the median of the figure. speed = work / median, "
     "of a rate the median; speedup = speed / that at the smallest size; ideal = size / smallest; efficiency = speedup / ideal.",
+    "changes.csv": "One line a case that a criterion on a change looks at. before, after: means of logarithms without the highest "
+    "and the lowest fifth, of failures the shares that failed; worse_by = after / before - 1, where higher is better 1 - after / "
+    "before, of failures after - before; chance: Welch's t on these, of failures Fisher's exact test; corrected after Holm for the "
+    "criterion's lines, times the number of such criteria. smallest: the bound.",
+    "toolchains.csv": "Tests with several toolchains: for each a line on its runs, one for each pattern of files (bits: letter and "
+    "runs; equal letters are equal sums of recorded.csv), one for each figure (times: median over that of the first toolchain, the "
+    "other way round where lower is better).",
     "variation.csv": "Run times (elapsed): of values.csv with figure = elapsed and counts = yes the n, mean, sd and 100 sd / "
     "mean; and the same with outlier = no.",
     "rates.csv": "Attempts by component and test (empty: all of them) of runs.csv with counted = yes. before = good = yes / "

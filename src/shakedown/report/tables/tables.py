@@ -24,11 +24,13 @@ from shakedown.report.tables.recipes import TABLES
 
 def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]:
     """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
+    from shakedown.report.tables.changes import CHANGES, change_rows
     from shakedown.report.tables.judging import judging_tables
     from shakedown.report.tables.nodes import node_tables
     from shakedown.report.tables.scaling import SCALING, scaling_rows
     from shakedown.report.tables.scores import SCORES, score_rows
     from shakedown.report.tables.stability import stability_tables
+    from shakedown.report.tables.toolchains import TOOLCHAINS, toolchain_rows
 
     document, record, scorecard = evidence.document, evidence.record, evidence.scorecard
     tables = {
@@ -38,6 +40,8 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "requirements.csv": to_csv(_REQUIREMENTS, _requirements(requirements(document, record, scorecard))),
         "ladders.csv": to_csv(_LADDERS, _ladders(scorecard)),
         "scaling.csv": to_csv(SCALING, scaling_rows(evidence.scaling)),
+        "changes.csv": to_csv(CHANGES, change_rows(evidence.changes)),
+        "toolchains.csv": to_csv(TOOLCHAINS, toolchain_rows(evidence.toolchains)),
         "components.csv": to_csv(_COMPONENTS, _components(scorecard)),
         "cases.csv": to_csv(_CASES, _cases(evidence.cases)),
         "figures.csv": to_csv(_FIGURES, _figures(evidence.cases)),
