@@ -35,6 +35,7 @@ from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
 from shakedown.events.reader import read_events
+from shakedown.events.set_back import refuse_set_back
 from shakedown.events.writer import DiskFull
 from shakedown.model.errors import LeaseHeld
 from shakedown.model.events import Event
@@ -76,6 +77,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
 
     refuse_rehearsal(layout, "driven")
     refuse_damaged(layout)
+    refuse_set_back(layout)
     if is_closed(layout):
         return Outcome(read_state(layout, Documents(layout))[0], finished=True)
     keep_to_ourselves()
