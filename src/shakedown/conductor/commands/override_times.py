@@ -73,7 +73,7 @@ def _clock_time(state: State, number: int, written: Any, now: float) -> float:
     """A time in this campaign, of a component that has a clock. Errors: UsageError."""
     component = state.index.components[number]
     if not component.duration_s:
-        raise UsageError(f"component {component.name} does not run for a time; it has no clock")
+        raise UsageError(f"component {component.name} does not run for a time, so no word moves its clock")
     if isinstance(written, bool) or not isinstance(written, int | float) or not math.isfinite(written):
         raise UsageError(f"'{str(written)[:40]}' is no time")
     at = float(written)
