@@ -91,6 +91,20 @@ def test_an_act_by_which_nothing_comes_out_otherwise_restricts_nothing() -> None
     assert (card.outcome, card.acts[0].takes) == ("accepted", ())
 
 
+def test_each_run_is_reckoned_by_the_plan_that_was_in_force_at_its_order() -> None:
+    """One core of two is half of the node, also where somebody says afterwards that the node has one core."""
+    here = Cluster("here", "local", (Partition("batch", "here", "n1", 1, "node"),))
+    two = System("m", (here,), (NodeType("node", cores=2),))
+    con = Criterion("con", "contractual node-hours / clock node-hours", ">=", 0.85, "%", must=">= 85%")
+    whole = plan(two)
+    whole = replace(whole, components=(replace(whole.components[0], criteria=(con,)),))
+    one = replace(whole, system=replace(two, node_types=(NodeType("node", cores=1),)))
+    before, after = (told(whole, "pppp", *plans).card() for plans in ((), (one,)))
+    mine, then = (card.components[0].criteria[0] for card in (before, after))
+    assert mine.outcome == then.outcome == "not met" and mine.measured == then.measured
+    assert mine.measured is not None and 0.4 < mine.measured < 0.5
+
+
 def _amended(draw: random.Random, document: Document) -> Document:
     """The plan with anything of it changed that a person may change."""
     part, system = document.components[0], document.system

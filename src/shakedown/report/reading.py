@@ -52,6 +52,8 @@ def read_campaign(directory: Path, through: int | None = None) -> CampaignRead:
     record, record_digest = _fold(layout.log, through)
     wanted = record.document or _only_document(layout)
     document = thaw(read_document(layout, wanted))
+    earlier = [digest for digest in record.documents if digest and digest != wanted]
+    record.plans = {wanted: document} | {digest: thaw(read_document(layout, digest)) for digest in earlier}
     why = set_back_of(layout) if damage is None else ""
     wrong = f"It {why}" if why else str(damage or "")
     return CampaignRead(layout, document, wanted, record, record_digest, wrong)

@@ -73,6 +73,7 @@ def settle(
     """
     acts = known_agains(acts_of(record), document)
     if not acts:
+        record.plans = plans_of(record, document_of)
         return score(document, record, earlier=earlier_plans(record, document_of))
     moved = moved_files(record)
     if moved:
@@ -340,6 +341,7 @@ class _Settling:
 
     def _judged(self, document: Document, record: Record, gone: Collection[int]) -> tuple[Scorecard, Counted]:
         """Without what ended a campaign early it is over only where nothing is left to come, or nothing that is can mend it."""
+        record.plans = plans_of(record, self.document_of)
         earlier, brief = earlier_plans(record, self.document_of), gone != self.void
         people = populations(document, record)
         amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
@@ -542,6 +544,11 @@ class _Settling:
 def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...]:
     """Purpose: the plans that were in force, without the last one. Errors: those of ``document_of``, where one is missing."""
     return tuple(document_of(digest) for digest in record.documents[:-1] if digest)
+
+
+def plans_of(record: Record, document_of: Documents) -> dict[str, Document]:
+    """Purpose: every plan that was in force, by its digest. Errors: those of ``document_of``, where one is missing."""
+    return {digest: document_of(digest) for digest in record.documents if digest}
 
 
 def _withdrawn(record: Record, void: Collection[int]) -> dict[int, int]:

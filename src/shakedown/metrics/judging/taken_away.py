@@ -268,7 +268,7 @@ def _criteria(seen: Seen) -> Iterator[str]:
                 after = next((one for one in criteria_of(now[component.name]) if one.name == criterion.name), None)
                 if after is not None and not weaker(criterion, after):
                     continue
-                held = held or Nodes(document, seen.record.current())
+                held = held or Nodes(document, seen.record)
                 around = replace(arounds[component.name], component=component)  # its drills, ladder and procedures then
                 if criterion.measure != _ROWS_MET:  # its tests and scores, and the machine that it was said of
                     around = replace(around, document=document, held=held)
