@@ -49,13 +49,11 @@ def note_damage(words: str) -> None:
 
 def find_whole_campaign(site: Path | None, name: str | None) -> Path:
     """Purpose: the same for commands that add to the record, or make something lasting of it. Raises RecordError for damage."""
-    from shakedown.events.chain import refuse_damaged
-    from shakedown.events.set_back import refuse_set_back
+    from shakedown.events.set_back import refuse_other
     from shakedown.model.layout import Layout
 
     path = find_campaign(site, name)
-    refuse_damaged(Layout(path))
-    refuse_set_back(Layout(path))
+    refuse_other(Layout(path))
     return path
 
 

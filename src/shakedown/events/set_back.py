@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from shakedown.events.chain import is_news_from_elsewhere
+from shakedown.events.chain import is_news_from_elsewhere, refuse_damaged
 from shakedown.events.entered import begun_anew, disowned, site_of, vouched_by
 from shakedown.events.reader import first_event
 from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register, read_register
@@ -34,6 +34,12 @@ def refuse_set_back(layout: Layout) -> None:
     why = set_back_of(layout)
     if why:
         raise SetBack(layout, why)
+
+
+def refuse_other(layout: Layout) -> None:
+    """Raise RecordError where the log is not what was written, or is set back: nothing is added to it then."""
+    refuse_damaged(layout)
+    refuse_set_back(layout)
 
 
 def set_back_of(layout: Layout) -> str:
