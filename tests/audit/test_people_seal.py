@@ -351,7 +351,7 @@ def test_a_file_edited_after_the_start_is_told_apart_from_damage(site: Path, peo
     path.write_text(path.read_text() + "# edited\n")
     done = people(site, "verify")
     assert done.returncode == 1
-    assert "p-1: the record is whole; but files of the site are not as at the start:" in done.stdout
+    assert "p-1: the record is whole; but files of the site are not as they were frozen:" in done.stdout
     assert f"  {name} was changed since the start; what was agreed is in the frozen plan" in done.stdout
     assert "DAMAGED" not in done.stdout
 

@@ -103,6 +103,31 @@ def test_what_the_plan_allows_and_the_system_has_is_told_by_name() -> None:
     ]
 
 
+def test_a_cluster_a_partition_and_nodes_that_come_or_go_are_told_with_how_many_nodes_they_have() -> None:
+    part = Partition("batch", "a", "n[1-8]", 8, "t")
+    old = replace(
+        SYSTEM, clusters=(Cluster("a", "slurm", (part,)), Cluster("z", "slurm", (replace(part, cluster="z"),)))
+    )
+
+    def told(*clusters: Cluster) -> list[str]:
+        return differences(replace(DOCUMENT, system=old), replace(DOCUMENT, system=replace(old, clusters=clusters)))
+
+    first, last = old.clusters
+    assert told(first) == ["the system is changed: no longer cluster z (8 nodes in batch)"]
+    assert told(first, last, replace(last, name="y")) == ["the system is changed: now cluster y (8 nodes in batch)"]
+    assert told(last, first) == ["the system is changed: the order of its clusters or node types"]
+    fewer = replace(first, partitions=(replace(part, nodes="n[1-6,9]", count=7),), most_jobs=3)
+    assert told(fewer, last) == [
+        "the system is changed: cluster a: most_jobs none -> 3",
+        "the system is changed: a:batch has 7 nodes, before 8 (without n[7-8], with n9)",
+    ]
+    other = replace(first, partitions=(replace(part, name="long", count=1, nodes="n1"),))
+    assert told(other, last) == [
+        "the system is changed: no longer partition a:batch (8 nodes)",
+        "the system is changed: now partition a:long (1 node)",
+    ]
+
+
 def test_what_a_test_checks_and_measures_is_told_one_by_one() -> None:
     """Also where two checks say the same in other words, and where they only changed places."""
     sound = Check("contains", "output", "ok", text='output contains "ok"')

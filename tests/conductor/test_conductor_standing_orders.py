@@ -138,7 +138,7 @@ def test_an_amount_is_read_as_people_write_it(hand: ByHand, budget: str, amount:
         (
             "pause",
             {"component": "part", "from": NOW - 5},
-            "component part has no clock",
+            "component part does not run for a time, so no word moves its clock",
             None,
         ),
         (

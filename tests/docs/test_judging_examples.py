@@ -243,6 +243,7 @@ ELSEWHERE = {
     **dict.fromkeys(("B2", "B4", "B5", "B6"), "conductor/test_acts_signed.py"),
     **dict.fromkeys(("R1", "R2", "R4", "R6"), "register/test_register_of_a_site.py"),
     **dict.fromkeys(("R3", "R5"), "register/test_register_interrupted.py"),
+    **dict.fromkeys(("R7", "R8"), "register/test_set_back.py"),
 }
 
 

@@ -13,7 +13,13 @@ from typing import Any
 import pytest
 
 from shakedown.conductor.driver.conditions import files_changed, is_setting
-from shakedown.conductor.driver.script_words import files_of_variables, filled_in, programs_in, run_by_others
+from shakedown.conductor.driver.script_words import (
+    files_of_variables,
+    filled_in,
+    programs_in,
+    run_by_others,
+    variables_in,
+)
 from shakedown.conductor.record.environments import select
 from shakedown.events.reader import read_events
 from shakedown.model.events import Event
@@ -248,6 +254,60 @@ def test_programs_that_are_swapped_between_two_conductors_are_told(site: Path, t
     assert sorted(line.removeprefix("program ").split()[0] for line in lines) == sorted(
         ["BASH_ENV", *(str(kept[name]) for name in ("quoted", "above", "named"))]
     )
+
+
+def test_a_variable_that_a_command_or_a_script_reads_is_told_where_another_value_is_inherited(
+    site: Path, tmp_path: Path
+) -> None:
+    """One in the command, one in a script that it names, one that is unset; and three that are none: the test sets one, the command
+    another, and of a credential nobody is told what it was. No value is in the record.
+    """
+    script = tmp_path / "inner.sh"
+    script.write_text('#!/bin/sh\necho "${SD_INNER:-none}"\n')
+    loop = TEST.split("./solver; ")[1].rstrip('"\n').replace("$SHAKEDOWN_CAMPAIGN", "{campaign}")
+    (site / "tests/t.yaml").write_text(
+        "test: t\nrun:\n  environment: {SD_SET: one}\n  command: |\n    SD_OWN=1\n"
+        f"    sh {script}; echo $SD_SIZE $SD_GONE $SD_SET $SD_OWN $SD_TOKEN; {loop}\n"
+    )
+    names = ("SD_SIZE", "SD_INNER", "SD_SET", "SD_OWN", "SD_TOKEN")
+    more = {name: f"slow-{name.lower()}" for name in names} | {"SD_GONE": "it is there"}
+    began = subprocess.Popen([*SHAKEDOWN, "run", "p", "-q"], cwd=site, env=environment(**more))
+    end = time.monotonic() + 120
+    while not (site / "began").exists():
+        assert time.monotonic() < end and began.poll() is None
+        time.sleep(0.02)
+    began.terminate()
+    assert began.wait(120) == 4
+    (site / "go").touch()
+    more = {name: f"quick-{name.lower()}" for name in names}
+    subprocess.run([*SHAKEDOWN, "resume", "p-1", "-q"], cwd=site, env=environment(**more), timeout=120, check=False)
+
+    (found,) = findings(site)
+    assert found.value["difference"] == [
+        "variable SD_GONE is not set now, and was set",
+        "variable SD_INNER was changed",
+        "variable SD_SIZE was changed",
+    ]
+    kept = b"".join(path.read_bytes() for path in (site / "campaigns/p-1/environments").glob("*.json"))
+    assert b"SD_SIZE" in kept and b"slow-" not in kept and b"quick-" not in kept
+
+
+@pytest.mark.parametrize(
+    ("script", "names"),
+    [
+        ('run $SIZE ${B:-3} "${C}"', ["SIZE", "B", "C"]),
+        ("SIZE=${SIZE:-4}; echo $SIZE", ["SIZE"]),
+        ("SIZE=1\necho $SIZE", []),
+        ("SIZE=1 run $SIZE; echo $SIZE", ["SIZE"]),
+        ("cd /a && SIZE=3 && echo $SIZE", []),
+        ("for i in 1 2; do echo $i; done; while read a b; do echo $a $b; done", []),
+        ("export SIZE=$OTHER\necho $SIZE $1 $@ # $N", ["OTHER"]),
+        ("""python3 -c 'import os; os.environ["A"]; os.getenv("B")'""", ["A", "B"]),
+        ("#!/bin/sh\nif [ -n $SIZE ]; then SIZE=2; fi", ["SIZE"]),
+    ],
+)
+def test_the_variables_that_a_script_inherits(script: str, names: list[str]) -> None:
+    assert variables_in(script) == names
 
 
 def test_what_nobody_asked_for_before_was_not_changed() -> None:

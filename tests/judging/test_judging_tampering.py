@@ -94,7 +94,7 @@ def test_a_contract_or_a_golden_file_edited_after_the_start(site: Path, name: st
     done = command("verify", cwd=site)
 
     assert done.returncode == 1
-    assert "the record is whole; but files of the site are not as at the start" in done.stdout
+    assert "the record is whole; but files of the site are not as they were frozen" in done.stdout
     assert f"  {name} was changed since the start; what was agreed is in the frozen plan" in done.stdout
 
 

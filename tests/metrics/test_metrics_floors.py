@@ -169,7 +169,8 @@ def test_holes_are_measured_by_the_clock_and_named() -> None:
     found = only(book)
     assert (found.outcome, found.measured) == ("not met", 5)
     assert found.arithmetic == (
-        "5 h without a run of a, from 2 h 00 min to 8 h 00 min after the clock began, must <= 4"
+        "5 h without a run of a, from 2 h 00 min to 8 h 00 min after the clock began, "
+        "of which it stood still for 1 h 00 min, must <= 4"
     )
     population, around = looked_at(book)
     assert around.clock is not None

@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.rows.rows import EpochRow
 from shakedown.model.judging import Criterion
-from shakedown.model.nouns import Component
+from shakedown.model.nouns import Component, Document
 from shakedown.model.scores import Load, Score, ScorePart
 from shakedown.model.waived import criterion_digest
 from shakedown.report.tables.scores import SCORES, score_rows
@@ -201,3 +202,26 @@ def test_the_table_has_what_it_takes_to_compute_the_score_by_hand(story: Story) 
         product *= float(str(row["tflop"])) / (float(str(row["nodes"])) * float(str(row["part_value"])))
     assert product ** (1 / len(rows)) * float(str(rows[0]["system_nodes"])) == pytest.approx(rows[0]["value"])
     assert [row["run"] for row in rows] == ["r000001", "r000002"]
+
+
+def test_a_score_whose_inputs_were_changed_is_told_in_words_and_as_it_was_by_its_own_inputs(story: Story) -> None:
+    """Both take 10 s on 2 nodes of 10, 12 Tflop each: 6 TFLOP/s. With three times the count it is three times as much."""
+    story.values("a", [10.0], "elapsed")
+    story.values("b", [10.0], "elapsed")
+    before = _bounded(story, SSP, "1" * 64)
+    more = replace(SSP, parts=(replace(SSP.parts[0], tflop=36.0, load=Load(nodes=1)), SSP.parts[1]))
+    after = _bounded(story, more, "2" * 64)
+    story.end()
+    record = story.record()
+    record.epochs.append(EpochRow(2, "amended", "Bo", "counted anew", seq=9))
+    (found,) = score(after, record, earlier=(before,)).restrictions
+    alone = score(before, record).components[-1].criteria[0]
+    assert alone.outcome == "not met" and alone.arithmetic
+    assert found.startswith("scores: ssp was changed (part a: load.nodes 2 -> 1, part a: tflop 12 -> 36), by Bo: ")
+    assert found.endswith(f"as it was it would be not met ({alone.arithmetic})")
+
+
+def _bounded(story: Story, asked: Score, inputs: str) -> Document:
+    document = replace(story.document(), scores=(asked,))
+    bound = Criterion("ssp", "score", ">=", 7.0, unit="TFLOP/s", of="ssp", must=">= 7", inputs=inputs)
+    return replace(document, components=(*document.components, Component("scores", "scores", (), criteria=(bound,))))

@@ -116,6 +116,18 @@ def test_a_pack_that_the_scheduler_gives_no_job_for(site: Any) -> None:
     )
 
 
+def test_a_pack_on_the_machine_that_the_driver_runs_on_has_no_effect(site: Any) -> None:
+    site.write("tests/one.yaml", "test: one\nrun: {command: x}\n")
+    site.write(
+        "plans/p.yaml", "plan: p\nsystem: here\ncomponents:\n  - functionality: {tests: [one], pack: {at_once: 1}}\n"
+    )
+    (warning,) = check_site(Path(site.path), lambda: HERE).warnings
+    assert warning.line == 4 and str(warning.hint).startswith("limit how many run at once with limits: copies")
+    assert warning.message.startswith("functionality: pack has no effect on local:all:")
+    site.write("plans/p.yaml", "plan: p\nsystem: here\ncomponents:\n  - functionality: {tests: [one]}\n")
+    assert check_site(Path(site.path), lambda: HERE).warnings == ()
+
+
 def test_the_command_prints_them_and_ends_well(site: Any, here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 

@@ -258,3 +258,16 @@ def test_nothing_but_the_log_is_read_for_a_page(pages: Path) -> None:
 def test_wrong_use_is_told(pages: Path, people: Run, words: tuple[str, ...], told: str) -> None:
     done = people(pages, *words)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {told}\n")
+
+
+def test_files_are_held_against_the_plan_that_is_in_force(site: Path, people: Run) -> None:
+    """After an amendment they are not as at the start, and verify does not say so."""
+    plan = site / "plans/p.yaml"
+    assert "the plan and the system: 2 of 2 are as at the start" in people(site, "verify", "p-2").stdout
+    plan.write_text(f"about: in other words\n{plan.read_text()}")
+    amended = people(site, "amend", "p", "--campaign", "p-2", "--by", "Bo", "--because", "words")
+    assert amended.returncode == 0, amended.stderr
+    assert "2 of 2 are as when the plan was amended last" in people(site, "verify", "p-2").stdout
+    plan.write_text(f"{plan.read_text()}\n")
+    told = people(site, "verify", "p-2").stdout
+    assert "plans/p.yaml was changed since the plan was amended last" in told and "as they were frozen" in told

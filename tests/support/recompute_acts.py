@@ -151,6 +151,7 @@ class _Settled:
         base = self.judged(set())
         takes = {act.number for act in self.live if self._takes_away(act, base)}
         takes |= self._taken_by_several(takes)
+        takes |= self._turned_by(takes)
         word = _word(base["outcome"], takes)
         known = {act.number for act in self.live if act.known and self._is_sure({act.number}, word, takes)}
         one_sided = {number for number in known if self.missing.get(number)}
@@ -304,6 +305,8 @@ class _Settled:
         if base["outcome"] == "accepted" and not left:
             rest = [act for act in self.live if act.number not in gone]
             left = {act.number for act in rest if self._takes_away(act, base, gone)}
+            near = [act for act in rest if any(self._may_cover(n, act.number) for n in gone)]
+            left |= {act.number for act in near if self._can_turn(act) and self._turns({act.number}, gone)}
             several = {act.number for act in rest if self._can_take(act) and act.known}
             left |= several if len(several) > 1 and self._loses(several, gone) else set()
             left |= {
@@ -467,6 +470,39 @@ class _Settled:
                     return True
                 last[line["run"]] = now
         return False
+
+    # ---- what is met with an act and not met without it ------------------------------------------------------------------
+
+    def _can_turn(self, act: Act) -> bool:
+        return act.known and act.kind not in ("waive", "withdraw", "again")
+
+    def _turned_by(self, takes: set[int]) -> set[int]:
+        """Acts that take nothing else away, and by which something that would not be met is: alone, or the first of several."""
+        idle = [act.number for act in self.live if act.number not in takes and self._can_turn(act)]
+        found = {number for number in idle if self._turns({number})}
+        left = [number for number in idle if number not in found]
+        while len(left) > 1 and self._turns(set(left)):
+            group, step = list(left), len(left) // 2
+            while step:
+                for end in range(len(group), 0, -step):
+                    fewer = group[: max(0, end - step)] + group[end:]
+                    group = fewer if fewer and self._turns(set(fewer)) else group
+                step //= 2
+            found.add(min(group))
+            self.groups.append(set(group))
+            left = [number for number in left if number not in group]
+        return found
+
+    def _turns(self, numbers: set[int], gone: Collection[int] = ()) -> bool:
+        """Something is met with these acts, and not met without them, nor without what one party alone did before them."""
+        families = {"rejudge": "rule", "cancel": "drain"} | dict.fromkeys(("pause", "change", "amend"), "clock")
+        kinds = {families.get(self.acts[n].kind, self.acts[n].kind) for n in numbers}
+        before = (act for act in self.live if act.known and self.missing.get(act.number) and act.number < max(numbers))
+        alone = {act.number for act in before if families.get(act.kind, act.kind) in kinds}
+        met = _met(self.judged(set(gone)))
+        return any(
+            all(key in _not_met(self.judged(set(gone) | numbers | beside)) for beside in (set(), alone)) for key in met
+        )
 
     def _stood_by(self, act: Act, gone: Collection[int] = ()) -> Json:
         """The last plan before an amendment that every party agreed to: what one alone asked for is nobody's to lose."""
@@ -638,6 +674,17 @@ def _digest(identity: str, line: Json) -> str:
 def _act_digest(identity: str, act: Act) -> str:
     digests = [_digest(identity, line) for line in act.lines]
     return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
+
+
+def _met(judged: Json, outcome: str = "met") -> set[tuple[str, str]]:
+    """Criteria and contract rows that come out so."""
+    found = {(part, name) for part, one in judged["components"].items() for name, item in one["criteria"].items()
+             if item["outcome"] == outcome}  # fmt: skip
+    return found | {("row", name) for name, row in judged["rows"].items() if row["outcome"] == outcome}
+
+
+def _not_met(judged: Json) -> set[tuple[str, str]]:
+    return _met(judged, "not met")
 
 
 def _word(outcome: str, takes: set[int]) -> str:

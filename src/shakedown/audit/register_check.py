@@ -29,6 +29,7 @@ from shakedown.events.chain import damage_of
 from shakedown.events.entered import Vouched, begun_anew, disowned, outside_words, read_entry, site_of, vouched_by
 from shakedown.events.reader import Reader
 from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register, read_register
+from shakedown.events.set_back import set_back_of
 from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
@@ -90,6 +91,9 @@ def _look(site: Path) -> RegisterVerified:
 def own_entry(layout: Layout) -> tuple[list[str], list[str], list[str]]:
     """Purpose: whether the register of its site knows one campaign as it says: what was checked, what was not, what is wrong."""
     site, said = site_of(layout), _said(layout)
+    why = set_back_of(layout)
+    if why:
+        return [], [], [f"this campaign {why}"]
     if said is None:
         return [], [], []
     if site is None:
@@ -221,9 +225,11 @@ def _cut_or_changed(register: Register, name: str, told: _Told) -> Iterator[str]
     digests = {digest: outcome for digest, outcome, _ in told.seals}
     for one in register.facts(name, FOUND, SEALED, ENDED):
         if one.event > told.events:
-            yield f"{name}: entry {one.entry} says that it had {one.event} events, and it has {told.events}: its log was cut"
+            became = "its log was cut, or it was set back to an older copy, and may have gone on from there"
+            yield f"{name}: entry {one.entry} says that it had {one.event} events, and it has {told.events} now: {became}"
         elif one.log and told.at.get(one.event) != one.log:
-            yield f"{name}: its first {one.event} events are not those that it ended with (entry {one.entry})"
+            became = "it was set back to an older copy and went on from there, or its log was changed"
+            yield f"{name}: its first {one.event} events are not those that it ended with (entry {one.entry}): {became}"
         elif one.digest and one.digest not in digests:
             yield f"{name}: its seal {one.digest[:16]} (entry {one.entry}) is gone"
         elif one.fact == SEALED and digests[one.digest] != one.outcome:

@@ -20,7 +20,6 @@ from shakedown.conductor.record.settling import parties_of_seals, plan_in_effect
 from shakedown.conductor.record.signing import counter_seals, signed_for
 from shakedown.conductor.workers.settling import settle_campaign
 from shakedown.events.campaigns import refuse_rehearsal
-from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease, holder
 from shakedown.events.opening import open_log
@@ -28,6 +27,7 @@ from shakedown.events.reader import read_events
 from shakedown.events.seal_check import check_seals
 from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, seals_of
 from shakedown.events.segments import spans
+from shakedown.events.set_back import refuse_other
 from shakedown.events.signatures import Signature, signatures_of
 from shakedown.metrics.judging.scorecard import ActScore, Scorecard
 from shakedown.metrics.judging.settled_words import NO_EFFECT, ONE_SIDED, WITHDRAWN
@@ -62,7 +62,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
     held = holder(layout)
     if held is not None and not held.gone:
         raise LeaseHeld(f"{layout.root.name} is {held}", hint="seal it when that is over")
-    refuse_damaged(layout)
+    refuse_other(layout)
     carry_out(layout)
     record = fold_runs(read_events(layout.log))
     if not record.events:

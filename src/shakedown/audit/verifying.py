@@ -359,11 +359,11 @@ def _compare_sources(found: Verified, layout: Layout, record: Record, site: Path
         found.unchecked.append("the site's files: this campaign lies in no site directory (name one with --site)")
         return
     own = [source for source in document.sources if not source.path.startswith(CATALOGUE)]
-    found.changed = [line for line in (_source_trouble(place, source) for source in own) if line]
+    since = "since the start" if len(record.documents) < 2 else "since the plan was amended last"
+    found.changed = [line for line in (_source_trouble(place, source, since) for source in own) if line]
     same = len(own) - len(found.changed)
-    found.checked.append(
-        f"contracts, tests, golden files, the plan and the system: {same} of {len(own)} are as at the start"
-    )
+    then = "at the start" if len(record.documents) < 2 else "when the plan was amended last"
+    found.checked.append(f"contracts, tests, golden files, the plan and the system: {same} of {len(own)} are as {then}")
     _compare_baselines(found, document, place)
     catalogue = _catalogue_differs(source for source in document.sources if source.path.startswith(CATALOGUE))
     if catalogue:
@@ -387,13 +387,13 @@ def _site_of(layout: Layout) -> Path | None:
     return place if (place / "site.yaml").is_file() else None
 
 
-def _source_trouble(site: Path, source: Source) -> str:
+def _source_trouble(site: Path, source: Source, since: str = "since the start") -> str:
     path = site / source.path
     try:
         same = hashlib.sha256(read_plain(path)).hexdigest() == source.sha256
     except OSError as error:
-        return f"{source.path} was there at the start and cannot be read now: {error.strerror}"
-    return "" if same else f"{source.path} was changed since the start; what was agreed is in the frozen plan"
+        return f"{source.path} cannot be read any more {since}: {error.strerror}"
+    return "" if same else f"{source.path} was changed {since}; what was agreed is in the frozen plan"
 
 
 def _catalogue_differs(sources: Iterable[Source]) -> list[str]:

@@ -24,6 +24,7 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
     """Purpose: as ``events.campaigns.find_campaign``; damage of its log is noted for whatever is printed afterwards."""
     from shakedown.events.campaigns import find_campaign as find
     from shakedown.events.chain import damage_of
+    from shakedown.events.set_back import set_back_of
     from shakedown.model.layout import Layout
 
     path = find(site, name)
@@ -34,6 +35,8 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
     if damage is not None and context is not None:
         context.meta.setdefault(_PLACE, damage.path)
         context.meta.setdefault(DAMAGED, f"the record of {path.resolve().name} is damaged: {damage}")
+    elif damage is None and context is not None and (why := set_back_of(Layout(path))):
+        context.meta.setdefault(DAMAGED, f"{path.resolve().name} {why}")
     return path
 
 
@@ -46,11 +49,11 @@ def note_damage(words: str) -> None:
 
 def find_whole_campaign(site: Path | None, name: str | None) -> Path:
     """Purpose: the same for commands that add to the record, or make something lasting of it. Raises RecordError for damage."""
-    from shakedown.events.chain import refuse_damaged
+    from shakedown.events.set_back import refuse_other
     from shakedown.model.layout import Layout
 
     path = find_campaign(site, name)
-    refuse_damaged(Layout(path))
+    refuse_other(Layout(path))
     return path
 
 

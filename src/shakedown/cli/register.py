@@ -67,4 +67,4 @@ def _render(found: CampaignsSeen) -> str:
 
 
 def _note(one: Standing) -> str:
-    return ", ".join(["ad hoc"] * one.ad_hoc + ["found"] * one.found)
+    return ", ".join(["ad hoc"] * one.ad_hoc + ["found"] * one.found + [one.before_words] * bool(one.before))

@@ -100,7 +100,7 @@ def _render(found: Verified) -> str:
     if found.damage is not None:
         lines = [f"{found.campaign} is DAMAGED: {found.damage}"]
     elif found.changed:
-        lines = [f"{found.campaign}: the record is whole; but files of the site are not as at the start:"]
+        lines = [f"{found.campaign}: the record is whole; but files of the site are not as they were frozen:"]
         lines += [f"  {line}" for line in found.changed]
     elif found.as_it_was:
         lines = [f"{found.campaign} is whole"]

@@ -31,11 +31,11 @@ from shakedown.conductor.record.registering import enter
 from shakedown.engine import State, index_plan
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.events.campaigns import refuse_rehearsal
-from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
 from shakedown.events.reader import read_events
+from shakedown.events.set_back import refuse_other
 from shakedown.events.writer import DiskFull
 from shakedown.model.errors import LeaseHeld
 from shakedown.model.events import Event
@@ -76,7 +76,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
     from shakedown.conductor.commands.fingerprints import Fingerprints, probe_of
 
     refuse_rehearsal(layout, "driven")
-    refuse_damaged(layout)
+    refuse_other(layout)
     if is_closed(layout):
         return Outcome(read_state(layout, Documents(layout))[0], finished=True)
     keep_to_ourselves()

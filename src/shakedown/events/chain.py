@@ -74,13 +74,15 @@ def damage_of(layout: Layout) -> Damage | None:
         damage is not None and (now := read_end(layout.log)) != end
     ):  # it was written to meanwhile, or cut back on a full disk
         damage = _first_damage(layout, now)
-    if damage is not None and _is_news_from_elsewhere(layout):
+    if damage is not None and is_news_from_elsewhere(layout):
         return _first_damage(layout, None, compares_end=False)
     return damage
 
 
-def _is_news_from_elsewhere(layout: Layout) -> bool:
-    """Whether another host wrote just now: on a network file system its newest segment may be seen later than the log's end."""
+def is_news_from_elsewhere(layout: Layout) -> bool:
+    """Purpose: whether another host wrote just now: on a network file system its newest segment may be seen later than the end of
+    the log.
+    """
     path = end_path(layout.log)
     try:
         age = time.time() - (path if path.exists() else layout.log).stat().st_mtime

@@ -12,6 +12,7 @@ from shakedown.events.plain_files import open_plain
 from shakedown.events.reader import decode_at
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.events.segments import SEGMENT_BYTES, Header, Span, first_header, segment_numbers, segment_path, spans
+from shakedown.events.set_back import refuse_set_back
 from shakedown.events.sums import begin_end
 from shakedown.events.writer import RESERVE_BYTES, Holding, LogWriter
 from shakedown.model.errors import LeaseHeld
@@ -51,6 +52,7 @@ def open_log(
     RecordError for damage, DiskFull.
     """
     refuse_damaged(Layout(directory.parent))
+    refuse_set_back(Layout(directory.parent))
     _make_directory(directory)
     for attempt in range(1, _ATTEMPTS + 1):
         lease.check()

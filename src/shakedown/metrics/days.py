@@ -83,7 +83,7 @@ def _by_day(rows: Iterable[RunRow], around: MeasureContext, days: list[Hours], b
         if span is None:
             continue
         first, last = (math.floor((time - begin) / DAY_S) for time in span)
-        held = around.nodes.held(around.nodes.cases[row.case])
+        held = around.nodes.held_by(row)
         for place in range(max(first, 0), min(last, len(days) - 1) + 1):
             amounts[place].append(around.nodes.seconds(row, span, days[place]) / 3600 * held)
     return [math.fsum(day) for day in amounts]

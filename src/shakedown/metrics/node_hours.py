@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from shakedown.metrics.clock import Hours
 from shakedown.metrics.overlap import Span, Steps, span_of
-from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.record_rows import RecordRows
+from shakedown.metrics.rows.rows import OpenRun, RunRow
 from shakedown.model.events import NEVER_STARTED
 from shakedown.model.nouns import Case, Component, Document, Partition
 from shakedown.model.shared_nodes import place_of
@@ -33,16 +34,25 @@ class Taken(Struct, frozen=True):
 
 class Nodes:
     """The cases of a plan, and how many nodes a run of each holds: ``units`` times nodes a unit. Runs of one allocation that run
-    side by side share its nodes: each holds its part of them, so that no node counts twice. ``rows``: every run, to know which do.
+    side by side share its nodes: each holds its part of them, so that no node counts twice. ``record``: every run, to know
+    which do, and the plans that were in force: a run holds what the plan said of its case when it was ordered.
     """
 
-    def __init__(self, document: Document, rows: Iterable[RunRow] = ()) -> None:
-        self._together = _together(rows)
+    def __init__(self, document: Document, record: RecordRows | None = None) -> None:
+        self._together = _together(record.current() if record is not None else ())
+        self._earlier = _earlier(record) if record is not None else []
         self.cases: Mapping[str, Case] = {case.id: case for case in document.cases}
         counts = {place_of(partition): partition.count for partition in document.system.partitions()}
         capacities = document.system.capacities()
         self._per_unit = {place: counts[place] / units for place, units in capacities.items() if units > 0}
         self.partitions: Mapping[str, Partition] = {place_of(one): one for one in document.system.partitions()}
+
+    def held_by(self, row: RunRow | OpenRun) -> float:
+        """Nodes that a run held: as the plan in force at its order said, where that is known."""
+        case = self.cases[row.case]
+        ordered = row.ordered_by if isinstance(row, RunRow) else row.seq
+        before = next((nodes for until, nodes in self._earlier if 0 < ordered < until), None)
+        return before.held(before.cases[case.id]) if before and case.id in before.cases else self.held(case)
 
     def held(self, case: Case) -> float:
         """Nodes that a run of a case holds; a share of one where the partition counts cores."""
@@ -55,7 +65,7 @@ class Nodes:
             return 0.0
         if span is None or case is None:
             return None
-        return self.seconds(row, span, hours) / 3600 * self.held(case)
+        return self.seconds(row, span, hours) / 3600 * self.held_by(row)
 
     def seconds(self, row: RunRow, span: Span, hours: Hours) -> float:
         """How long a run had its nodes inside, where it shared them its part of that time."""
@@ -78,6 +88,13 @@ class Nodes:
     def places(self, component: Component) -> set[str]:
         """The partitions that a component's cases run on."""
         return {self.cases[name].partition for name in component.cases if name in self.cases}
+
+
+def _earlier(record: RecordRows) -> list[tuple[int, Nodes]]:
+    """(event by which a plan was amended, what it said of nodes until then), in their order, of those that are given."""
+    amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
+    pairs = zip(amended, record.documents, strict=False)  # the last plan is in force
+    return [(until, Nodes(record.plans[digest])) for until, digest in pairs if digest in record.plans]
 
 
 def _together(rows: Iterable[RunRow]) -> dict[str, Steps]:

@@ -39,6 +39,7 @@ def read_campaign(directory: Path, through: int | None = None) -> CampaignRead:
     layout = Layout(directory)
     from shakedown.events.campaigns import read_document
     from shakedown.events.chain import Unwhole, damage_of
+    from shakedown.events.set_back import set_back_of
 
     damage = damage_of(layout)
     if not layout.log.is_dir():
@@ -51,7 +52,11 @@ def read_campaign(directory: Path, through: int | None = None) -> CampaignRead:
     record, record_digest = _fold(layout.log, through)
     wanted = record.document or _only_document(layout)
     document = thaw(read_document(layout, wanted))
-    return CampaignRead(layout, document, wanted, record, record_digest, str(damage) if damage is not None else "")
+    earlier = [digest for digest in record.documents if digest and digest != wanted]
+    record.plans = {wanted: document} | {digest: thaw(read_document(layout, digest)) for digest in earlier}
+    why = set_back_of(layout) if damage is None else ""
+    wrong = f"It {why}" if why else str(damage or "")
+    return CampaignRead(layout, document, wanted, record, record_digest, wrong)
 
 
 def scorecard_of(read: CampaignRead) -> Scorecard:

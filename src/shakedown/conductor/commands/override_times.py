@@ -73,9 +73,8 @@ def _clock_time(state: State, number: int, written: Any, now: float) -> float:
     """A time in this campaign, of a component that has a clock. Errors: UsageError."""
     component = state.index.components[number]
     if not component.duration_s:
-        raise UsageError(
-            f"component {component.name} has no clock", hint="only a component with a duration in the plan has one"
-        )
+        message = f"component {component.name} does not run for a time, so no word moves its clock"
+        raise UsageError(message, hint="only a component with a duration in the plan runs for a time")
     if isinstance(written, bool) or not isinstance(written, int | float) or not math.isfinite(written):
         raise UsageError(f"'{str(written)[:40]}' is no time")
     at = float(written)

@@ -25,8 +25,9 @@ from shakedown.conductor.driver.script_words import (
     normal,
     programs_in,
     run_by_others,
+    variables_in,
 )
-from shakedown.conductor.record.environments import keep_named, read_environment, read_named
+from shakedown.conductor.record.environments import is_stored, keep_named, read_environment, read_named
 from shakedown.events.plain_files import open_plain
 from shakedown.metrics.words import plural, some
 from shakedown.model.checks import kinds_with_reference
@@ -34,6 +35,7 @@ from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document, Pairs
 from shakedown.model.references import references_in
+from shakedown.model.secrets import is_secret
 
 if TYPE_CHECKING:
     from shakedown.conductor.driver.conductor import Conductor
@@ -45,6 +47,8 @@ ALL_BYTES = 512 << 20  # read by one driver; what comes after so much is known i
 MOST_FILES = 10_000
 SHOWN = 20
 _BLOCK = 1 << 20
+_SCRIPT_BYTES = 1 << 18  # a longer file is taken for data
+_VARIABLE = "variable "  # before a name, among what is known
 # Of the stored variables those that differ from login to login and from job to job, and that no result depends on. Which programs a
 # PATH finds is looked at itself.
 _NO_SETTINGS = """
@@ -53,6 +57,22 @@ _NO_SETTINGS = """
     MODULESHOME MODULE_VERSION LMOD_* __LMOD_* _LMFILES_
 """
 _NO_SETTING = tuple(_NO_SETTINGS.split())
+# What a login or a terminal says of itself.
+_OF_A_LOGIN = (
+    "_",
+    "OLDPWD",
+    "SHLVL",
+    "XDG_*",
+    "DBUS_*",
+    "SSH_*",
+    "DISPLAY",
+    "TERM*",
+    "COLUMNS",
+    "LINES",
+    "TMUX*",
+    "STY",
+    "MAIL",
+)
 Known = dict[str, str]  # what a file or a program was: by path, or by name
 
 
@@ -67,6 +87,7 @@ class Conditions:
     digest: str = ""
     next_look: float = 0.0
     read_bytes: int = 0
+    _texts: dict[str, tuple[str, str]] = field(default_factory=dict)  # path -> (what it was, what it says as a script)
     _looks: dict[str, tuple[tuple[int, ...], str]] = field(
         default_factory=dict
     )  # path -> (size, time, inode), what it was
@@ -134,7 +155,38 @@ class Conditions:
             found[str(path)] = self._what(path)
         for name, path in self._programs():
             found[f"program {name}"] = f"{path} {self._what(path)}"
+        for name in self._variables():
+            found[f"{_VARIABLE}{name}"] = _inherited(name)
         return found
+
+    def _variables(self) -> list[str]:
+        """Variables that runs inherit, and that their scripts, or scripts that these name, plainly read and do not set. Those that
+        are stored with the environment are compared there; those that differ from login to login are no settings.
+        """
+        found: dict[str, None] = {}
+        texts = [self._text(Path(path)) for _, path in self._programs()]
+        beside = [name for text in texts for name in variables_in(text)]
+        for script, environment in dict.fromkeys((case.script, case.environment) for case in self._cases()):
+            own = {name for name, _ in environment}
+            named = [
+                *variables_in(script),
+                *(name for _, value in environment for name in variables_in(str(value))),
+                *beside,
+            ]
+            found.update((name, None) for name in named if name not in own)
+        return [name for name in found if self._is_looked_at(name)]
+
+    def _is_looked_at(self, name: str) -> bool:
+        stored = is_stored(name, self.document.record_environment)
+        return is_setting(name) and not stored and not any(fnmatchcase(name, pattern) for pattern in _OF_A_LOGIN)
+
+    def _text(self, path: Path) -> str:
+        """What a script says; "" of what is none, or is too large for one. Read again only where it may have changed."""
+        mark = self._what(path)
+        known = self._texts.get(str(path))
+        if known is None or known[0] != mark:
+            known = self._texts[str(path)] = (mark, script_text(path))
+        return known[1]
 
     def _files(self, state: State) -> Iterator[Path]:
         for place in dict.fromkeys(path for case in self._cases() for _, path in case.files):
@@ -199,6 +251,26 @@ class Conditions:
             return f"cannot be read: {error.strerror}"
 
 
+def script_text(path: Path) -> str:
+    """Purpose: the text of a script, which begins with ``#!`` or has the name of a shell's; "" of anything else."""
+    try:
+        with open_plain(path) as file:
+            data = file.read(_SCRIPT_BYTES + 1)
+    except OSError:
+        return ""
+    is_script = data.startswith(b"#!") or path.suffix in (".sh", ".bash")
+    return data.decode("utf-8", "replace") if is_script and len(data) <= _SCRIPT_BYTES else ""
+
+
+def _inherited(name: str) -> str:
+    """What is known of a variable: the sha256 of its value; of one that may hold a credential only that it is set."""
+    value = os.environ.get(name)
+    if value is None:
+        return "not set"
+    digest = "" if is_secret(name, value) else hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()
+    return f"set#{digest}"
+
+
 def files_in(place: Path) -> Iterator[Path]:
     """Purpose: the regular files of a place: itself, or all below it."""
     try:
@@ -261,6 +333,8 @@ def _how(name: str, was: str, now: str) -> str:
         return now
     if was.startswith("cannot be read"):
         return "can be read now"
+    if name.startswith(_VARIABLE) and was.partition("#")[0] != now.partition("#")[0]:
+        return f"is {now.partition('#')[0]} now, and was {was.partition('#')[0]}"
     if name.startswith("program ") and was.partition(" ")[0] != now.partition(" ")[0]:
         return f"is {now.partition(' ')[0]}, and was {was.partition(' ')[0]}"
     return "was changed"

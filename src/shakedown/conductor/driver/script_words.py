@@ -25,6 +25,15 @@ _WRITTEN = re.compile(
 _ASSIGNS = frozenset({"export", "local", "readonly", "declare", "env"})  # words of a shell before an assignment
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_LEADING = ("do", "then", "else", "{", "while", "until", "if")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_STATEMENTS = re.compile(r"[;\n]+|&&|\|\|")
+_COMMENT = re.compile(r"(?m)(?:^|(?<=\s))#(?!!).*$")
+# A variable in a shell, also with what stands in for it; and as programs ask for one.
+_READ = re.compile(
+    r"""\$\{[#!]?([A-Za-z_]\w*)|\$([A-Za-z_]\w*)|\benviron(?:\.get)?\s*[\[(]\s*["'](\w+)["']"""
+    r"""|\bgetenv\s*\(\s*["'](\w+)["']|\bENV\[\s*["'](\w+)["']"""
+)
 _HOME = re.compile(r"(?<![\w/~.$}-])~(?=/)")
 _SCRIPT_BEGINS = re.compile(r"""\s-\w*c\s+["']""")
 _PATH = re.compile(r"(?:^|[=:,@<]|^-[A-Za-z])(/[\w./+@%,-]*[\w+@%-])")
@@ -70,6 +79,33 @@ def programs_in(script: str) -> list[str]:
             if place not in written and not _says_written(word):
                 found.update((path, None) for path in _PATH.findall(word) if not path.startswith(_KERNEL))
     return list(found)
+
+
+def variables_in(script: str) -> list[str]:
+    """Purpose: the variables that a script reads before it gives them a value: those that it inherits, as far as that is plain to
+    see. Programs ask for some too (``os.environ["SIZE"]``, ``getenv("SIZE")``).
+    """
+    found: dict[str, None] = {}
+    own: set[str] = set()
+    for part in _STATEMENTS.split(_COMMENT.sub("", script)[:_LONGEST]):
+        named = [next(filter(None, match.groups())) for match in _READ.finditer(part)]
+        found.update((name, None) for name in named if name not in own)
+        own.update(_given(part.split()))
+    return list(found)
+
+
+def _given(words: list[str]) -> Iterator[str]:
+    """The variables that a statement gives a value for those after it. What stands before a command is for that command alone."""
+    while words and words[0] in _LEADING:
+        words = words[1:]
+    if words[:1] == ["for"]:
+        yield from words[1:2]
+    elif words[:1] == ["read"]:
+        yield from (word for word in words[1:] if _NAME.fullmatch(word))
+    elif words:
+        assigned = [found[1] for word in words if (found := _ASSIGNMENT.match(word))]
+        if words[0] in _ASSIGNS or len(assigned) == len(words):
+            yield from assigned
 
 
 def files_of_variables(pairs: Iterable[tuple[str, str]], script: str) -> Iterator[str]:

@@ -11,12 +11,25 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from shakedown.metrics.words import plural
 from shakedown.model.baselines import Baseline
 from shakedown.model.contracts import where_text
 from shakedown.model.failures import FailureClass
 from shakedown.model.filling import Phase, Window, Yield
 from shakedown.model.judging import Contract, ContractRow, Criterion
-from shakedown.model.nouns import Check, Component, Document, FigureSpec, Mode, Party, Procedure, Retry
+from shakedown.model.nouns import (
+    Check,
+    Cluster,
+    Component,
+    Document,
+    FigureSpec,
+    Mode,
+    Partition,
+    Party,
+    Procedure,
+    Retry,
+    System,
+)
 from shakedown.model.scores import Score
 from shakedown.model.units import show_duration
 
@@ -57,7 +70,7 @@ def differences(before: Document, after: Document) -> list[str]:
     if before.consent != after.consent:
         lines.append(f"consent is asked for {_list(before.consent)} -> {_list(after.consent)}")
     if before.system != after.system:
-        lines.append(f"the system is changed: {'; '.join(_of_fields(before.system, after.system))}")
+        lines += [f"the system is changed: {said}" for said in _of_system(before.system, after.system)]
     lines += [f"seed {before.seed} -> {after.seed}"] if before.seed != after.seed else []
     lines += _of_fields(before, after, beside=(*_ONE_BY_ONE, *NOT_TOLD))
     if not lines and before.components != after.components:
@@ -98,6 +111,57 @@ def _named(what: str, before: Iterable[Any], after: Iterable[Any], tell: Any) ->
 
 def _list(words: Sequence[str]) -> str:
     return ", ".join(words) or "nothing"
+
+
+def _of_system(old: System, new: System) -> Iterator[str]:
+    """Its own words; clusters, partitions and node types by their names, with how many nodes come and go: the whole machine is in
+    denominators.
+    """
+    found = list(filter(None, ["; ".join(_of_fields(old, new, beside=("clusters", "node_types")))]))
+    before, after = ({cluster.name: cluster for cluster in system.clusters} for system in (old, new))
+    found += [f"no longer cluster {name} ({_nodes_of(before[name])})" for name in before if name not in after]
+    found += [f"now cluster {name} ({_nodes_of(after[name])})" for name in after if name not in before]
+    for name in (name for name in before if name in after):
+        found += _of_cluster(before[name], after[name])
+    found += _named("node type", old.node_types, new.node_types, _of_fields)
+    yield from found or ["the order of its clusters or node types"]
+
+
+def _of_cluster(old: Cluster, new: Cluster) -> Iterator[str]:
+    for said in _of_fields(old, new, beside=("partitions",)):
+        yield f"cluster {old.name}: {said}"
+    before, after = ({part.name: part for part in cluster.partitions} for cluster in (old, new))
+    yield from (f"no longer partition {_place(part)} ({plural(part.count, 'node')})"
+                for name, part in before.items() if name not in after)  # fmt: skip
+    yield from (f"now partition {_place(part)} ({plural(part.count, 'node')})"
+                for name, part in after.items() if name not in before)  # fmt: skip
+    for was, now in ((before[name], after[name]) for name in before if name in after):
+        if was.nodes != now.nodes or was.count != now.count:
+            yield f"{_place(was)} has {_number(now.count)} nodes, before {_number(was.count)}{_come_and_gone(was, now)}"
+        yield from (f"{_place(was)}: {said}" for said in _of_fields(was, now, beside=("nodes", "count")))
+
+
+def _place(part: Partition) -> str:
+    return f"{part.cluster}:{part.name}"
+
+
+def _nodes_of(cluster: Cluster) -> str:
+    return ", ".join(f"{plural(part.count, 'node')} in {part.name}" for part in cluster.partitions) or "no partition"
+
+
+def _come_and_gone(was: Partition, now: Partition) -> str:
+    """Which nodes, folded."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # it takes its time to load, and is needed here alone
+
+    old, new = (NodeSet(part.nodes, resolver=RESOLVER_NOGROUP) for part in (was, now))
+    words = [
+        f"{word} {_nodes_folded(str(some))}" for word, some in (("without", old - new), ("with", new - old)) if some
+    ]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _nodes_folded(nodes: str) -> str:
+    return nodes if len(nodes) <= 60 else f"{nodes[:57]}..."
 
 
 def _of_party(old: Party, new: Party) -> Iterator[str]:

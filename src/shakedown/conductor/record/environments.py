@@ -61,13 +61,18 @@ class Environment(Struct, frozen=True):
         return tuple(sorted((*self.left_out, *self.credentials)))
 
 
+def is_stored(name: str, more: Iterable[str] = ()) -> bool:
+    """Purpose: whether a variable of this name is stored with its value, unless that looks like a credential."""
+    return any(fnmatchcase(name, pattern) for pattern in (*ALLOWED, *more))
+
+
 def select(environment: Mapping[str, str], more: Iterable[str] = ()) -> Environment:
     """Purpose: what of an environment is stored. ``more``: names that a site adds, or their beginnings with '*'."""
-    patterns = (*ALLOWED, *more)
+    more = tuple(more)
     kept: dict[str, str] = {}
     left_out, credentials = [], []
     for name, value in sorted(environment.items()):
-        if not _NAME.fullmatch(name) or not any(fnmatchcase(name, pattern) for pattern in patterns):
+        if not _NAME.fullmatch(name) or not is_stored(name, more):
             left_out.append(_shown(name))
         elif is_secret(name, value):
             credentials.append(name)

@@ -14,6 +14,7 @@ from shakedown.events.entered import begun_anew, disowned, read_entry, vouched_b
 from shakedown.events.reader import Reader, read_events
 from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register
 from shakedown.events.segments import sha256
+from shakedown.events.set_back import set_back_of
 from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
 from shakedown.model.events import is_act
@@ -21,12 +22,13 @@ from shakedown.model.layout import Layout
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-THERE, GONE, NOT_BEGUN, OTHER = "there", "gone", "not begun", "another"
+THERE, GONE, NOT_BEGUN, OTHER, OLDER = "there", "gone", "not begun", "another", "set back"
 
 
 class Standing(Struct, frozen=True):
-    """A campaign of the register. ``place``: there, gone, not begun, or another one under its name; ``outcome``: the last one that
-    the register has of it, "" where it has none; ``sealed``: how often; ``found``: it was entered when the register was opened.
+    """A campaign of the register. ``place``: there, gone, not begun, another one under its name, or set back to an older copy;
+    ``outcome``: the last one that the register has of it, "" where it has none; ``before``: other outcomes that it ended or was
+    sealed with earlier, in their order; ``sealed``: how often; ``found``: it was entered when the register was opened.
     ``ad_hoc``: it has no plan's file; ``acts``: of people since then, by which it may come out otherwise now.
     """
 
@@ -40,17 +42,25 @@ class Standing(Struct, frozen=True):
     found: bool
     ad_hoc: bool = False
     acts: int = 0
+    before: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """How it ended, or what became of it."""
-        if self.acts:
-            return f"{self.outcome} ({plural(self.acts, 'act')} of people came after that)"
+        acts = f"{plural(self.acts, 'act')} of people came after that" if self.acts else ""
         if self.place in (THERE, NOT_BEGUN):
-            return self.outcome or ("not over" if self.place == THERE else "entered and not begun")
+            ended = self.outcome or ("not over" if self.place == THERE else "entered and not begun")
+            beside = "; ".join(filter(None, (self.before_words, acts)))
+            return ended + (f" ({beside})" if beside else "")
         when = "after its seal" if self.sealed else "after its end" if self.outcome else "before its end"
-        became = "removed" if self.place == GONE else "replaced by another record"
-        return f"{became} {when}" + (f" ({self.outcome})" if self.outcome else "")
+        became = {GONE: "removed", OLDER: "set back to an older copy"}.get(self.place, "replaced by another record")
+        beside = "; ".join(filter(None, (self.outcome, self.before_words)))
+        return f"{became} {when}" + (f" ({beside})" if beside else "")
+
+    @property
+    def before_words(self) -> str:
+        """The other outcomes that it had before, "" where it had none: an outcome that changed stays visible."""
+        return f"{' and '.join(self.before)} before" if self.before else ""
 
 
 def standings(site: Path, register: Register) -> list[Standing]:
@@ -62,6 +72,8 @@ def _standing(site: Path, register: Register, entry: Entry) -> Standing:
     told = [one for one in register.facts(entry.campaign, FOUND, SEALED, ENDED) if one.outcome]
     sealed = sum(one.fact == SEALED for one in told) + (entry.fact == FOUND and bool(entry.digest))
     place = place_of(site, register, entry)
+    if place == THERE and _is_older(Layout(site / CAMPAIGNS / entry.campaign)):
+        place = OLDER
     outcome = told[-1].outcome if told else ""
     acts = _acts_after(Layout(site / CAMPAIGNS / entry.campaign), told[-1].event) if told and place == THERE else 0
     return Standing(
@@ -75,7 +87,16 @@ def _standing(site: Path, register: Register, entry: Entry) -> Standing:
         found=entry.fact == FOUND,
         ad_hoc=entry.ad_hoc,
         acts=acts,
+        before=tuple(dict.fromkeys(one.outcome for one in told if one.outcome != outcome)),
     )
+
+
+def _is_older(layout: Layout) -> bool:
+    """Whether the log is an older copy than the register knows. One that cannot be read is told by whoever checks it."""
+    try:
+        return bool(set_back_of(layout))
+    except (RecordError, OSError):
+        return False
 
 
 def _acts_after(layout: Layout, event: int) -> int:
@@ -130,6 +151,8 @@ def history(site: Path, register: Register, campaign: str) -> str:
     of_plan = [one for one in others if _same_plan(one, own)]
     place = next(place for place, one in enumerate(of_plan) if one.campaign == campaign)
     parts = [_claim(own, place + 1, len(of_plan), len(others))]
+    mine = of_plan[place]
+    parts += [f"this one came out as {' and '.join(mine.before)} before"] if mine.before else []
     parts += _counted("earlier", of_plan[:place]) + _counted("later", of_plan[place + 1 :])
     return "; ".join([*parts, *_anew(register)])
 

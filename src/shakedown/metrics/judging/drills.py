@@ -258,12 +258,12 @@ def _live_runs(around: MeasureContext) -> list[_Live]:
         span = _held(row) if row.component == name and row.mode not in STEPS else None
         if span is not None and row.case in nodes.cases:
             bad = row.verdict in _BADLY and row.ruling not in RULED_OTHERS
-            held = nodes.held(nodes.cases[row.case])
+            held = nodes.held_by(row)
             found.append(_Live(row.run, span[0], span[1], held, row.verdict in RIGHT, bad))
     for run in record.open.values():
         counts = run.component == name and run.mode not in STEPS and run.case in nodes.cases
         if counts and run.started is not None:
-            found.append(_Live(run.run, run.started, None, nodes.held(nodes.cases[run.case]), False, False))
+            found.append(_Live(run.run, run.started, None, nodes.held_by(run), False, False))
     return found
 
 

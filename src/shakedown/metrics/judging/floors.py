@@ -133,6 +133,9 @@ def _without_interrupt(time: float, found: Interrupts, criterion: Criterion, pop
 # ---- holes -------------------------------------------------------------------------------------------------------------
 
 
+_STILL_S = 1e-6  # less is rounding
+
+
 class Hole(Struct, frozen=True):
     """A stretch in which no run of a test was live. ``seconds`` of it are clock time; ``last``: it lasts to the clock's end."""
 
@@ -156,6 +159,8 @@ def longest_hole(criterion: Criterion, population: Population, around: MeasureCo
     value = _in_unit(worst.seconds, criterion)
     text = f"{_shown(value, criterion)} without a run of {worst.test}, from {_since(worst.begin, clock)} to "
     text += f"{_since(worst.end, clock)} after the clock began"
+    still = worst.end - worst.begin - worst.seconds
+    text += f", of which it stood still for {show_duration(still)}" if still > _STILL_S else ""
     sure = (
         max((hole.seconds for hole in every if not hole.last), default=0.0) if population.unfinished else worst.seconds
     )

@@ -36,7 +36,7 @@ class MeasureContext(Struct, frozen=True):
     @property
     def nodes(self) -> Nodes:
         """What each run holds of the machine."""
-        return self.held or Nodes(self.document, self.record.current())
+        return self.held or Nodes(self.document, self.record)
 
     @property
     def clock(self) -> Clock | None:
@@ -66,7 +66,7 @@ class MeasureContext(Struct, frozen=True):
 def arounds(document: Document, record: Record, people: Mapping[str, Population] | None = None) -> list[MeasureContext]:
     """Purpose: what measures may look at, for every component in the order of the plan; shared things are worked out once."""
     figures, clocks = figures_of(document), clocks_of(document, record)
-    nodes = Nodes(document, record.current())
+    nodes = Nodes(document, record)
     return [
         MeasureContext(document, record, component, figures, clocks, nodes, people=people or {})
         for component in document.components

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
 
 from shakedown.metrics.judging.at_bound import at_bound
 from shakedown.metrics.judging.populations import Population
@@ -12,7 +14,10 @@ from shakedown.metrics.scores.inputs import Input, inputs_of
 from shakedown.metrics.scores.results import ScoreResult, made_up, result_of, score_words
 from shakedown.metrics.words import plural, some
 from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Document
 from shakedown.model.scores import Score, named_by, part_of
+
+_NO_INPUTS = frozenset({"parts", "about", "clause", "faster", "name"})  # of a score: what its number is not made from
 
 
 def score_value(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
@@ -29,6 +34,41 @@ def runs_behind(criterion: Criterion, around: MeasureContext) -> set[str]:
     """Purpose: the runs whose values a criterion on a score looks at; none of any other criterion."""
     named = _named(criterion, around) if criterion.inputs else None
     return {run for one in named[1] for run in one.runs} if named else set()
+
+
+def score_changes(name: str, before: Document, after: Document) -> list[str]:
+    """Purpose: what a score, or a part of one, is computed from otherwise in a later plan, a phrase each: part A: tflop 1 -> 3."""
+    old, new = (named_by(name, document.scores) for document in (before, after))
+    if old is None or new is None:
+        return ["what it is computed from"]
+    (was, place), (now, _) = old, new
+    parts = {part.label: part for part in now.parts}
+    mine = was.parts if place < 0 else (was.parts[place],)
+    found = [] if place >= 0 else [f"no longer part {part.label}" for part in mine if part.label not in parts]
+    found += [] if place >= 0 else [f"now part {label}" for label in parts if label not in {one.label for one in mine}]
+    for part in (part for part in mine if part.label in parts):
+        found += [f"part {part.label}: {said}" for said in _changes(part, parts[part.label])]
+    return [*_changes(was, now), *found] or ["the order of its parts"]
+
+
+def _changes(old: Struct, new: Struct, within: str = "") -> Iterator[str]:
+    """Fields that differ, from what to what; those of a load one by one."""
+    for name in (one for one in old.__struct_fields__ if one not in _NO_INPUTS):
+        was, now = getattr(old, name), getattr(new, name)
+        if isinstance(was, Struct) and isinstance(now, Struct):
+            yield from _changes(was, now, f"{within}{name}.")
+        elif was != now:
+            yield f"{within}{name} {_word(was)} -> {_word(now)}"
+
+
+def _word(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    if isinstance(value, tuple):
+        return ", ".join(f"{name or 'all'} {_word(amount)}" for name, amount in value) or "none"
+    if isinstance(value, Struct):
+        return ", ".join(f"{name} {_word(getattr(value, name))}" for name in value.__struct_fields__)
+    return str(value) if value not in (None, "") else "none"
 
 
 def _named(criterion: Criterion, around: MeasureContext) -> tuple[Score, tuple[Input, ...]] | None:

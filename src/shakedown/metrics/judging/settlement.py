@@ -44,7 +44,7 @@ from shakedown.metrics.judging.settled_words import (
     without_all_words,
 )
 from shakedown.metrics.judging.steps import Steps
-from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken, values_replaced
+from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken, turned, values_replaced
 from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants, moves_nothing
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
@@ -60,6 +60,8 @@ _AT_ONCE = 16  # records without acts that are kept at a time
 _RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
 _MOST_PARTS = 64  # questions about acts that cover each other for which the log is read again
 _MOST_TRIED = 12  # acts of a group that are left away one by one, to find those that matter
+# A waiver restricts by itself; of what runs again all rounds count, so that it only adds.
+_TURNS_NOTHING = frozenset({"waive", "withdraw", "agree", "again"})
 _FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
 
 
@@ -77,6 +79,7 @@ def settle(
     """
     acts = known_agains(acts_of(record), document)
     if not acts:
+        record.plans = plans_of(record, document_of)
         return score(document, record, earlier=earlier_plans(record, document_of))
     moved = moved_files(record)
     if moved:
@@ -174,6 +177,7 @@ class _Settling:
         """
         judged = self._score(frozenset())[2]
         takes, restricting = self._restricting(judged)
+        self._add_turning(takes, restricting)
         outcome = _restricted(judged.outcome, restricting)
         for number in sorted({*self.relied, *self.hard} - self.void):
             gone = frozenset({number})
@@ -314,6 +318,36 @@ class _Settling:
         found = (run for name, runs in without.items() for run in runs - now.get(name, frozenset()))
         return frozenset(run for run in found if of is None or run in of)
 
+    def _add_turning(self, takes: dict[int, tuple[str, ...]], restricting: set[int]) -> None:
+        """Acts by which *not met* becomes *met*, alone or together, of which no other rule knows what they take away."""
+        idle = [act.number for act in self.known if act.number not in restricting and act.kind not in _TURNS_NOTHING]
+        alone = {number: self._turned(frozenset({number})) for number in idle}
+        takes |= {number: lines for number, lines in alone.items() if lines}
+        left = [number for number in idle if not alone[number]]
+        for group, lines in taken_together(left, self._turned).items():
+            takes[min(group)], self.together[min(group)] = lines, group
+        restricting |= {number for number in idle if takes[number]}
+
+    def _turned(self, numbers: Acts, gone: Acts = frozenset()) -> tuple[str, ...]:
+        """What is met with these acts and not met without them. What one party alone did before, of the same kind, is nobody's to
+        lose: an act that only takes that back turns nothing. ``gone``: acts that are left out of account.
+        """
+        now, families = self._score(gone)[2], {self._family(number) for number in numbers}
+        found = turned(now, self._score(gone | numbers)[2])
+        before = {one for one in self.one_sided if one < max(numbers) and self._family(one) in families}
+        if not found or before <= gone | numbers:
+            return found
+        still = turned(now, self._score(gone | numbers | before)[2])
+        return tuple(what for what in found if what in still)
+
+    def _turns(self, act: Act, gone: Acts) -> bool:
+        able = act.kind not in _TURNS_NOTHING and not act.unknown
+        return able and bool(self._turned(frozenset({act.number}), gone))
+
+    def _family(self, number: int) -> str:
+        kind = self.by_number[number].kind
+        return _FAMILIES.get(kind, kind)
+
     def _wanted(self) -> list[Acts]:
         """The sets of acts whose absence is asked about."""
         each = [frozenset({act.number}) for act in self.weighed if not moves_nothing(act)]
@@ -374,6 +408,7 @@ class _Settling:
 
     def _judged(self, document: Document, record: Record, gone: Collection[int]) -> tuple[Scorecard, Counted]:
         """Without what ended a campaign early it is over only where nothing is left to come, or nothing that is can mend it."""
+        record.plans = plans_of(record, self.document_of)
         earlier, brief = earlier_plans(record, self.document_of), gone != self.void
         people = populations(document, record)
         amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
@@ -510,7 +545,7 @@ class _Settling:
         if judged.outcome != "accepted" or restricting - gone:
             return _restricted(judged.outcome, restricting - gone)
         covered = (act for act in self.weighed if act.number not in gone and any(self._covers(n, act) for n in gone))
-        if any(self._takes(act, judged, gone) for act in covered):
+        if any(self._takes(act, judged, gone) or self._turns(act, gone) for act in covered):
             return "accepted with restrictions"
         left = [group - gone for group in self.together.values() if group & gone]
         if any(self._lost(rest, gone) for rest in left if rest):
@@ -622,6 +657,11 @@ class _Settling:
 def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...]:
     """Purpose: the plans that were in force, without the last one. Errors: those of ``document_of``, where one is missing."""
     return tuple(document_of(digest) for digest in record.documents[:-1] if digest)
+
+
+def plans_of(record: Record, document_of: Documents) -> dict[str, Document]:
+    """Purpose: every plan that was in force, by its digest. Errors: those of ``document_of``, where one is missing."""
+    return {digest: document_of(digest) for digest in record.documents if digest}
 
 
 def _withdrawn(record: Record, void: Collection[int]) -> dict[int, int]:

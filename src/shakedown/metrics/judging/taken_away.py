@@ -20,8 +20,10 @@ from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.judging.epochs import declared_epoch, epoch_numbered, least_epoch, opened_words
 from shakedown.metrics.judging.populations import Population, count_verdicts, counts_as_passed, populations
 from shakedown.metrics.judging.scope import MeasureContext
+from shakedown.metrics.judging.score_measure import score_changes
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.judging.set_ups import step_rows
+from shakedown.metrics.node_hours import Nodes
 from shakedown.metrics.rows.rows import CLEAN_UP, SET_UP, EpochRow, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.wanted import UNCOUNTED
@@ -32,6 +34,7 @@ from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.nouns import Component, Document
 from shakedown.model.waived import criterion_digest
 
+_ROWS_MET = "rows met"  # cases name the rows of the plan in force; those that are gone are told by themselves
 _OF_STEPS = frozenset({WAS_SET_UP.measure, CLEANED_UP.measure})
 Judge = Callable[[Criterion, Population, MeasureContext], CriterionScore]
 _OF_RUNS = frozenset(
@@ -42,7 +45,7 @@ _OF_RUNS = frozenset(
         "value",
         "sd / mean",
         "fill / isolated",
-        "rows met",
+        _ROWS_MET,
         "identical",
         "runs",
         *_OF_STEPS,
@@ -252,6 +255,7 @@ def _criteria(seen: Seen) -> Iterator[str]:
     arounds = {around.component.name: around for around in seen.arounds}
     told: set[tuple[str, str, str]] = set()
     for place, document in seen.stood_by:
+        held: Nodes | None = None
         for component in document.components:
             if component.name not in now:
                 yield from _once(
@@ -264,12 +268,13 @@ def _criteria(seen: Seen) -> Iterator[str]:
                 after = next((one for one in criteria_of(now[component.name]) if one.name == criterion.name), None)
                 if after is not None and not weaker(criterion, after):
                     continue
-                # its drills, ladder, procedures, tests, nodes and the inputs of its scores, as they were then
-                around = replace(arounds[component.name], component=component, document=document, held=None)
+                held = held or Nodes(document, seen.record)
+                around = replace(arounds[component.name], component=component)  # its drills, ladder and procedures then
+                if criterion.measure != _ROWS_MET:  # its tests and scores, and the machine that it was said of
+                    around = replace(around, document=document, held=held)
                 was = seen.judge(criterion, seen.people[component.name], around)
-                said = (
-                    f"{component.name}: {criterion.name} {_how(criterion, after)}{_act(seen, place)}; {_would_be(was)}"
-                )
+                how = _how(criterion, after, document, seen.document)
+                said = f"{component.name}: {criterion.name} {how}{_act(seen, place)}; {_would_be(was)}"
                 yield from _once(told, (component.name, criterion.name, criterion_digest(criterion)), said)
 
 
@@ -281,14 +286,15 @@ def weaker(before: Criterion, after: Criterion) -> bool:
     return not same or admits_more(before, after)
 
 
-def _how(before: Criterion, after: Criterion | None) -> str:
+def _how(before: Criterion, after: Criterion | None, was: Document, now: Document) -> str:
     if after is None:
         return f"({before.measure}, must {before.must or before.bound}) was taken out"
     if before.must != after.must:
         return f"was changed from {before.must or before.bound} to {after.must or after.bound}"
     names = [name for name in before.__struct_fields__ if getattr(before, name) != getattr(after, name)]
-    pairs = [(name, _short(getattr(before, name)), _short(getattr(after, name))) for name in names if name != "clause"]
-    changed = ["other inputs" if name == "inputs" else f"{name} {was} -> {now}" for name, was, now in pairs]
+    told = [name for name in names if name not in ("clause", "inputs")]
+    changed = [f"{name} {_short(getattr(before, name))} -> {_short(getattr(after, name))}" for name in told]
+    changed += score_changes(before.of, was, now) if "inputs" in names else ()
     return f"was changed ({', '.join(changed)})"
 
 

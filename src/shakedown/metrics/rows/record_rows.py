@@ -26,6 +26,7 @@ from shakedown.metrics.rows.rows import (
     WaiverRow,
 )
 from shakedown.model.events import Event
+from shakedown.model.nouns import Document
 
 
 class RecordRows(Struct):
@@ -79,6 +80,7 @@ class RecordRows(Struct):
     drilled: list[DrillRow] = []  # what people said of drills, in the order of the log
     rejudged: list[RejudgedRow] = []  # acts of judging again
     documents: list[str] = []  # digests of the plans that were in force, the first one first
+    plans: dict[str, Document] = {}  # of these, those that whoever reads the record has given beside it
     outcomes: dict[str, OutcomeRow] = {}  # component -> the last one, of those that others wait for
     late: dict[str, int] = {}  # component -> runs that were left out: without some acts nobody would have ordered them
     warmed: dict[str, int] = {}  # component -> warm-ups that count: only plans without effect have them warm up

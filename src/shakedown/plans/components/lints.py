@@ -46,6 +46,7 @@ def _of_component(
     if component.ladder:
         yield from of_one_size(component.ladder, [case for case in cases if case.id in component.cases])
     if component.pack:
+        yield from _no_packs(system, component, cases)
         yield from _long_packs(system, component, cases)
     yield from _too_many_copies(system, component, cases)
     yield from criteria_advice(document, component, [case for case in cases if case.id in component.cases])
@@ -216,6 +217,19 @@ def covers_week(spans: Iterable[tuple[float, float]]) -> bool:
             return False
         reached = max(reached, end)
     return reached >= WEEK_S
+
+
+def _no_packs(system: System, component: Component, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """On the machine that the driver runs on nothing is packed: each run is a process of its own, and cores say how many run."""
+    places = {
+        f"{one.cluster}:{one.name}" for cluster in system.clusters if cluster.embedded for one in cluster.partitions
+    }
+    here = sorted({case.partition for case in cases if case.id in component.cases} & places)
+    if here:
+        said = (
+            f"pack has no effect on {some(here)}: on this machine each run starts by itself as soon as it has its cores"
+        )
+        yield ("pack",), said, "limit how many run at once with limits: copies, or run the component on a cluster"
 
 
 def _long_packs(system: System, component: Component, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:

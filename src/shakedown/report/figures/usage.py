@@ -29,7 +29,7 @@ def draw_usage(number: int, one: Stability, document: Document, record: Record, 
     clock = one.clock
     if clock is None or clock.end <= clock.begin:
         return []
-    nodes = Nodes(document, record.current())
+    nodes = Nodes(document, record)
     mine = nodes.places(one.component)
     total = different_nodes([nodes.partitions[place] for place in mine if place in nodes.partitions])
     held = _held(one, nodes, record, clock, mine)
@@ -86,7 +86,7 @@ def _held(one: Stability, nodes: Nodes, record: Record, clock: Clock, mine: set[
             continue
         parts = nodes.parts(row, span) if isinstance(row, RunRow) else [(span, 1 / max(1, live[row.job]))]
         for piece, share in parts:
-            _add(sums.setdefault(name, [0.0] * STEPS), piece, share * nodes.held(case), clock)
+            _add(sums.setdefault(name, [0.0] * STEPS), piece, share * nodes.held_by(row), clock)
     rest = [name for name in sums if name not in order]
     return {name: sums[name] for name in [*order, *sorted(rest, key=lambda name: (name == OTHERS, name))]}
 

@@ -1,0 +1,134 @@
+"""A campaign whose directory was set back to an older copy: its log is whole, and the register of its site knows more of it.
+
+The register has a line for each end and seal of a campaign, with the number of its events then. A log that is shorter than
+that, or whose events are others, is not the one that the line was entered for. ``set_back_of`` is the way in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from shakedown.events.chain import is_news_from_elsewhere, refuse_damaged
+from shakedown.events.entered import begun_anew, disowned, site_of, vouched_by
+from shakedown.events.reader import first_event
+from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register, read_register
+from shakedown.events.seals import seals_of
+from shakedown.events.segments import blocks, sha256, spans
+from shakedown.model.errors import RecordError
+from shakedown.model.layout import Layout
+
+WAY_OUT = "put the newer copy of the campaign back; where it is lost, begin another campaign: shakedown run PLAN"
+
+
+class SetBack(RecordError):
+    """The record is an older copy, or another one, than the register of its site knows."""
+
+    def __init__(self, layout: Layout, why: str) -> None:
+        super().__init__(f"{layout.root.absolute().name} {why}", hint=WAY_OUT)
+
+
+def refuse_set_back(layout: Layout) -> None:
+    """Raise SetBack where the register of the site knows more of a campaign than its log says: nothing is added to it then."""
+    why = set_back_of(layout)
+    if why:
+        raise SetBack(layout, why)
+
+
+def refuse_other(layout: Layout) -> None:
+    """Raise RecordError where the log is not what was written, or is set back: nothing is added to it then."""
+    refuse_damaged(layout)
+    refuse_set_back(layout)
+
+
+def set_back_of(layout: Layout) -> str:
+    """Purpose: what the register of the site says of a campaign that its log does not bear out, in a sentence without its subject;
+    "" where both agree, or where the register does not know this very campaign. Changes nothing.
+
+    Errors: RecordError where register or log cannot be read.
+    """
+    site = site_of(layout)
+    register = read_register(site) if site is not None else None
+    if register is None or register.damage or not _is_its_own(register, layout):
+        return ""
+    known = register.facts(layout.root.absolute().name, FOUND, ENDED, SEALED)
+    return not_borne_out(layout, known)
+
+
+def not_borne_out(layout: Layout, known: Sequence[Entry]) -> str:
+    """Purpose: the same of lines that were read from the register before the log is."""
+    known = [one for one in known if one.event]
+    if not known:
+        return ""
+    furthest = max(known, key=lambda one: one.event)
+    summed = max((one for one in known if one.log), key=lambda one: one.event, default=None)
+    last, digest, named = _look(layout.log, summed.event if summed else 0, {one.event for one in known})
+    if furthest.event > last:
+        return "" if is_news_from_elsewhere(layout) else _shorter(furthest, last)
+    if summed is not None and digest != summed.log:
+        return _other(summed)
+    for one in known:
+        if one.fact == SEALED and one.digest.encode() not in named.get(one.event, b""):
+            return _other(one)
+        if one.fact == FOUND and one.digest and not (seals_of(layout) / f"{one.digest}.json").is_file():
+            return f"{_SET_BACK}: its seal {one.digest[:16]}, which entry {one.entry} of the site's register names, is gone"
+    return ""
+
+
+_SET_BACK = "was set back to an older copy, or its log was changed"
+
+
+def _shorter(one: Entry, last: int) -> str:
+    return f"{_SET_BACK}: {_said(one)}, and it has {last} now"
+
+
+def _other(one: Entry) -> str:
+    return f"{_SET_BACK}: {_said(one)}, and its first {one.event} events are others now"
+
+
+_WHEN = {ENDED: "when it ended", SEALED: "when it was sealed"}
+
+
+def _said(one: Entry) -> str:
+    """Entry 3 of the site's register says that it had 52 events when it ended (rejected)."""
+    when = _WHEN.get(one.fact, "when it was found")
+    outcome = f" ({one.outcome})" if one.outcome else ""
+    return f"entry {one.entry} of the site's register says that it had {one.event} events {when}{outcome}"
+
+
+def _is_its_own(register: Register, layout: Layout) -> bool:
+    """Whether the lines under its name are of this very campaign: another record under its name is told as that."""
+    known = register.entered(layout.root.absolute().name)
+    if known is None or not layout.log.is_dir():
+        return False
+    said = vouched_by(layout)
+    if said is not None and (said.register == register.name or not begun_anew(register)):
+        return said.entry == known[1].entry and not disowned(register, said)
+    if known[1].fact != FOUND:
+        return False
+    first = next(_lines(layout.log), b"")
+    return first_event(layout.log) is not None and known[1].first in ("", sha256(first))
+
+
+def _look(log: Path, through: int, wanted: set[int]) -> tuple[int, str, dict[int, bytes]]:
+    """How many events a log has, the sha256 of all lines up to one of them, and the lines of some. Decodes nothing."""
+    seq, hashed, found = 0, hashlib.sha256(), dict[int, bytes]()
+    for span in spans(log):
+        for _, block in blocks(span):
+            count = block.count(b"\n")
+            mine = [one for one in wanted if seq < one <= seq + count]
+            lines = block.split(b"\n") if mine or seq < through < seq + count else []
+            found |= {one: lines[one - seq - 1] for one in mine}
+            if seq + count <= through:
+                hashed.update(block)
+            elif seq < through:
+                hashed.update(b"".join(line + b"\n" for line in lines[: through - seq]))
+            seq += count
+    return seq, hashed.hexdigest(), found
+
+
+def _lines(log: Path) -> Iterator[bytes]:
+    for span in spans(log):
+        for _, block in blocks(span):
+            yield from block.split(b"\n")[:-1]
