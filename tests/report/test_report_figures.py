@@ -31,7 +31,7 @@ def test_without_options_it_lists_and_writes_nothing(told: Path, capsys: pytest.
     assert [line.split()[0] for line in lines[2:6]] == [
         "clock-01-stability", "nodes-in-use-01-stability", "holes-01-stability", "days-01-stability",
     ]  # fmt: skip
-    assert len(lines) == 22
+    assert len(lines) == 23
     assert not (told / "report").exists()
 
 

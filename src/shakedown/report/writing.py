@@ -17,11 +17,11 @@ from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 from shakedown.report.damaged import marked_page, marked_table
-from shakedown.report.evidence import Evidence, find_evidence
+from shakedown.report.evidence import Evidence, evidence_of
 from shakedown.report.figures.style import FORMATS
 from shakedown.report.junit import to_junit
 from shakedown.report.page.site_templates import templates_of
-from shakedown.report.reading import CampaignRead, read_campaign, scorecard_of
+from shakedown.report.reading import CampaignRead, read_campaign
 from shakedown.report.words import one_line
 
 PDF = "report.pdf"
@@ -57,7 +57,7 @@ def make_report(
 
     why = trouble() if pdf is None else ""
     read = read_campaign(campaign)
-    evidence = find_evidence(read.document, read.record, scorecard_of(read))
+    evidence = evidence_of(read)
     wanted = not why if pdf is None else pdf
     target = campaign if output is None else output
     _write(target, compose(read, evidence, templates_of(campaign, site), wanted, tell))
@@ -106,7 +106,7 @@ def page_again(campaign: Path, through: int, there: str, templates: Path | None)
     from shakedown.report.page.page import render_page, signatures_on_page
 
     read = read_campaign(campaign, through)
-    evidence = find_evidence(read.document, read.record, scorecard_of(read))
+    evidence = evidence_of(read)
     pictures = draw_all(read.layout.root, evidence)
     flat = " ".join(there.split())
     signatures = [pair for pair in signatures_on_page(read) if one_line(pair[0], 300) in flat]

@@ -21,6 +21,7 @@ from shakedown.metrics.judging.scorecard import NOT_KNOWN, Scorecard
 from shakedown.metrics.requirements import requirements
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.results import SCORE_RULES, factor_words
+from shakedown.metrics.time_spent import GROUPS, Stretch, causes_in_words
 from shakedown.metrics.utilisation import DEFINITIONS
 from shakedown.metrics.words import plural, show_number, show_share, show_value
 from shakedown.model.build_names import names_of_builds
@@ -106,6 +107,8 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "factor_words": factor_words, "show_value": show_value, "show_number": show_number, "show_share": show_share,
         "requirements": requirements(document, record, scorecard),
+        "groups": GROUPS, "causes": causes_in_words(document, evidence.spent) if evidence.spent else (),
+        "longest_pending": _longest_pending(evidence),
         "procedures": _procedures(evidence), "drills": every_drill(evidence.document, evidence.record),
         "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
@@ -132,6 +135,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("times", "Run times", pictures.times or evidence.variation),
         ("stability", "Stability", evidence.stability),
         ("utilisation", "Utilisation", evidence.utilisation),
+        ("time", "Where the time went", evidence.spent),
         ("failures", "What did not pass", True),
         ("nodes", "Nodes", evidence.nodes.several),
         ("people", "Epochs and rulings", people),
@@ -150,6 +154,11 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _rules(scorecard: Scorecard) -> list[str]:
     """How this campaign is counted, in sentences."""
     return [*RULES, *ROW_RULES, *(SCORE_RULES if scorecard.scores else ())]
+
+
+def _longest_pending(evidence: Evidence) -> Stretch | None:
+    pending = evidence.spent.pending if evidence.spent else ()
+    return max(pending, key=lambda one: (one.end - one.begin, -one.begin), default=None)
 
 
 def _procedures(evidence: Evidence) -> list[tuple[str, Procedure, Any]]:

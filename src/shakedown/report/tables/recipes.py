@@ -49,6 +49,20 @@ TABLES = {
     "unclassified ones a line for each likeness, which is the failure_line without its numbers, times, paths and nodes.",
     "utilisation.csv": "share = node_hours / of_node_hours. node_hours: the sum over the runs that the definition counts of "
     "nodes x hours inside the clock; of_node_hours = nodes x hours of the clock.",
+    "time-spent.csv": "Where the node-hours went, a line a component and cause: each moment of each node that the plan "
+    "can use is in one line, so node_microseconds add up to nodes x the time of the campaign; node_hours is that / 3.6e9. "
+    "Worked: runs.csv, elapsed_s x nodes of verdict passed or performance.",
+    "time-spent-over-time.csv": "The same by stretches of time and groups of causes.",
+    "idle-while-pending.csv": "Each stretch in which nodes were idle while jobs that might start and are no wider waited at "
+    "the scheduler, as far as the driver knew: nodes on average, the most jobs that waited.",
+    "availability.csv": "Each number with its arithmetic and its formula; times in s. The period is the campaign; outages are "
+    "those of outages.csv, node failures those of nodes-out.csv.",
+    "outages.csv": "What people paused a component or stopped its clock for: maintenance is scheduled; machine, vendor and site "
+    "are not. What overlaps is one outage.",
+    "nodes-out.csv": "Each stretch in which a node was given no work. down: it failed under a run (failed = yes), or was down or "
+    "drained at a look; until the record shows it at work, idle or let in; end_known = no: until the end of the campaign.",
+    "node-availability.csv": "Each node that was down: availability = 1 - down_hours / of_hours, both without scheduled outages; "
+    "repairs_hours: of failures whose end is known. Nodes that are in no line were never down.",
     "clocks.csv": "What was said of each component's clock, as of when, by time: start and restart begin at nothing.",
     "clock-spans.csv": "The stretches in which each clock ran, which all node-hours of the clock are cut to; maintenance = yes: "
     "announced maintenance.",

@@ -29,6 +29,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
     from shakedown.report.tables.scaling import SCALING, scaling_rows
     from shakedown.report.tables.scores import SCORES, score_rows
     from shakedown.report.tables.stability import stability_tables
+    from shakedown.report.tables.time_spent import time_tables
 
     document, record, scorecard = evidence.document, evidence.record, evidence.scorecard
     tables = {
@@ -50,6 +51,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "nodes.csv": to_csv(_NODES, _nodes(nodes)),
     }
     tables |= judging_tables(evidence) | stability_tables(evidence) | node_tables(evidence.nodes)
+    tables |= time_tables(evidence.spent, evidence.availability)
     return {name: tables[name] for name in TABLES} | {"README.txt": _readme()}
 
 
