@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.availability import Availability, availability
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
+from shakedown.metrics.issues import Issue, issues
 from shakedown.metrics.judging.populations import measured_value, populations
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.loads import Load, loads
@@ -45,6 +46,7 @@ class Evidence:
     scaling: tuple[Series, ...] = ()
     spent: TimeSpent | None = None
     availability: Availability | None = None
+    issues: tuple[Issue, ...] = ()
 
     @property
     def orders(self) -> list[NoteRow]:
@@ -77,6 +79,7 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard, spen
         scaling=tuple(scaled(document, populations(document, record))),
         spent=spent,
         availability=availability(record, spent),
+        issues=issues(record, spent),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from shakedown import __version__
 from shakedown.diagnosis.findings import FALSE_FINDINGS
 from shakedown.metrics.cases import CaseSummary
+from shakedown.metrics.issues import SEVERITIES, by_month
 from shakedown.metrics.judging import floors
 from shakedown.metrics.judging.contract import ROW_RULES
 from shakedown.metrics.judging.drills import every_drill
@@ -41,6 +42,7 @@ from shakedown.report.terminal import standing_words
 
 ROWS_LIMIT = 100  # of tables that may grow without bound; the CSV files hold everything
 NODES_LIMIT = 8
+ISSUES_LIMIT = 25  # closed ones may be hundreds: each failed node is one
 WORST_LIMIT = 12  # nodes, besides those that were found
 _NOTABLE = ("finding", "stop_request", "cancel_request", "command_refused")
 
@@ -107,6 +109,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "factor_words": factor_words, "show_value": show_value, "show_number": show_number, "show_share": show_share,
         "requirements": requirements(document, record, scorecard),
+        "issues": evidence.issues, "months": by_month(evidence.issues), "severities": SEVERITIES, "ledger_limit": ISSUES_LIMIT,
         "groups": GROUPS, "causes": causes_in_words(document, evidence.spent) if evidence.spent else (),
         "longest_pending": _longest_pending(evidence),
         "procedures": _procedures(evidence), "drills": every_drill(evidence.document, evidence.record),
@@ -127,6 +130,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("scores", "Scores", facts["scorecard"].scores),
         ("acts", "What people did", facts["acts"]),
         ("requirements", "Requirements, by clause", any(one.clause for one in facts["requirements"])),
+        ("issues", "Issue ledger", evidence.issues),
         ("contract", "Contract", facts["scorecard"].contract),
         ("components", "Components", True),
         ("performance", "Isolated, fill and vendor", evidence.sides),

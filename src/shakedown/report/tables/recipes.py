@@ -28,6 +28,9 @@ TABLES = {
     "acts.csv": "One line an act of a person: what, when, as of when, why, who agreed, what it takes away; the outcome without it "
     "is computed from the log without the act's events.",
     "restrictions.csv": "A line for each thing that the acceptance leaves out or takes as it is.",
+    "issues.csv": "The issue ledger, open ones first: pauses by a cause, held queues, failed and excluded nodes, rulings, waivers, "
+    "changed conditions. A ruling is closed when each of its cases passed again; a ticket is what the words name.",
+    "issues-by-month.csv": "Issues opened and closed by month (UTC), counted from issues.csv.",
     "contract-rows.csv": "One line a contract row. Of a row on each run: outside counts the values beyond low or high, "
     "among values.csv with counts = yes, the row's figure, cases and mode; of others measured is its statistic of these.",
     "unjudged-figures.csv": "Figures that no contract row asks about, and in which cases.",

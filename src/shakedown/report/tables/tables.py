@@ -24,6 +24,7 @@ from shakedown.report.tables.recipes import TABLES
 
 def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]:
     """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
+    from shakedown.report.tables.issues import issue_tables
     from shakedown.report.tables.judging import judging_tables
     from shakedown.report.tables.nodes import node_tables
     from shakedown.report.tables.scaling import SCALING, scaling_rows
@@ -51,7 +52,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "nodes.csv": to_csv(_NODES, _nodes(nodes)),
     }
     tables |= judging_tables(evidence) | stability_tables(evidence) | node_tables(evidence.nodes)
-    tables |= time_tables(evidence.spent, evidence.availability)
+    tables |= time_tables(evidence.spent, evidence.availability) | issue_tables(evidence.issues)
     return {name: tables[name] for name in TABLES} | {"README.txt": _readme()}
 
 
