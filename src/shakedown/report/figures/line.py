@@ -33,8 +33,9 @@ def _time_line(groups: dict[str, list[RunRow]], begin: float) -> Drawing:
 
     def paint(figure: Any) -> None:
         axes = figure.add_subplot()
+        many = sum(len(groups[test]) for test in tests) > MANY
         for place, test in enumerate(tests):
-            _bars(axes, place, groups[test], begin, scale)
+            _bars(axes, place, groups[test], begin, scale, many)
         axes.set_yticks(range(len(tests)), [label(test, 28) for test in tests], color=INK)
         axes.set_ylim(len(tests) - 0.4, -0.6)
         axes.set_xlim(0, max(span / scale, 1e-9) * 1.01)
@@ -46,8 +47,8 @@ def _time_line(groups: dict[str, list[RunRow]], begin: float) -> Drawing:
     return draw("time-line", "What ran when", caption + more, 0.9 + 0.24 * len(tests), paint)
 
 
-def _bars(axes: Any, place: int, rows: list[RunRow], begin: float, scale: float) -> None:
-    """The runs of one test, on as many lanes as ran at once, and marks for what did not pass."""
+def _bars(axes: Any, place: int, rows: list[RunRow], begin: float, scale: float, many: bool) -> None:
+    """The runs of one test, on as many lanes as ran at once, and marks for what did not pass. ``many``: as a picture."""
     from matplotlib.collections import LineCollection
 
     lanes = _lanes(rows)
@@ -61,7 +62,6 @@ def _bars(axes: Any, place: int, rows: list[RunRow], begin: float, scale: float)
         if row.verdict != "passed":
             bad.append((row.verdict, right, height))
     width = min(3.0, max(0.5, 9.0 / depth))
-    many = len(lines) > MANY
     axes.add_collection(
         LineCollection(lines, colors=MARKS["passed"][1], linewidths=width, rasterized=many, capstyle="projecting")
     )

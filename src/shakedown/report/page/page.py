@@ -42,7 +42,7 @@ from shakedown.report.terminal import standing_words
 
 ROWS_LIMIT = 100  # of tables that may grow without bound; the CSV files hold everything
 NODES_LIMIT = 8
-ISSUES_LIMIT = 25  # closed ones may be hundreds: each failed node is one
+ISSUES_LEAST = 12  # that are shown; closed ones may be hundreds, for each failed node is one
 WORST_LIMIT = 12  # nodes, besides those that were found
 _NOTABLE = ("finding", "stop_request", "cancel_request", "command_refused")
 
@@ -109,7 +109,8 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "factor_words": factor_words, "show_value": show_value, "show_number": show_number, "show_share": show_share,
         "requirements": requirements(document, record, scorecard),
-        "issues": evidence.issues, "months": by_month(evidence.issues), "severities": SEVERITIES, "ledger_limit": ISSUES_LIMIT,
+        "issues": evidence.issues, "months": by_month(evidence.issues), "severities": SEVERITIES,
+        "ledger_limit": _issues_shown(evidence),
         "groups": GROUPS, "causes": causes_in_words(document, evidence.spent) if evidence.spent else (),
         "longest_pending": _longest_pending(evidence),
         "procedures": _procedures(evidence), "drills": every_drill(evidence.document, evidence.record),
@@ -158,6 +159,11 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _rules(scorecard: Scorecard) -> list[str]:
     """How this campaign is counted, in sentences."""
     return [*RULES, *ROW_RULES, *(SCORE_RULES if scorecard.scores else ())]
+
+
+def _issues_shown(evidence: Evidence) -> int:
+    """Every open issue, as far as a table goes; closed ones where there are few."""
+    return min(ROWS_LIMIT, max(ISSUES_LEAST, sum(one.state == "open" for one in evidence.issues)))
 
 
 def _longest_pending(evidence: Evidence) -> Stretch | None:
