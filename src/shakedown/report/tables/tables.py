@@ -33,7 +33,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
     from shakedown.report.tables.time_spent import time_tables
 
     document, record, scorecard = evidence.document, evidence.record, evidence.scorecard
-    tables = {
+    tables: dict[str, bytes] = {
         "criteria.csv": to_csv(_CRITERIA, _criteria(scorecard)),
         "criteria-by-case.csv": to_csv(_BY_CASE, _by_case(scorecard)),
         "scores.csv": to_csv(SCORES, score_rows(scorecard)),
