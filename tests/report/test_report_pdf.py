@@ -150,7 +150,7 @@ def test_where_it_cannot_be_made_the_rest_is_and_the_way_out_is_said(
     without(monkeypatch, error)
     assert cli.main(["report", str(campaign)], standalone_mode=False) == 0
     said = capsys.readouterr()
-    assert said.err == f"drawing 3 figures ...\nno report.pdf: {why}; {HOW}\n"
+    assert said.err == f"drawing 1 figure ...\nno report.pdf: {why}; {HOW}\n"
     assert (campaign / "report.html").is_file() and not (campaign / "report.pdf").exists()
     with pytest.raises(UsageError) as caught:
         cli.main(["report", "--pdf", str(campaign)], standalone_mode=False)

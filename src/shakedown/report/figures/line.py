@@ -12,15 +12,16 @@ from shakedown.report.figures.time_axis import MANY, scatter, start_of, time_uni
 from shakedown.report.words import show_time
 
 TESTS_LIMIT = 40
+LEAST = 2  # runs: one is a row of a table
 
 
 def draw_time_line(cases: tuple[CaseSummary, ...], begin: float) -> list[Drawing]:
-    """Purpose: the whole campaign in one figure; none where nothing was judged. ``begin`` is time zero."""
+    """Purpose: the whole campaign in one figure; none where fewer than two runs were judged. ``begin`` is time zero."""
     tests: dict[str, list[RunRow]] = {}
     for case in cases:
         if case.rows:
             tests.setdefault(case.case.test, []).extend(case.rows)
-    if not tests:
+    if sum(map(len, tests.values())) < LEAST:
         return []
     return [_time_line(tests, begin)]
 
