@@ -18,6 +18,7 @@ from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import FigureSpec
 from shakedown.report.case_names import folded, telling_names
 from shakedown.report.figures.io import draw_io
+from shakedown.report.figures.line import _time_line
 from shakedown.report.figures.noise import draw_noise
 from shakedown.report.figures.outputs_read import CasePictures
 from shakedown.report.figures.pairs import _bitmap, draw_matrix, node_medians
@@ -366,3 +367,17 @@ def test_a_run_that_was_ended_at_its_walltime_stands_at_it() -> None:
     assert {14_500.0} in marks.values() and {0.0} in marks.values()
     assert drawing.caption.startswith("1 run;")
     assert "1 that were ended at their walltime stand at it. 1 without a run time stand on the axis." in drawing.caption
+
+
+def test_the_time_line_of_many_runs_is_a_picture_however_they_lie_in_tests() -> None:
+    """1600 runs of four tests are as many shapes as 1600 of one: a PDF takes as long for them."""
+    rows = [
+        RunRow(
+            f"r{number}", "a", "c", number, 1, "passed", "", number, 0.0, number, started=float(number), elapsed_s=1.0
+        )
+        for number in range(1600)
+    ]
+    few = _time_line(dict.fromkeys("abcd", rows[:100]), 0.0)
+    many = _time_line({test: rows[place::4] for place, test in enumerate("abcd")}, 0.0)
+    assert b"<image" not in few.svg
+    assert many.svg.count(b"<image") >= 1 and many.svg.count(b"<path") < few.svg.count(b"<path")

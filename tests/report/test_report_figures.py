@@ -13,7 +13,7 @@ import pytest
 from shakedown.cli.main import cli
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.nouns import Component
-from shakedown.report.figure_files import write_figures
+from shakedown.report.figure_files import list_figures, write_figures
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
@@ -31,7 +31,7 @@ def test_without_options_it_lists_and_writes_nothing(told: Path, capsys: pytest.
     assert [line.split()[0] for line in lines[2:6]] == [
         "clock-01-stability", "nodes-in-use-01-stability", "holes-01-stability", "days-01-stability",
     ]  # fmt: skip
-    assert len(lines) == 22
+    assert len(lines) == 23
     assert not (told / "report").exists()
 
 
@@ -99,3 +99,14 @@ def test_thousands_of_runs_make_small_figures(new: Callable[..., CampaignBuilder
     for one in write_figures(builder.save(), tmp_path / "out"):
         for file in one.files:
             assert file.stat().st_size < 500_000, file.name
+
+
+def test_one_run_is_a_row_and_two_are_a_figure(new: Callable[..., CampaignBuilder]) -> None:
+    builder, wanted = (
+        new(components=(Component("main", "functionality", ("hello",), 2),)),
+        {"time-line", "run-time-01-main-hello"},
+    )
+    builder.run("hello", "main")
+    assert not wanted & {one.name for one in list_figures(builder.save())}
+    builder.run("hello", "main", repeat=2)
+    assert wanted <= {one.name for one in list_figures(builder.save())}

@@ -150,7 +150,7 @@ def test_where_it_cannot_be_made_the_rest_is_and_the_way_out_is_said(
     without(monkeypatch, error)
     assert cli.main(["report", str(campaign)], standalone_mode=False) == 0
     said = capsys.readouterr()
-    assert said.err == f"drawing 2 figures ...\nno report.pdf: {why}; {HOW}\n"
+    assert said.err == f"drawing 1 figure ...\nno report.pdf: {why}; {HOW}\n"
     assert (campaign / "report.html").is_file() and not (campaign / "report.pdf").exists()
     with pytest.raises(UsageError) as caught:
         cli.main(["report", "--pdf", str(campaign)], standalone_mode=False)
@@ -164,3 +164,12 @@ def test_a_report_without_one_takes_an_old_one_away(small: CampaignBuilder) -> N
     assert (campaign / "report.pdf").is_file()
     make_report(campaign)
     assert not (campaign / "report.pdf").exists(), "it would tell of a record that is no more"
+
+
+def test_figures_are_pictures_of_the_pdf_and_the_words_around_them_stay() -> None:
+    """A shape in the page itself is styled by its style sheet, one by one; other drawings of the page, such as strips, stay."""
+    strip = '<table><td><svg class="strip"><circle/></svg></td></table>'
+    page = f'{strip}<figure><figcaption>A</figcaption>\n<svg viewBox="0 0 9 9"><g/></svg></figure>'
+    apart = pdf._pictures_apart(page)
+    assert apart.count("data:image/svg+xml;base64,") == 1 and apart.count("<svg") == 1
+    assert "<figcaption>A</figcaption>" in apart

@@ -69,6 +69,7 @@ def test_a_second_report_takes_away_figures_that_are_no_more_and_nothing_else(sm
     campaign = small.save()
     write_report(campaign)
     mine = campaign / "report/figures/mine.svg"
+    mine.parent.mkdir(exist_ok=True)
     mine.write_text("hands off")
     stale = campaign / "report/figures/stale.svg"
     stale.write_text("old")
@@ -95,6 +96,7 @@ def test_a_report_that_was_interrupted_leaves_sums_that_tell_and_the_next_one_ta
     write_report(campaign)
     sums = campaign / "report/SHA256SUMS"
     stale = campaign / "report/figures/stale.svg"
+    stale.parent.mkdir(exist_ok=True)
     stale.write_text("old")
     sums.write_text(sums.read_text() + f"{'0' * 64}  report/figures/stale.svg\n")
     before, replace = sums.read_text(), writing._replace

@@ -119,7 +119,7 @@ def test_a_component_whose_clock_was_never_started(tmp_path: Path) -> None:
     assert (
         "The clock has not run." in page and "from before its clock was started, or started anew, do not count" in page
     )
-    assert [figure.name for figure in list_figures(campaign)] == ["loads", "nodes"]
+    assert [figure.name for figure in list_figures(campaign)] == ["loads", "time-spent", "nodes"]
 
 
 def test_a_closed_window_is_told_beside_the_clock_and_among_the_orders(tmp_path: Path) -> None:

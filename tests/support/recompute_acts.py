@@ -474,7 +474,7 @@ class _Settled:
     # ---- what is met with an act and not met without it ------------------------------------------------------------------
 
     def _can_turn(self, act: Act) -> bool:
-        return act.known and act.kind not in ("waive", "withdraw", "again")
+        return act.known and act.kind not in ("waive", "withdraw", "again", "attest", "drill")
 
     def _turned_by(self, takes: set[int]) -> set[int]:
         """Acts that take nothing else away, and by which something that would not be met is: alone, or the first of several."""

@@ -1,4 +1,4 @@
-"""``shakedown nodes``: which nodes stand out among the failed and the slow runs of a campaign, and what each node did."""
+"""``shakedown nodes``: which nodes stand out among the failed and slow runs, what each did, and where the node-hours went."""
 
 from __future__ import annotations
 
@@ -28,20 +28,31 @@ NAME_LIMIT = 22  # letters of a node's name in the table
 @click.option(
     "--all", "everything", is_flag=True, help="Show every node, also those without findings, failures or slow runs."
 )
+@click.option(
+    "--time", "of_time", is_flag=True, help="Show where the node-hours went, by cause, and the machine's availability."
+)
 @json_option
-def command(campaign: str | None, site: str | None, everything: bool, as_json: bool) -> int:
+def command(campaign: str | None, site: str | None, everything: bool, of_time: bool, as_json: bool) -> int:
     """Which nodes stand out among failed and slow runs.
 
     CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
     First come the findings. On a machine without bad nodes, fewer than one campaign in a hundred has any. Then come nodes that
     were left out since they launched nothing, with what was tried there, and a table of nodes with findings, failures or slow
     runs, and of those that are excluded or left out, the worst first.
+
+    With --time: what every node-hour of the campaign went to, from its record; nodes that were idle while jobs waited; and the
+    availability of the machine and its nodes. --all then shows every cause. The report has the same as tables and a figure.
     """
     from shakedown.cli.record import find_campaign
     from shakedown.diagnosis.node_report import examine_nodes
     from shakedown.report.reading import read_campaign
 
     read = read_campaign(find_campaign(Path(site) if site else None, campaign))
+    if of_time:
+        from shakedown.cli.time_spent import show_time_spent
+
+        show_time_spent(read, everything, as_json)
+        return 0
     examined = examine_nodes(read.document, read.record)
     emit(examined, as_json, lambda: fitted(_render(examined, everything)))
     return 0

@@ -33,9 +33,16 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write criteria, contract rows and results there too, as JUnit XML.",
 )
+@click.option("--parquet", is_flag=True, help="Write each table as a Parquet file too, beside its CSV file.")
 @json_option
 def command(
-    campaign: str | None, site: str | None, output: Path | None, pdf: bool | None, junit: Path | None, as_json: bool
+    campaign: str | None,
+    site: str | None,
+    output: Path | None,
+    pdf: bool | None,
+    junit: Path | None,
+    parquet: bool,
+    as_json: bool,
 ) -> int:
     """Write the report: scorecard, figures, tables; as HTML and PDF.
 
@@ -49,7 +56,7 @@ def command(
     from shakedown.report.writing import make_report
 
     home = Path(site) if site else None
-    written = make_report(find_campaign(home, campaign), output, home, pdf, say, junit)
+    written = make_report(find_campaign(home, campaign), output, home, pdf, say, junit, parquet)
     if written.why_no_pdf:
         say(f"no report.pdf: {written.why_no_pdf}")
     if junit is not None:

@@ -8,6 +8,8 @@ where several things bind at once, loosening one changes nothing. Rehearsing wit
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from msgspec import Struct, field
 
 from shakedown.metrics.limits_in_words import IN_WORDS, Words, of_people
@@ -52,6 +54,29 @@ class Books(Struct):
     def wrong(self) -> float:
         """What runs took that did not pass."""
         return sum(node_s for (_, cause), node_s in self.lost.items() if cause.startswith("verdict:"))
+
+
+_OF_ALL = frozenset({  # causes that hold whatever falls idle
+    "drain", "drained", "tail", "ramp", "wide", "away", "paused", "held", "clock", "over", "stopping", "no_room", "unknown",
+})  # fmt: skip
+
+
+def idle_by_cause(
+    causes: Sequence[tuple[str, str, float]], component: str, known: float, more: float
+) -> Iterator[tuple[str, str, float]]:
+    """Purpose: what idle nodes are put down to, as component, cause and amount; the amounts add up to ``known`` and ``more``.
+
+    ``known``: of nodes that were idle when it was asked why; ``causes``: what was said then, with weights that add up to one.
+    ``more``: of nodes that fell idle since. These wait for the next job, unless what was said holds whatever falls idle.
+    ``component``: whose they are where nothing was said.
+    """
+    if not causes:
+        yield component, "ahead", known + more
+        return
+    for name, cause, weight in causes:
+        yield name, cause, known * weight
+    first = causes[0][1]
+    yield component or causes[0][0], first if first.partition(":")[0] in _OF_ALL else "ahead", more
 
 
 class Limit(Struct, frozen=True):

@@ -207,6 +207,60 @@ def _yield(words: Words) -> tuple[str, str, str]:
     return where, says, "leave room only where more jobs of others wait (pending), or leave less of it"
 
 
+def _held(words: Words) -> tuple[str, str, str]:
+    says = f"the queue was held, since job after job did not come to run; that {words.kept}"
+    return "", says, "shakedown log shows what was said of these jobs, and when the queue was let go"
+
+
+def _nodes_out(words: Words) -> tuple[str, str, str]:
+    says = f"{show_number(words.idle, 3)} of {show_number(words.nodes)} nodes were excluded, or left out as they launched nothing"
+    return "", says, "shakedown nodes says what stands out of them; shakedown include gives them work again"
+
+
+def _sweep(words: Words) -> tuple[str, str, str]:
+    says = f"sweep: {words.component.name} sees each node by itself, and waited for nodes that were busy, out or being looked up"
+    return (
+        "sweep",
+        f"{says}; that {words.kept}",
+        "let another component run beside it, or give back the nodes that are out",
+    )
+
+
+def _shut(words: Words) -> tuple[str, str, str]:
+    says = f"the scheduler of {words.about} took no job for a time; that {words.kept}"
+    return "", says, "shakedown log --event submit_deferred shows its words; ask the site for the limit that they name"
+
+
+def _reserved(words: Words) -> tuple[str, str, str]:
+    says = f"nodes of {words.about} were kept for a wide job that others had overtaken too often; that {words.kept}"
+    return "mix", says, "add a filler of short runs of few nodes: it may run beside a wide job that waits"
+
+
+def _before(words: Words) -> tuple[str, str, str]:
+    says = f"runs of {words.component.name} waited for others that come before them; that {words.kept}"
+    return "needs", says, "it is what the plan asks for: let other tests run meanwhile"
+
+
+def _stopping(words: Words) -> tuple[str, str, str]:
+    says = f"nothing new was submitted: the conductor was told to stop, or its disk had no room; that {words.kept}"
+    return "", says, "shakedown resume goes on; shakedown log shows who stopped it, and why"
+
+
+def _live(words: Words) -> tuple[str, str, str]:
+    says = (
+        f"runs that are not judged yet have {show_number(words.idle, 3)} of {show_number(words.nodes)} nodes on average"
+    )
+    return "", says, "nothing: they go on"
+
+
+def _over(words: Words) -> tuple[str, str, str]:
+    return "", f"the campaign had ended, and was taken up again later; that {words.kept}", "nothing of the plan"
+
+
+def _unknown(words: Words) -> tuple[str, str, str]:
+    return "", f"the record does not say what {words.kept}", "nothing of the plan"
+
+
 def of_people(words: Words) -> tuple[str, str, str]:
     says = f"{words.about or words.component.name} was held back by a standing order, a window or a person; that {words.kept}"
     return "windows", says, "shakedown log shows who, when and why: windows, yield_to, pauses"
@@ -233,6 +287,23 @@ IN_WORDS: dict[str, Callable[[Words], tuple[str, str, str]]] = {
     "verdict": _verdict,
     "slowed": _slowed,
     "down": _down,
+    "held": _held,
+    "idle": _sweep,
+    "busy": _sweep,
+    "out": _sweep,
+    "allocations": _sweep,
+    "shut": _shut,
+    "reserved": _reserved,
+    "need": _before,
+    "drill": _before,
+    "clean-up": _before,
+    "stopping": _stopping,
+    "no_room": _stopping,
+    "left_out": _nodes_out,
+    "excluded": _nodes_out,
+    "live": _live,
+    "over": _over,
+    "unknown": _unknown,
     "says": _says,
     "gate": _gate,
     "turn": _turn,

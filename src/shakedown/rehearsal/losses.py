@@ -14,7 +14,7 @@ from functools import cached_property
 from shakedown.engine import State
 from shakedown.engine.policy.idle import Cause, why_idle
 from shakedown.engine.state.phases import CampaignPhase
-from shakedown.metrics.limits import Books, Nodes
+from shakedown.metrics.limits import Books, Nodes, idle_by_cause
 from shakedown.model.events import COMPLETED, Event
 from shakedown.twin.machine.figures import took
 from shakedown.twin.machine.nodes import Room, one_each
@@ -149,15 +149,9 @@ class Losses:
             books.lose(self.component, "down", ground.down * lasted)
         idle = _idle_between(ground, self.at, now)
         known = min(idle, ground.idle * lasted)
-        for cause in ground.causes:
-            books.lose(cause.component, cause.cause, known * cause.weight)
-        more = idle - known
-        if not ground.causes:
-            books.lose(self.component, "ahead", idle)
-        elif more > 0:
-            only = ground.causes[0].cause
-            tells = only.startswith(("drain:", "tail", "ramp", "wide", "away"))
-            books.lose(self.component, only if tells else "ahead", more)
+        causes = [(cause.component, cause.cause, cause.weight) for cause in ground.causes]
+        for component, cause, amount in idle_by_cause(causes, self.component, known, idle - known):
+            books.lose(component, cause, amount)
 
     # ---- as it stands now ------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
+from shakedown.metrics.availability import Availability, availability
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
+from shakedown.metrics.issues import Issue, issues
 from shakedown.metrics.judging.populations import measured_value, populations
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.since import Asked, looks_of_plan
@@ -16,17 +18,20 @@ from shakedown.metrics.rows.table import Record
 from shakedown.metrics.rulings import RatesOfTest, rates
 from shakedown.metrics.scaling import Series, scaled
 from shakedown.metrics.stability import Stability, stability
+from shakedown.metrics.time_spent import TimeSpent
 from shakedown.metrics.toolchains import Matrix, toolchains_of
 from shakedown.metrics.utilisation import Utilisation, utilisation
 from shakedown.metrics.window_spells import WindowSpell, window_spells
 from shakedown.model.nouns import Document
 from shakedown.report.counts import TestCount, count_tests
+from shakedown.report.reading import CampaignRead, scorecard_of
 from shakedown.report.sides import Side, side_by_side
+from shakedown.report.time_spent import spent_time
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A campaign in numbers, and how it was judged."""
+    """A campaign in numbers, and how it was judged. ``spent`` and ``availability``: None where it has not begun."""
 
     document: Document
     record: Record
@@ -43,6 +48,9 @@ class Evidence:
     scaling: tuple[Series, ...] = ()
     changes: tuple[Asked, ...] = ()
     toolchains: tuple[Matrix, ...] = ()
+    spent: TimeSpent | None = None
+    availability: Availability | None = None
+    issues: tuple[Issue, ...] = ()
 
     @property
     def orders(self) -> list[NoteRow]:
@@ -56,8 +64,8 @@ class Evidence:
         return [(case, figure) for case, figure in pairs if figure.spec.name == "elapsed" and figure.summary]
 
 
-def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> Evidence:
-    """Purpose: everything that follows from the rows."""
+def find_evidence(document: Document, record: Record, scorecard: Scorecard, spent: TimeSpent | None = None) -> Evidence:
+    """Purpose: everything that follows from the rows. ``spent``: where the time went, as ``report.time_spent`` reads it."""
     cases, people = summarise(document, record), populations(document, record)
     return Evidence(
         document=document,
@@ -75,7 +83,16 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         scaling=tuple(scaled(document, people)),
         changes=tuple(looks_of_plan(document, record)),
         toolchains=tuple(toolchains_of(document, people, record)),
+        spent=spent,
+        availability=availability(record, spent),
+        issues=issues(record, spent),
     )
+
+
+def evidence_of(read: CampaignRead) -> Evidence:
+    """Purpose: the same of a campaign on disk, with where its time went. Errors: RecordError."""
+    spent = spent_time(read.layout, read.document, read.record)
+    return find_evidence(read.document, read.record, scorecard_of(read), spent)
 
 
 def counted_values(case: CaseSummary, figure: FigureSummary) -> Iterator[tuple[RunRow, float]]:

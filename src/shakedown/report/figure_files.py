@@ -9,9 +9,9 @@ from pathlib import Path
 
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.layout import Layout
-from shakedown.report.evidence import find_evidence
+from shakedown.report.evidence import evidence_of
 from shakedown.report.figures.style import FORMATS, Drawing
-from shakedown.report.reading import read_campaign, scorecard_of
+from shakedown.report.reading import read_campaign
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def _figures(campaign: Path) -> list[Drawing]:
     from shakedown.report.figures.registry import draw_all
 
     read = read_campaign(campaign)
-    return draw_all(read.layout.root, find_evidence(read.document, read.record, scorecard_of(read))).all
+    return draw_all(read.layout.root, evidence_of(read)).all
 
 
 def _formats(text: str | None) -> list[str]:

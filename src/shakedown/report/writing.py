@@ -17,11 +17,13 @@ from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 from shakedown.report.damaged import marked_page, marked_table
-from shakedown.report.evidence import Evidence, find_evidence
+from shakedown.report.evidence import Evidence, evidence_of
 from shakedown.report.figures.style import FORMATS
 from shakedown.report.junit import to_junit
 from shakedown.report.page.site_templates import templates_of
-from shakedown.report.reading import CampaignRead, read_campaign, scorecard_of
+from shakedown.report.reading import CampaignRead, read_campaign
+from shakedown.report.tables.csv_files import Table
+from shakedown.report.tables.parquet_files import library, to_parquet
 from shakedown.report.words import one_line
 
 PDF = "report.pdf"
@@ -45,22 +47,26 @@ def make_report(
     pdf: bool | None = False,
     tell: Callable[[str], None] = lambda text: None,
     junit: Path | None = None,
+    parquet: bool = False,
 ) -> Written:
     """Purpose: write a campaign's report into its directory, or into ``output``.
 
     ``site``: whose templates are used, instead of those of the site that the campaign lies in. ``pdf``: None = if it can be made.
-    ``tell`` hears what is being done, for a person who waits. ``junit``: a file for the same as JUnit XML.
-    Errors: UsageError where it is no campaign or a PDF cannot be made; FileProblems in templates; RecordError where the record
-    is damaged or the report cannot be written.
+    ``tell`` hears what is being done, for a person who waits. ``junit``: a file for the same as JUnit XML. ``parquet``: write each
+    table as a Parquet file too.
+    Errors: UsageError where it is no campaign, or a PDF or Parquet files cannot be made; FileProblems in templates; RecordError
+    where the record is damaged or the report cannot be written.
     """
     from shakedown.report.page.pdf import trouble
 
+    if parquet:
+        library()  # before anything is read: whoever asked for it is told at once
     why = trouble() if pdf is None else ""
     read = read_campaign(campaign)
-    evidence = find_evidence(read.document, read.record, scorecard_of(read))
+    evidence = evidence_of(read)
     wanted = not why if pdf is None else pdf
     target = campaign if output is None else output
-    _write(target, compose(read, evidence, templates_of(campaign, site), wanted, tell))
+    _write(target, compose(read, evidence, templates_of(campaign, site), wanted, tell, parquet))
     if junit is not None:
         _write_beside(junit, to_junit(read.document, read.record, evidence.scorecard, read.damage))
     return Written(Layout(target).report, evidence.scorecard, target / PDF if wanted else None, why)
@@ -72,6 +78,7 @@ def compose(
     templates: Path | None,
     pdf: bool,
     tell: Callable[[str], None] = lambda text: None,
+    parquet: bool = False,
 ) -> dict[str, bytes]:
     """Purpose: every file of the report by its path inside the campaign directory."""
     from shakedown.report.figures.registry import draw_all
@@ -87,6 +94,9 @@ def compose(
         files |= {f"report/figures/{drawing.file}.{name}": drawing.in_format(name) for name in FORMATS}
     tables = make_tables(evidence, pictures.nodes)
     files |= {f"report/tables/{name}": marked_table(data, campaign.damage) for name, data in tables.items()}
+    if parquet and not campaign.damage:  # a file of columns has no line before it that could say so
+        found = {name.removesuffix(".csv"): table for name, table in tables.items() if isinstance(table, Table)}
+        files |= {f"report/tables/{name}.parquet": to_parquet(table) for name, table in found.items()}
     if pdf:
         tell("setting the PDF ...")
         files[PDF] = to_pdf(page)
@@ -106,7 +116,7 @@ def page_again(campaign: Path, through: int, there: str, templates: Path | None)
     from shakedown.report.page.page import render_page, signatures_on_page
 
     read = read_campaign(campaign, through)
-    evidence = find_evidence(read.document, read.record, scorecard_of(read))
+    evidence = evidence_of(read)
     pictures = draw_all(read.layout.root, evidence)
     flat = " ".join(there.split())
     signatures = [pair for pair in signatures_on_page(read) if one_line(pair[0], 300) in flat]

@@ -6,8 +6,8 @@ A cause is a word, and what it is about behind a colon: ``budget:f2/mdt``, ``cop
 ``stagger:cm4``, ``share:cm4``, ``queued`` (the most jobs at the scheduler), ``ahead`` (enough is queued, as far as the engine
 knows), ``licence:NAME`` (what waits at the scheduler waits for it), ``window:NAME`` and ``yield:NAME`` (of a component: no
 order, or narrower budgets and copies), ``wide`` (what waits at the scheduler is wider than what is idle), ``walltime`` (it is not,
-and may not start all the same), ``says:WORD`` (the scheduler holds it and says why), ``ramp``, ``drain``, ``tail`` (nothing is left
-to order), and what people and gates hold back.
+and may not start all the same), ``held:POOL`` (its queue is held, as job after job did not come to run), ``says:WORD`` (the
+scheduler holds it and says why), ``ramp``, ``drain``, ``tail`` (nothing is left to order), and what people and gates hold back.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from shakedown.engine.constraints.blocking import binding_reason, outlook
 from shakedown.engine.constraints.overrides import narrowed_by
+from shakedown.engine.constraints.queue_guard import is_held
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.policy.mix import Mix, mixes
 from shakedown.engine.policy.submissions import Reservations, room_for
@@ -46,6 +47,8 @@ def why_idle(
     ``queued``: the units of the narrowest job that may start and waits for nodes there, 0 = none does. ``licences``: those that
     jobs wait for at the scheduler.
     """
+    if is_held(state, pool):  # whatever else binds: nothing there may start but one job, to probe it
+        return [Cause(_at_work(state), f"held:{pool}", 1.0)]
     ahead = outlook(state, now)
     rolling = mixes(state, Decision(), now)
     plan = Reservations(

@@ -60,8 +60,9 @@ _AT_ONCE = 16  # records without acts that are kept at a time
 _RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
 _MOST_PARTS = 64  # questions about acts that cover each other for which the log is read again
 _MOST_TRIED = 12  # acts of a group that are left away one by one, to find those that matter
-# A waiver restricts by itself; of what runs again all rounds count, so that it only adds.
-_TURNS_NOTHING = frozenset({"waive", "withdraw", "agree", "again"})
+# A waiver restricts by itself; of what runs again all rounds count, so that it only adds; what is said of a procedure or a drill is
+# a result, with what was said before beside it.
+_TURNS_NOTHING = frozenset({"waive", "withdraw", "agree", "again", "attest", "drill"})
 _FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
 
 

@@ -15,9 +15,11 @@ from shakedown.report.figures.outputs_read import Gathered
 from shakedown.report.figures.style import Drawing
 
 GROUP = "shakedown.figures"
-Section = Literal["line", "stability", "sides", "scaling", "toolchains", "counts", "times", "node_map", "machine"]
+Section = Literal[
+    "line", "stability", "time_spent", "sides", "scaling", "toolchains", "counts", "times", "node_map", "machine",
+]  # fmt: skip
 SECTIONS: tuple[Section, ...] = (
-    "line", "stability", "sides", "scaling", "toolchains", "counts", "times", "node_map", "machine",
+    "line", "stability", "time_spent", "sides", "scaling", "toolchains", "counts", "times", "node_map", "machine",
 )  # fmt: skip
 
 
@@ -36,8 +38,8 @@ Drawn = tuple[list[Drawing], list[str]]  # figures, and a sentence for each that
 @dataclass(frozen=True, slots=True)
 class ReportFigure:
     """``section``: ``line`` and ``counts`` stand at the runs, ``sides`` at performance, ``scaling`` at scaling, ``toolchains`` at
-    toolchains, ``times`` at run times, ``node_map`` at nodes, ``stability`` and ``machine`` in sections of their own; within one
-    the lowest ``order`` comes first.
+    toolchains, ``times`` at run times, ``node_map`` at nodes, ``time_spent`` where the time went, ``stability`` and ``machine`` in
+    sections of their own; within one the lowest ``order`` comes first.
 
     ``draw`` gives no figure where there is nothing to draw.
     """

@@ -12,15 +12,16 @@ from shakedown.report.figures.time_axis import MANY, scatter, start_of, time_uni
 from shakedown.report.words import show_time
 
 TESTS_LIMIT = 40
+LEAST = 2  # runs: one is a row of a table
 
 
 def draw_time_line(cases: tuple[CaseSummary, ...], begin: float) -> list[Drawing]:
-    """Purpose: the whole campaign in one figure; none where nothing was judged. ``begin`` is time zero."""
+    """Purpose: the whole campaign in one figure; none where fewer than two runs were judged. ``begin`` is time zero."""
     tests: dict[str, list[RunRow]] = {}
     for case in cases:
         if case.rows:
             tests.setdefault(case.case.test, []).extend(case.rows)
-    if not tests:
+    if sum(map(len, tests.values())) < LEAST:
         return []
     return [_time_line(tests, begin)]
 
@@ -33,8 +34,9 @@ def _time_line(groups: dict[str, list[RunRow]], begin: float) -> Drawing:
 
     def paint(figure: Any) -> None:
         axes = figure.add_subplot()
+        many = sum(len(groups[test]) for test in tests) > MANY
         for place, test in enumerate(tests):
-            _bars(axes, place, groups[test], begin, scale)
+            _bars(axes, place, groups[test], begin, scale, many)
         axes.set_yticks(range(len(tests)), [label(test, 28) for test in tests], color=INK)
         axes.set_ylim(len(tests) - 0.4, -0.6)
         axes.set_xlim(0, max(span / scale, 1e-9) * 1.01)
@@ -46,8 +48,8 @@ def _time_line(groups: dict[str, list[RunRow]], begin: float) -> Drawing:
     return draw("time-line", "What ran when", caption + more, 0.9 + 0.24 * len(tests), paint)
 
 
-def _bars(axes: Any, place: int, rows: list[RunRow], begin: float, scale: float) -> None:
-    """The runs of one test, on as many lanes as ran at once, and marks for what did not pass."""
+def _bars(axes: Any, place: int, rows: list[RunRow], begin: float, scale: float, many: bool) -> None:
+    """The runs of one test, on as many lanes as ran at once, and marks for what did not pass. ``many``: as a picture."""
     from matplotlib.collections import LineCollection
 
     lanes = _lanes(rows)
@@ -61,7 +63,6 @@ def _bars(axes: Any, place: int, rows: list[RunRow], begin: float, scale: float)
         if row.verdict != "passed":
             bad.append((row.verdict, right, height))
     width = min(3.0, max(0.5, 9.0 / depth))
-    many = len(lines) > MANY
     axes.add_collection(
         LineCollection(lines, colors=MARKS["passed"][1], linewidths=width, rasterized=many, capstyle="projecting")
     )

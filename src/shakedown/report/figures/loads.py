@@ -12,7 +12,7 @@ from shakedown.report.figures.time_axis import time_unit
 from shakedown.report.words import show_time
 
 LIMIT = 16  # budgets and targets in the figure
-MANY = 4000  # steps beyond which the lines are kept as a picture
+MANY = 1500  # steps of all panels beyond which the lines are kept as a picture
 _OVER = "#b3261e"
 
 
@@ -26,8 +26,9 @@ def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]
 
     def paint(figure: Any) -> None:
         panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+        many = sum(len(load.steps) for load in shown) > MANY
         for place, (axes, load) in enumerate(zip(panels, shown, strict=True)):
-            _panel(axes, load, begin, last, scale)
+            _panel(axes, load, (begin, last), scale, many)
             axes.tick_params(axis="x", length=0 if place + 1 < len(shown) else 2)
         panels[-1].set_xlim(0, (last - begin) / scale)
         panels[-1].set_xlabel(f"{unit} since {show_time(begin)} UTC")
@@ -43,12 +44,12 @@ def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]
     return [draw("loads", "Load on budgets and targets", caption, 0.45 + 0.5 * len(shown), paint)]
 
 
-def _panel(axes: Any, load: Load, begin: float, last: float, scale: float) -> None:
+def _panel(axes: Any, load: Load, span: tuple[float, float], scale: float, many: bool) -> None:
+    begin, last = span
     rows = list(load.together())
     times = [(time - begin) / scale for time, _, _ in rows] + [(last - begin) / scale]
     amounts = [ran for _, ran, _ in rows] + [rows[-1][1]]
     asked = [ran + more for _, ran, more in rows] + [rows[-1][1] + rows[-1][2]]
-    many = len(times) > MANY
     colour = _OVER if load.over > 0 else ACCENT
     axes.fill_between(times, amounts, step="post", color=colour, alpha=0.3, linewidth=0, rasterized=many)
     axes.step(times, amounts, where="post", color=colour, linewidth=0.7, rasterized=many)

@@ -33,6 +33,7 @@ class Pictures:
     machine: list[Drawing]
     node_map: list[Drawing]
     stability: list[Drawing] = field(default_factory=list)
+    time_spent: list[Drawing] = field(default_factory=list)
     scaling: list[Drawing] = field(default_factory=list)
     toolchains: list[Drawing] = field(default_factory=list)
 
@@ -41,6 +42,7 @@ class Pictures:
         sections = (
             self.line,
             self.stability,
+            self.time_spent,
             self.sides,
             self.scaling,
             self.toolchains,

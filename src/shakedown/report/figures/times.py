@@ -22,6 +22,7 @@ from shakedown.report.figures.time_axis import MANY, scatter, start_of, time_uni
 from shakedown.report.words import file_name, one_line
 
 TESTS_LIMIT = 24  # figures in one report
+LEAST = 2  # runs: one is a row of a table
 EPOCHS_LIMIT = 12  # lines in one figure
 _LIMIT = {"contract": ("#b3261e", (0, (1, 1))), "vendor": (INK, (0, (6, 2, 1, 2)))}  # basis -> colour, dashes
 
@@ -67,8 +68,10 @@ class Group:
 def draw_times(
     document: Document, cases: Sequence[CaseSummary], epochs: Sequence[EpochRow], begin: float
 ) -> tuple[list[Drawing], list[str]]:
-    """Purpose: a figure for each component and test, and a sentence for those not drawn. ``begin`` is time zero."""
-    timed = [group for group in _groups(document, cases) if group.timed]
+    """Purpose: a figure for each component and test of which several runs are timed, and a sentence for those beyond the most that
+    are drawn. ``begin`` is time zero.
+    """
+    timed = [group for group in _groups(document, cases) if group.timed and len(group.heights) >= LEAST]
     most = sorted(timed, key=lambda group: -len(group.rows))[:TESTS_LIMIT]
     shown = sorted((group for group in timed if group in most), key=lambda group: len(group.series) <= 2)  # wide first
     drawings = [_draw(number, group, epochs, begin) for number, group in enumerate(shown, 1)]

@@ -13,6 +13,7 @@ from typing import Any
 from shakedown import __version__
 from shakedown.diagnosis.findings import FALSE_FINDINGS
 from shakedown.metrics.cases import CaseSummary
+from shakedown.metrics.issues import SEVERITIES, by_month
 from shakedown.metrics.judging import floors
 from shakedown.metrics.judging.contract import ROW_RULES
 from shakedown.metrics.judging.drills import every_drill
@@ -21,6 +22,7 @@ from shakedown.metrics.judging.scorecard import NOT_KNOWN, Scorecard
 from shakedown.metrics.requirements import requirements
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.results import SCORE_RULES, factor_words
+from shakedown.metrics.time_spent import GROUPS, Stretch, causes_in_words
 from shakedown.metrics.utilisation import DEFINITIONS
 from shakedown.metrics.words import plural, show_number, show_share, show_value
 from shakedown.model.build_names import names_of_builds
@@ -40,6 +42,7 @@ from shakedown.report.terminal import standing_words
 
 ROWS_LIMIT = 100  # of tables that may grow without bound; the CSV files hold everything
 NODES_LIMIT = 8
+ISSUES_LEAST = 12  # that are shown; closed ones may be hundreds, for each failed node is one
 WORST_LIMIT = 12  # nodes, besides those that were found
 _NOTABLE = ("finding", "stop_request", "cancel_request", "command_refused")
 
@@ -106,6 +109,10 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "factor_words": factor_words, "show_value": show_value, "show_number": show_number, "show_share": show_share,
         "requirements": requirements(document, record, scorecard),
+        "issues": evidence.issues, "months": by_month(evidence.issues), "severities": SEVERITIES,
+        "ledger_limit": _issues_shown(evidence),
+        "groups": GROUPS, "causes": causes_in_words(document, evidence.spent) if evidence.spent else (),
+        "longest_pending": _longest_pending(evidence),
         "procedures": _procedures(evidence), "drills": every_drill(evidence.document, evidence.record),
         "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
@@ -124,6 +131,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("scores", "Scores", facts["scorecard"].scores),
         ("acts", "What people did", facts["acts"]),
         ("requirements", "Requirements, by clause", any(one.clause for one in facts["requirements"])),
+        ("issues", "Issue ledger", evidence.issues),
         ("contract", "Contract", facts["scorecard"].contract),
         ("components", "Components", True),
         ("performance", "Isolated, fill and vendor", evidence.sides),
@@ -134,6 +142,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("times", "Run times", pictures.times or evidence.variation),
         ("stability", "Stability", evidence.stability),
         ("utilisation", "Utilisation", evidence.utilisation),
+        ("time", "Where the time went", evidence.spent),
         ("failures", "What did not pass", True),
         ("nodes", "Nodes", evidence.nodes.several or bool(evidence.nodes.left_out)),
         ("people", "Epochs and rulings", people),
@@ -152,6 +161,16 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _rules(scorecard: Scorecard) -> list[str]:
     """How this campaign is counted, in sentences."""
     return [*RULES, *ROW_RULES, *(SCORE_RULES if scorecard.scores else ())]
+
+
+def _issues_shown(evidence: Evidence) -> int:
+    """Every open issue, as far as a table goes; closed ones where there are few."""
+    return min(ROWS_LIMIT, max(ISSUES_LEAST, sum(one.state == "open" for one in evidence.issues)))
+
+
+def _longest_pending(evidence: Evidence) -> Stretch | None:
+    pending = evidence.spent.pending if evidence.spent else ()
+    return max(pending, key=lambda one: (one.end - one.begin, -one.begin), default=None)
 
 
 def _procedures(evidence: Evidence) -> list[tuple[str, Procedure, Any]]:

@@ -5,9 +5,11 @@ Nothing is loaded but these fonts and what the page holds itself. The same page 
 
 from __future__ import annotations
 
+import base64
 import io
 import logging
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +33,7 @@ h1, h2, h3, .kicker, table, dl, .verdict, nav, figure, .facts, .signatures, .sma
   font-family: "Report Sans" !important;
 }
 @page { @bottom-left { font-family: "Report Sans" !important; } @bottom-right { font-family: "Report Sans" !important; } }
+img.drawn { display: block; width: 100%; }
 code, pre { font-family: "Report Mono" !important; }
 table { font-size: 6.7pt !important; } th { font-size: 6.3pt !important; }
 """
@@ -59,7 +62,7 @@ def to_pdf(page: bytes) -> bytes:
     ours, strangers = (URLFetcher(allowed_protocols=allowed) for allowed in (("file",), ("data",)))
     with _steady():
         rendered = []
-        for part in parts_of(page.decode()):  # each with fonts and style sheets of its own
+        for part in map(_pictures_apart, parts_of(page.decode())):  # each with fonts and style sheets of its own
             fonts = FontConfiguration()
             sheet = weasyprint.CSS(string=_faces() + _STYLE, font_config=fonts, url_fetcher=ours)
             html = weasyprint.HTML(string=part, url_fetcher=strangers)
@@ -81,6 +84,19 @@ def pdf_text(content: bytes) -> str:
         return "\n".join(page.get_textpage().get_text_bounded() for page in document)
     except pypdfium2.PdfiumError as error:
         raise UsageError(f"this PDF cannot be read: {error}") from error
+
+
+_FIGURE = re.compile(r"(?<=</figcaption>)\s*(<svg\b.*?</svg>)", re.DOTALL)
+
+
+def _pictures_apart(part: str) -> str:
+    """A page with its figures as pictures: in the page itself each of their thousands of shapes is styled by its style sheet."""
+
+    def picture(found: re.Match[str]) -> str:
+        data = base64.b64encode(found.group(1).encode()).decode()
+        return f'<img class="drawn" alt="" src="data:image/svg+xml;base64,{data}">'
+
+    return _FIGURE.sub(picture, part)
 
 
 @contextmanager

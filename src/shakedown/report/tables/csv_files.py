@@ -12,14 +12,24 @@ Cell = str | float | int | None
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def to_csv(headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
+class Table(bytes):
+    """A table as the bytes of its CSV file. ``headings`` and ``rows`` keep its values, for other formats."""
+
+    headings: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+
+
+def to_csv(headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
     """Purpose: headings and rows as UTF-8. Numbers read back to the same bits; what looks like a formula gets an apostrophe."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(headings)
-    for row in rows:
+    kept = tuple(tuple(row) for row in rows)
+    for row in kept:
         writer.writerow([_cell(cell) for cell in row])
-    return text.getvalue().encode("utf-8", "backslashreplace")
+    table = Table(text.getvalue().encode("utf-8", "backslashreplace"))
+    table.headings, table.rows = tuple(headings), kept
+    return table
 
 
 def _cell(cell: Cell) -> str:

@@ -28,6 +28,9 @@ TABLES = {
     "acts.csv": "One line an act of a person: what, when, as of when, why, who agreed, what it takes away; the outcome without it "
     "is computed from the log without the act's events.",
     "restrictions.csv": "A line for each thing that the acceptance leaves out or takes as it is.",
+    "issues.csv": "The issue ledger, open ones first: pauses by a cause, held queues, failed and excluded nodes, rulings, waivers, "
+    "changed conditions. A ruling is closed when each of its cases passed again; a ticket is what the words name.",
+    "issues-by-month.csv": "Issues opened and closed by month (UTC), counted from issues.csv.",
     "contract-rows.csv": "One line a contract row. Of a row on each run: outside counts the values beyond low or high, "
     "among values.csv with counts = yes, the row's figure, cases and mode; of others measured is its statistic of these.",
     "unjudged-figures.csv": "Figures that no contract row asks about, and in which cases.",
@@ -56,6 +59,20 @@ TABLES = {
     "unclassified ones a line for each likeness, which is the failure_line without its numbers, times, paths and nodes.",
     "utilisation.csv": "share = node_hours / of_node_hours. node_hours: the sum over the runs that the definition counts of "
     "nodes x hours inside the clock; of_node_hours = nodes x hours of the clock.",
+    "time-spent.csv": "Where the node-hours went, a line a component and cause: each moment of each node that the plan "
+    "can use is in one line, so node_microseconds add up to nodes x the time of the campaign; node_hours is that / 3.6e9. "
+    "Worked: runs.csv, elapsed_s x nodes of verdict passed or performance.",
+    "time-spent-over-time.csv": "The same by stretches of time and groups of causes.",
+    "idle-while-pending.csv": "Each stretch in which nodes were idle while jobs that might start and are no wider waited at "
+    "the scheduler, as far as the driver knew: nodes on average, the most jobs that waited.",
+    "availability.csv": "Each number with its arithmetic and its formula; times in s. The period is the campaign; outages are "
+    "those of outages.csv, node failures those of nodes-out.csv.",
+    "outages.csv": "What people paused a component or stopped its clock for: maintenance is scheduled; machine, vendor and site "
+    "are not. What overlaps is one outage.",
+    "nodes-out.csv": "Each stretch in which a node was given no work. down: it failed under a run (failed = yes), or was down or "
+    "drained at a look; until the record shows it at work, idle or let in; end_known = no: until the end of the campaign.",
+    "node-availability.csv": "Each node that was down: availability = 1 - down_hours / of_hours, both without scheduled outages; "
+    "repairs_hours: of failures whose end is known. Nodes that are in no line were never down.",
     "clocks.csv": "What was said of each component's clock, as of when, by time: start and restart begin at nothing.",
     "clock-spans.csv": "The stretches in which each clock ran, which all node-hours of the clock are cut to; maintenance = yes: "
     "announced maintenance.",

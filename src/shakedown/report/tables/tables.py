@@ -25,15 +25,17 @@ from shakedown.report.tables.recipes import TABLES
 def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]:
     """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
     from shakedown.report.tables.changes import CHANGES, change_rows
+    from shakedown.report.tables.issues import issue_tables
     from shakedown.report.tables.judging import judging_tables
     from shakedown.report.tables.nodes import node_tables
     from shakedown.report.tables.scaling import SCALING, scaling_rows
     from shakedown.report.tables.scores import SCORES, score_rows
     from shakedown.report.tables.stability import stability_tables
+    from shakedown.report.tables.time_spent import time_tables
     from shakedown.report.tables.toolchains import TOOLCHAINS, toolchain_rows
 
     document, record, scorecard = evidence.document, evidence.record, evidence.scorecard
-    tables = {
+    tables: dict[str, bytes] = {
         "criteria.csv": to_csv(_CRITERIA, _criteria(scorecard)),
         "criteria-by-case.csv": to_csv(_BY_CASE, _by_case(scorecard)),
         "scores.csv": to_csv(SCORES, score_rows(scorecard)),
@@ -54,6 +56,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "nodes.csv": to_csv(_NODES, _nodes(nodes)),
     }
     tables |= judging_tables(evidence) | stability_tables(evidence) | node_tables(evidence.nodes)
+    tables |= time_tables(evidence.spent, evidence.availability) | issue_tables(evidence.issues)
     return {name: tables[name] for name in TABLES} | {"README.txt": _readme()}
 
 

@@ -1,0 +1,343 @@
+"""The issue ledger: what went wrong with the machine or was taken as it is, each with when it was opened and closed, and by whom.
+
+``issues`` is the table of contents. All of it follows from the record: pauses and held queues, nodes that failed or were excluded,
+rulings, waivers, conditions that changed. An issue is closed by what ends it in the record; ``_CLOSES`` says by what.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from shakedown.metrics.availability import UNSCHEDULED
+from shakedown.metrics.clock import MAINTENANCE
+from shakedown.metrics.overlap import span_of
+from shakedown.metrics.rows.rows import NoteRow, RulingRow
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.time_spent import Out, TimeSpent
+from shakedown.metrics.words import plural, some
+from shakedown.model.waived import conditions_digest
+
+Severity = Literal["major", "minor", "note"]
+SEVERITIES = {
+    "major": "the machine as a whole stood still or changed, or something is accepted although it is not met",
+    "minor": "nodes, or runs that failed by the machine or the site",
+    "note": "what was announced, or lies with the tests or with us",
+}
+_CLOSES = {  # a finding, or a standing order -> what ends it, and which of its facts names the same thing
+    "queue_held": ("queue_released", "pool"),
+    "node_left_out": ("node_let_in", "nodes"),
+    "disk_full": ("disk_has_room", ""),
+    "halted": ("goes_on", ""),
+    "paused": ("continued", "component"),
+    "case_stopped": ("continued", ""),
+}
+_SEVERITY: dict[str, Severity] = {
+    "queue_held": "major",
+    "disk_full": "note",
+    "halted": "minor",
+    "case_stopped": "minor",
+}
+_TICKET = re.compile(
+    r"(?i:\b(?:ticket|bug|case|issue|incident)s?\b[ :#]*)([A-Z]{0,8}-?\d+)"
+    r"|\b([A-Z]{2,8}-\d+|(?:INC|CHG|PRB|REQ|RITM|TASK)\d{3,})\b|(?<!\w)#(\d+)\b"
+)
+
+
+class Issue(Struct, frozen=True):
+    """One issue. ``kind``: a word for what it is; ``ticket``: as named in the words that people gave, "" = none.
+
+    ``closed`` None: it is open; ``closed_by``: who, or what in the record, closed it. ``restricts``: it restricts the acceptance.
+    ``events``: the events that opened and closed it, 0 where none did. Times in seconds since 1970.
+    """
+
+    kind: str
+    what: str
+    severity: Severity
+    opened: float
+    opened_by: str
+    closed: float | None = None
+    closed_by: str = ""
+    ticket: str = ""
+    restricts: bool = False
+    events: tuple[int, ...] = ()
+
+    @property
+    def state(self) -> str:
+        return "open" if self.closed is None else "closed"
+
+
+class Month(Struct, frozen=True):
+    """How many issues were opened and closed in a month, in UTC, and how many were open at its end."""
+
+    month: str
+    opened: int
+    closed: int
+    open: int
+
+
+def issues(record: Record, spent: TimeSpent | None) -> tuple[Issue, ...]:
+    """Purpose: every issue, open ones first, the most severe first, then by when they were opened."""
+    every = [
+        *_incidents(record),
+        *_exclusions(record),
+        *_idle(record, spent),
+        *_failed_nodes(spent.outs if spent else ()),
+        *_rulings(record),
+        *_waivers(record),
+        *_conditions(record),
+    ]
+    severities = list(SEVERITIES)
+    return tuple(
+        sorted(every, key=lambda one: (one.closed is not None, severities.index(one.severity), one.opened, one.what))
+    )
+
+
+def by_month(every: Sequence[Issue]) -> tuple[Month, ...]:
+    """Purpose: opened and closed by month, from the first month in which one was opened to the last in which anything was."""
+    if not every:
+        return ()
+    moments = [time for one in every for time in (one.opened, one.closed) if time is not None]
+    first, last = _month(min(moments)), _month(max(moments))
+    found, open_, at = [], 0, first
+    while at <= last:
+        opened = sum(_month(one.opened) == at for one in every)
+        closed = sum(one.closed is not None and _month(one.closed) == at for one in every)
+        open_ += opened - closed
+        found.append(Month(f"{at[0]:04d}-{at[1]:02d}", opened, closed, open_))
+        at = (at[0] + at[1] // 12, at[1] % 12 + 1)
+    return tuple(found)
+
+
+def _month(time: float) -> tuple[int, int]:
+    when = datetime.fromtimestamp(time, UTC)
+    return when.year, when.month
+
+
+def ticket_in(text: str) -> str:
+    """Purpose: the ticket that words name: "ticket 17", "bug 770068", "INC-1234" or "#17"; the first of several, "" = none."""
+    found = _TICKET.search(text)
+    return next((part for part in found.groups() if part), "") if found else ""
+
+
+def _by(value: Mapping[str, Any]) -> str:
+    return str(value.get("by") or value.get("who") or "")
+
+
+# ---- findings and standing orders that end ---------------------------------------------------------------------------------
+
+
+def _incidents(record: Record) -> Iterator[Issue]:
+    open_: dict[tuple[str, str], NoteRow] = {}
+    for row in record.notes:
+        kind = str(row.value.get("kind", "")) if row.kind == "finding" else row.kind
+        for begins, (ends, fact) in _CLOSES.items():
+            key = (begins, _thing(row, begins, fact))
+            if kind == begins and _is_incident(row):
+                open_.setdefault(key, row)
+            elif kind == ends and key in open_:
+                yield _incident(open_.pop(key), begins, row)
+            elif kind == "included" and begins == "node_left_out":
+                for node in map(str, row.value.get("nodes") or ()):
+                    if (begins, node) in open_:
+                        yield _incident(open_.pop((begins, node)), begins, row)
+    for (begins, _), row in open_.items():
+        yield _incident(row, begins, None)
+
+
+def _thing(row: NoteRow, begins: str, fact: str) -> str:
+    """What an incident is about: two that are about the same are one until it ends."""
+    if begins in ("halted", "case_stopped"):
+        return row.run or row.case
+    value = row.value.get(fact) if fact else ""
+    return str(value[0]) if isinstance(value, list) and value else str(value or "")
+
+
+def _is_incident(row: NoteRow) -> bool:
+    return row.kind != "paused" or row.value.get("cause") in (MAINTENANCE, *UNSCHEDULED)
+
+
+def _incident(row: NoteRow, kind: str, end: NoteRow | None) -> Issue:
+    cause = str(row.value.get("cause") or "")
+    severity = _SEVERITY.get(kind, "minor")
+    if kind == "paused":
+        severity = "note" if cause == MAINTENANCE else "major"
+    name = f"pause for {cause}" if kind == "paused" else kind.replace("_", " ")
+    by = _by(row.value) or ("the plan" if row.kind in ("paused", "case_stopped") else "the conductor")
+    closed = (end.time, _by(end.value) or "the conductor") if end is not None else (None, "")
+    events = (row.seq, *((end.seq,) if end is not None else ()))
+    return Issue(name, row.reason, severity, row.time, by, closed[0], closed[1], ticket_in(row.reason), events=events)
+
+
+def _exclusions(record: Record) -> Iterator[Issue]:
+    """Excluded nodes: closed when the last of them is given work again."""
+    open_: list[tuple[NoteRow, set[str]]] = []
+    for row in record.standing:
+        nodes = {str(node) for node in row.value.get("nodes") or ()} if row.kind in ("excluded", "included") else set()
+        if row.kind == "excluded":
+            open_.append((row, nodes))
+        for one, left in list(open_) if row.kind == "included" else ():
+            if left & nodes:
+                left -= nodes
+            if not left:
+                open_.remove((one, left))
+                yield _exclusion(one, row)
+    for one, _ in open_:
+        yield _exclusion(one, None)
+
+
+def _exclusion(row: NoteRow, end: NoteRow | None) -> Issue:
+    what = f"{some([str(node) for node in row.value.get('nodes') or ()])}: {row.reason}"
+    by = _by(row.value) or "the plan"
+    if end is None:
+        return Issue("excluded nodes", what, "minor", row.time, by, ticket=ticket_in(row.reason), events=(row.seq,))
+    by_whom = _by(end.value) or "the plan"
+    return Issue(
+        "excluded nodes",
+        what,
+        "minor",
+        row.time,
+        by,
+        end.time,
+        by_whom,
+        ticket_in(row.reason),
+        events=(row.seq, end.seq),
+    )
+
+
+def _idle(record: Record, spent: TimeSpent | None) -> Iterator[Issue]:
+    """Nodes idle while jobs waited, of which a finding was made: closed when that stretch ended before the record does."""
+    for row in record.notes:
+        if row.kind != "finding" or row.value.get("kind") != "idle_while_pending":
+            continue
+        pool = str(row.value.get("pool", ""))
+        ends = [
+            one.end
+            for one in (spent.pending if spent else ())
+            if pool in one.ground.split(", ") and one.begin <= row.time <= one.end
+        ]
+        end = max(ends, default=None) if spent is not None else None
+        over = end is not None and spent is not None and end < spent.end
+        since = row.value.get("since")
+        opened = float(since) if isinstance(since, int | float) else row.time
+        closed = (end, "the scheduler started them, or nodes were idle no more") if over else (None, "")
+        yield Issue(
+            "idle nodes beside waiting jobs",
+            row.reason,
+            "minor",
+            opened,
+            "the conductor",
+            closed[0],
+            closed[1],
+            events=(row.seq,),
+        )
+
+
+def _failed_nodes(outs: Iterable[Out]) -> Iterator[Issue]:
+    for one in outs:
+        if one.failed:
+            what = f"{one.node} failed: {one.why}" if one.why else f"{one.node} failed"
+            closed = (one.end, "the record shows it at work or idle again") if one.known else (None, "")
+            yield Issue(
+                "failed node", what, "minor", one.begin, "the scheduler", closed[0], closed[1], ticket_in(one.why)
+            )
+
+
+# ---- what people said ----------------------------------------------------------------------------------------------------
+
+
+def _rulings(record: Record) -> Iterator[Issue]:
+    """Rulings of one person for one reason are one issue, opened by the first of their runs that ended; closed when each of the
+    cases has passed again, or the ruling was taken back.
+    """
+    groups: dict[tuple[str, str, str], list[RulingRow]] = defaultdict(list)
+    for row in record.rulings:
+        if row.party:
+            groups[row.party, row.by, row.reason].append(row)
+    passes = _passes(record)
+    for (party, by, reason), mine in groups.items():
+        runs = list(dict.fromkeys(row.run for row in mine))
+        rows = [found for run in runs if (found := record.row_of(run)) is not None]
+        opened = min((row.over or row.time for row in rows), default=mine[0].time)
+        again = [passes(row.case, row.over or row.time) for row in rows]
+        closed: tuple[float | None, str] = (None, "")
+        if not any(row.ruling == party for row in rows):
+            closed = _taken_back(record, runs, mine), "the ruling was taken back or replaced"
+        elif all(again):
+            end, run = max(found for found in again if found is not None)
+            closed = end, f"{run} passed, as every case of it did again"
+        severity: Severity = "minor" if party in ("vendor", "site") else "note"
+        what = f"{plural(len(runs), 'run')} ruled {party}: {reason} ({some(runs)})"
+        events = tuple(row.seq for row in mine)
+        yield Issue("ruling", what, severity, opened, by, closed[0], closed[1], ticket_in(reason), events=events)
+
+
+def _taken_back(record: Record, runs: Sequence[str], mine: Sequence[RulingRow]) -> float:
+    """When rulings that stand no more were replaced, or withdrawn."""
+    times = {row.seq: row.time for row in record.notes}
+    later = [row.time for row in record.rulings if row.run in runs and row.seq > mine[-1].seq]
+    gone = [times[record.withdrawn[row.seq]] for row in mine if record.withdrawn.get(row.seq) in times]
+    return max((*later, *gone), default=mine[-1].time)
+
+
+def _passes(record: Record) -> Callable[[str, float], tuple[float, str] | None]:
+    """When a case first passed in a run that began after some time, and which run that was."""
+    passed: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
+    for row in record.current():
+        span = span_of(row)
+        if row.verdict == "passed" and span is not None:
+            passed[row.case].append((span[0], span[1], row.run))
+
+    def first(case: str, after: float) -> tuple[float, str] | None:
+        return min(((end, run) for begin, end, run in passed.get(case, ()) if begin >= after), default=None)
+
+    return first
+
+
+def _waivers(record: Record) -> Iterator[Issue]:
+    """Waivers restrict as long as they stand."""
+    times = {row.seq: row for row in record.notes}
+    for act in record.acts:
+        if act.event != "waived":
+            continue
+        value = act.value
+        names = (str(value.get(key) or "") for key in ("what", "component", "name"))
+        restriction = str(value.get("restriction") or "")
+        what = f"{' '.join(filter(None, names))} is accepted as it is: {restriction or act.reason}"
+        end = times.get(record.withdrawn.get(act.seq, 0))
+        closed = (end.time, f"{_by(end.value)} withdrew it") if end is not None else (None, "")
+        ticket = ticket_in(f"{act.reason} {restriction}")
+        yield Issue("waiver", what, "major", act.time, act.by, closed[0], closed[1], ticket, end is None, (act.seq,))
+
+
+def _conditions(record: Record) -> Iterator[Issue]:
+    """Inputs, programs or settings that changed under the campaign restrict; a waiver takes the issue over."""
+    for row in record.notes:
+        if row.kind != "finding" or row.value.get("kind") != "conditions_changed":
+            continue
+        digest = conditions_digest(row.value)
+        waived = next(
+            (
+                one
+                for one in record.waivers
+                if one.what == "conditions" and (one.name, one.digest) == (str(row.seq), digest)
+            ),
+            None,
+        )
+        closed = (waived.time, f"{waived.by} waived it") if waived is not None else (None, "")
+        words = ("changed conditions", row.reason)
+        yield Issue(
+            *words,
+            "major",
+            row.time,
+            "the conductor",
+            closed[0],
+            closed[1],
+            restricts=waived is None,
+            events=(row.seq,),
+        )
