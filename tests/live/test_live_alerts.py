@@ -143,7 +143,7 @@ def test_a_storm_of_failures_is_one_message_of_few_lines() -> None:
     news = [News("failures", "p-1", 1.0, f"r{n} failed") for n in range(500)] + [
         News("nodes", "p-2", 1.0, "excluded n1")
     ]
-    assert title_of(news) == "Shakedown: p-1, p-2: 500 failures, 1 nodes"
+    assert title_of(news) == "Shakedown: p-1, p-2: 500 failures, 1 news of nodes"
     assert len(lines_of(news)) == 12
     assert lines_of(news)[10:] == ["and 490 more failures", "p-2: excluded n1"]
 
@@ -220,7 +220,7 @@ def test_mail_is_sent_and_a_server_that_is_away_is_told(mail_server: tuple[int, 
     port, told = mail_server
     news = [News("failures", "p-1", 1.0, "r7 failed: Größe <b>")]
     assert Mail(("ada@example.org",), "shakedown@here", "127.0.0.1", port)(news) == ""
-    assert "Subject: Shakedown: p-1: 1 failures" in told and "To: ada@example.org" in told
+    assert "Subject: Shakedown: p-1: 1 failure" in told and "To: ada@example.org" in told
     assert any(line.startswith("rcpt TO:<ada@example.org>") for line in told)
     assert "Connection refused" in Mail(("ada@example.org",), "x@here", "127.0.0.1", 1)(news)
 

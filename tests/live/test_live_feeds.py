@@ -244,7 +244,7 @@ def _parsed(line: str) -> tuple[dict[str, str], dict[str, str], int]:
             word += after if after in (', ="\\' if quoted or after != "\\" else "") else letter + after
             place += 2
             continue
-        if letter == '"' and len(parts) == 2:
+        if letter == '"' and len(parts) == 2 and (quoted or word.endswith("\0")):
             quoted = not quoted
         elif letter in ", " and not quoted:
             parts[-1].append(word)

@@ -544,7 +544,13 @@ def _is_said(row: Json, name: str, said: Json) -> bool:
 def digest_of_criterion(item: Json) -> str:
     """The sha256 of what a criterion asks for, as JSON with its keys in order."""
     beside = ("name", "must", "clause")
-    later = ("files", "across", "inputs", "at")  # keys of later versions say something only where they are used
+    later = (
+        "files",
+        "across",
+        "inputs",
+        "at",
+        "since",
+    )  # keys of later versions say something only where they are used
     said = {key: value for key, value in item.items() if key not in beside and (value or key not in later)}
     text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

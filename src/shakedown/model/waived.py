@@ -20,7 +20,9 @@ _SAID = (
 
 def criterion_digest(criterion: Criterion) -> str:
     """Purpose: what a criterion asks for, as a digest. Its name, its clause and the spelling of its bound are no part of that."""
-    later = {key: getattr(criterion, key) for key in ("files", "across", "inputs", "at") if getattr(criterion, key)}
+    later = {
+        key: getattr(criterion, key) for key in ("files", "across", "inputs", "at", "since") if getattr(criterion, key)
+    }
     return _digest({key: getattr(criterion, key) for key in _SAID} | later)
 
 

@@ -151,7 +151,31 @@ def _out(state: State, pool: str, out: dict[str, list[int]]) -> None:
     before, after = _numbers(state.pools.out.get(pool, {})), _numbers(out)
     if before - after:
         state.pools.unseen = {key: since for key, since in state.pools.unseen.items() if key.pool != pool}
+    _let_go_of(state, pool, after)
     state.pools.out[pool] = {why: list(numbers) for why, numbers in out.items()}
+
+
+def _let_go_of(state: State, pool: str, out: set[int]) -> None:
+    """What a sweep has waiting at the scheduler for a node that is down or drained is taken back: it waits here for the node, as
+    long as the sweep does, and not for ever.
+    """
+    for job in state.jobs.values() if out else ():
+        bundle = state.index.bundles.get((job.component, pool))
+        if (
+            job.phase not in NOT_BEGUN
+            or job.stale
+            or job.key is None
+            or job.key.pool != pool
+            or job.run not in state.runs
+        ):
+            continue
+        if bundle is not None and bundle.kind == "sweep" and _node_of(state, job.run, bundle.nodes) in out:
+            doubt(state, job, "the node that it is for is down or drained")
+
+
+def _node_of(state: State, run: str, nodes: int) -> int:
+    """The node that a run of a sweep is for, by its number."""
+    return (state.runs[run].repeat - 1) % max(1, nodes) + 1
 
 
 def _numbers(out: dict[str, list[int]]) -> set[int]:

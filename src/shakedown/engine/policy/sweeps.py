@@ -128,11 +128,11 @@ def _held_back(state: State, classes: Classes, now: float) -> bool:
 
 
 def wanted(state: State) -> Wanted:
-    """Purpose: pools whose idle nodes a sweep waits for."""
+    """Purpose: pools whose idle nodes a sweep waits for, or in which it has a job waiting for its node."""
     pools = [
         pool
         for (number, pool), bundle in state.index.bundles.items()
-        if bundle.kind == "sweep" and _classes(state, number, pool)
+        if bundle.kind == "sweep" and (_classes(state, number, pool) or _unbegun(state, number))
     ]
     return Wanted(idle=tuple(dict.fromkeys(pools)))
 

@@ -25,6 +25,12 @@ KINDS = {
     ACT: "what a person did: amend, change, rule, waive, exclude, cancel...",
     FINDINGS: "every other finding",
 }
+_TITLES = {
+    FAILURES: ("failure", "failures"), NODES: ("news of nodes", "news of nodes"), HOLES: ("hole", "holes"),
+    DISK: ("news of a disk", "news of disks"), CRITERIA: ("criterion not met", "criteria not met"),
+    SILENT: ("its conductor", "news of conductors"), OUTCOME: ("it is over", "are over"),
+    ACT: ("act of a person", "acts of people"), FINDINGS: ("finding", "findings"),
+}  # fmt: skip
 USUAL = (FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, OUTCOME)
 _FINDINGS = {
     "node_left_out": NODES, "node_let_in": NODES, "many_excluded": NODES, "fell_out": HOLES, "idle_while_pending": HOLES,
@@ -82,9 +88,14 @@ def title_of(news: Sequence[News]) -> str:
     """Purpose: one line for all: which campaigns, how many of each kind."""
     campaigns = sorted({one.campaign for one in news})
     counts = Counter(one.kind for one in news)
-    said = ", ".join(f"{count} {kind}" if kind != SILENT else "conductor" for kind, count in counts.items())
+    said = ", ".join(_counted(kind, count) for kind, count in counts.items())
     where = ", ".join(campaigns[:3]) + (f" and {len(campaigns) - 3} more" if len(campaigns) > 3 else "")
     return f"Shakedown: {where}: {said}"
+
+
+def _counted(kind: str, count: int) -> str:
+    one, many = _TITLES[kind]
+    return f"{count} {many}" if count != 1 else one if kind in (SILENT, OUTCOME) else f"1 {one}"
 
 
 def lines_of(news: Sequence[News]) -> list[str]:
