@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import socketserver
+import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from stories import SHAKEDOWN
 
 from shakedown.live.alerts import watchman as watching
 from shakedown.live.alerts.news import KINDS, USUAL, News, lines_of, news_of, title_of
@@ -60,7 +62,9 @@ def test_the_first_start_tells_nothing_of_before_and_then_every_news_once(
     failures = sorted(text for text in phone.texts if text.startswith("failures"))
     assert [text.partition(":")[2].split()[0] for text in failures] == ["r000002", "r000004"]
     assert "failures: r000002 bad on" in failures[0] and failures[0].endswith("failed: exit status 3: no")
-    assert [text for text in phone.texts if text.startswith("outcome")]
+    assert [text for text in phone.texts if text.startswith("outcome")] == [
+        "outcome: it is over: rejected: 1 criterion of 1 not met (functionality: passed)"
+    ]
     assert [text for text in phone.texts if text.startswith("criteria")] == [
         "criteria: functionality: passed is not met: 2 passed / 4 wanted = 50.0%, must = 100%"
     ]
@@ -117,16 +121,15 @@ def test_messages_are_no_more_often_than_asked_for_and_gather_what_came(
 
 
 def test_a_conductor_that_is_gone_and_a_disk_without_room_are_told_once(
-    site: Path, watch: Callable[..., Watchman], phone: Phone, monkeypatch: pytest.MonkeyPatch
+    site: Path, watch: Callable[..., Watchman], phone: Phone, people: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (site / "tests/ok.yaml").write_text("test: ok\nrun: {command: sleep 60}\n")
     watch().run(once=True)
-    shutil.copytree(site / "campaigns/p-1", site / "campaigns/p-2")
-    log = site / "campaigns/p-2/log/000001.jsonl"
-    lines = log.read_bytes().splitlines(keepends=True)
-    end = next(place for place, line in enumerate(lines) if b'"event":"campaign_end"' in line)
-    for path in log.parent.glob("0*.jsonl"):
-        path.unlink()
-    log.write_bytes(b"".join(lines[:end]))
+    conductor = subprocess.Popen([*SHAKEDOWN, "run", "p", "-q"], cwd=site)
+    while people(site, "status", "p-2").returncode != 0 or "running" not in people(site, "runs", "p-2").stdout:
+        assert conductor.poll() is None
+    conductor.kill()
+    conductor.wait()
     monkeypatch.setattr(watching, "_little_room", lambda _: "its file system has 1.0 % of room left")
     for _ in range(3):
         watch(["silent", "disk"]).run(once=True)
@@ -137,6 +140,36 @@ def test_a_conductor_that_is_gone_and_a_disk_without_room_are_told_once(
     monkeypatch.setattr(watching, "_little_room", lambda _: "")
     watch(["silent", "disk"]).run(once=True)
     assert phone.texts[2:] == ["disk: its file system has room again"]
+    people(site, "cancel", "--all", "--because", "enough")
+    people(site, "resume", "-q")
+
+
+def test_a_record_that_was_changed_and_a_campaign_that_is_gone_are_told(
+    site: Path, watch: Callable[..., Watchman], phone: Phone
+) -> None:
+    watch().run(once=True)
+    log = site / "campaigns/p-1/log/000001.jsonl"
+    text = log.read_bytes()
+    log.write_bytes(text.replace(b'"verdict":"failed"', b'"verdict":"passed"', 1))
+    for _ in range(2):
+        assert watch(["damage"]).run(once=True)
+    assert len(phone.texts) == 1 and "damage: DAMAGED: " in phone.texts[0] and "000001.jsonl" in phone.texts[0]
+    log.write_bytes(text)
+    watch(["damage"]).run(once=True)
+    (site / "campaigns/p-1").rename(site / "campaigns/moved-1")
+    watch(["damage"]).run(once=True)
+    assert phone.texts[1:] == ["damage: its record is whole again"]
+    shutil.rmtree(site / "campaigns/moved-1")
+    watch(["damage"]).run(once=True)
+    assert phone.texts[2:] == ["damage: its directory is not there any more"]
+
+
+def test_a_campaign_of_another_name_is_no_news(site: Path, watch: Callable[..., Watchman], phone: Phone) -> None:
+    watch().run(once=True)
+    (site / "campaigns/p-1").rename(site / "campaigns/moved-1")
+    shutil.copytree(site / "campaigns/moved-1", site / "campaigns/copied-1")
+    watch().run(once=True)
+    assert [text for text in phone.texts if not text.startswith("damage")] == []
 
 
 def test_a_storm_of_failures_is_one_message_of_few_lines() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import re
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -170,14 +171,54 @@ def test_a_server_that_will_never_take_it_ends_the_feed(
     assert not server.got
 
 
-def test_a_damaged_record_is_sent_up_to_its_damage(site: Path, server: Server, feed: Callable[..., Feed]) -> None:
-    log = site / "campaigns/p-1/log/000001.jsonl"
-    lines = log.read_bytes().splitlines(keepends=True)
-    lines[20] = b"no event at all\n"
-    log.write_bytes(b"".join(lines))
+def flip(log: Path) -> None:
+    """A verdict of a record is changed, and nothing else."""
+    text = log.read_bytes()
+    assert b'"verdict":"failed"' in text
+    log.write_bytes(text.replace(b'"verdict":"failed"', b'"verdict":"passed"', 1))
+
+
+def test_nothing_of_a_damaged_record_is_sent_and_it_is_told(
+    site: Path, server: Server, feed: Callable[..., Feed]
+) -> None:
+    said: list[str] = []
+    flip(site / "campaigns/p-1/log/000001.jsonl")
+    assert not feed(said=said).run(once=True)
+    assert server.got == [] and len(said) == 1 and said[0].startswith("p-1: DAMAGED: ")
+
+
+def test_damage_of_what_was_sent_is_told_too(site: Path, server: Server, feed: Callable[..., Feed]) -> None:
+    assert feed().run(once=True)
+    before = len(server.got)
+    flip(site / "campaigns/p-1/log/000001.jsonl")
     said: list[str] = []
     assert not feed(said=said).run(once=True)
-    assert len(said) == 1 and "DAMAGED" in said[0]
+    assert len(server.got) == before and len(said) == 1 and "DAMAGED" in said[0]
+
+
+def test_a_campaign_of_another_name_is_no_new_one(
+    site: Path, server: Server, feed: Callable[..., Feed], people: Any
+) -> None:
+    assert feed().run(once=True)
+    before = len(server.got)
+    (site / "campaigns/p-1").rename(site / "campaigns/moved-1")
+    shutil.copytree(site / "campaigns/moved-1", site / "campaigns/copied-1")
+    assert feed().run(once=True)
+    assert len(server.got) == before
+
+
+@pytest.mark.parametrize("status", [302, 401, 404])
+def test_a_server_that_took_something_is_waited_for_whatever_it_says(
+    site: Path, server: Server, feed: Callable[..., Feed], people: Any, status: int
+) -> None:
+    assert feed().run(once=True)
+    people(site, "change", "p-1", "--by", "Ada", "--because", "a new cable")
+    said: list[str] = []
+    server.answers = [status]
+    assert not feed(said=said).run(once=True)
+    assert "nothing is lost" in said[0]
+    assert feed().run(once=True)
+    assert seqs(server.got) == logged(site)
 
 
 def test_a_place_that_is_none_is_a_sentence(site: Path, tmp_path: Path, feed: Callable[..., Feed]) -> None:

@@ -128,6 +128,8 @@ def test_filters_are_in_the_address(site: Path, browse: Browse) -> None:
         ("/campaign/p-1/runs?rows=0", 400, "rows=0: it is a whole number from 1 to 1000"),
         ("/campaign/p-1/runs?page=-1", 400, "page=-1: it is a whole number from 0"),
         ("/campaign/p-1/runs?sort=color", 400, "sort=color: runs are sorted by one of at, started"),
+        ("/campaign/p-1/runs?cse=%5Ex", 400, "there is no word &#39;cse&#39;"),
+        ("/campaign/p-1/runs?column=colour", 400, "there is no column &#39;colour&#39;"),
         ("/campaign/p-1/runs?since=yesterday", 400, "since=yesterday: it is a moment such as"),
     ],
 )
@@ -206,13 +208,15 @@ def test_what_tests_print_is_only_text(
         assert not set("\x07\x00\x1b") & set(answer.text)
 
 
-def test_a_damaged_record_has_the_word_on_its_pages(site: Path, browse: Browse) -> None:
+@pytest.mark.parametrize("address", ["/", "/runs", "/runs?bad=1", *PAGES[2:]])
+def test_a_damaged_record_has_the_word_on_each_page(site: Path, browse: Browse, address: str) -> None:
     log = site / "campaigns/p-1/log/000001.jsonl"
     text = log.read_bytes()
     log.write_bytes(text.replace(b'"verdict":"failed"', b'"verdict":"passed"', 1))
     browser = browse(site)
-    for address in ("/", "/campaign/p-1"):
-        assert "DAMAGED" in browser.get(address).text, address
+    assert "DAMAGED" in browser.get(address).text
+    joined = "&" if "?" in address else "?"
+    assert "000001.jsonl" in browser.get(f"{address}{joined}as=json").data["damaged"]["p-1"]
     assert 'shakedown_damaged{campaign="p-1"} 1' in browser.get("/metrics").text
 
 

@@ -115,7 +115,7 @@ def test_influx_holds_every_event_once_after_kills_of_both(
     assert "takes it again" in feed.stderr.readline()
     feed.kill()
     feed.communicate()
-    shutil.copytree(site / "campaigns/p-1", site / "campaigns/p-2")
+    people(site, "run", "p", "-q")
     assert people(site, *words, "--once").returncode == 0
     (tmp_path / "place").unlink()  # all of it once more: the server keeps one point for it
     feed = subprocess.Popen([*SHAKEDOWN, *words], cwd=site, stdout=subprocess.PIPE, text=True)
@@ -134,7 +134,7 @@ def test_influx_holds_every_event_once_after_kills_of_both(
         assert sorted(row[1] for row in rows) == [event.seq for event in events]
         told = {row[1]: row[2] for row in rows}
         changed = [event for event in events if event.event == "changed"]
-        assert len(changed) == 20
+        assert len(changed) == (20 if name == "p-1" else 0)
         assert [told[event.seq] for event in changed] == [event.reason.replace("\n", "\\n") for event in changed]
         verdicts = _asked(influx, f"SELECT run, verdict FROM shakedown_run WHERE campaign = '{name}'")
         assert sorted(row[1:] for row in verdicts) == [

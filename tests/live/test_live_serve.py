@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -90,6 +91,17 @@ def test_an_index_that_cannot_be_read_is_built_again(site: Path, tmp_path: Path)
         assert asked(address, "/campaign/p-1/runs/r000001")[0] == 200
 
 
+def test_an_index_that_is_thrown_away_while_a_page_is_served_is_built_again(site: Path, tmp_path: Path) -> None:
+    with served(site, tmp_path / "cache") as (process, address):
+        assert asked(address, "/campaign/p-1")[0] == 200
+        shutil.rmtree(tmp_path / "cache/shakedown")
+        statuses = set()
+        while 200 not in statuses:
+            assert process.poll() is None
+            statuses.add(asked(address, "/campaign/p-1/runs/r000001")[0])
+        assert statuses <= {200, 404, 503}
+
+
 def test_with_a_token_the_address_has_it(site: Path, tmp_path: Path) -> None:
     with served(site, tmp_path / "cache", "--token") as (_, address):
         assert asked(address, "/")[0] == 401
@@ -106,6 +118,12 @@ def test_misuse_has_its_sentence(
     assert "error: cannot listen on 192.0.2.1 port 8130: Cannot assign requested address" in done.stderr
     done = people(site, "serve", "--index", "nonsense")
     assert done.returncode == 2 and "the index" in done.stderr and "--index" in done.stderr
+    done = people(site, "serve", "--index", "postgresql://me:word@127.0.0.1:1/x")
+    assert (
+        done.returncode == 2
+        and "needs a driver that is not installed: psycopg" in done.stderr
+        and "word" not in done.stderr
+    )
     done = people(tmp_path, "serve")
     assert done.returncode == 2 and "Traceback" not in done.stderr
 

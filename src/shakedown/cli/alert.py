@@ -15,7 +15,7 @@ from shakedown.model.errors import UNDECIDED, UsageError
 if TYPE_CHECKING:
     from shakedown.live.alerts.targets import Target
 
-_KINDS = ("failures", "nodes", "holes", "disk", "criteria", "silent", "outcome", "acts", "findings")
+_KINDS = ("failures", "nodes", "holes", "disk", "criteria", "silent", "damage", "outcome", "acts", "findings")
 
 
 @click.command()

@@ -63,8 +63,14 @@ class Indexer:
         self._damages = index.damages()
         self._turn = -1
 
+    def start_again(self) -> None:
+        """Purpose: build the index anew, whose database was thrown away. Errors: IndexAway."""
+        self.index.make_again()
+        self._followed, self._saved, self._damages = {}, {}, {}
+
     def refresh(self) -> list[str]:
-        """Purpose: bring the index up to date; the campaigns that changed, by name. Errors: UsageError of the index alone."""
+        """Purpose: bring the index up to date; the campaigns that changed, by name. Errors: IndexAway alone."""
+        self.index.check()
         there = {path.name: path for folder in self.folders for path in campaigns_in(self.site / folder)}
         changed = [name for name in self._saved if name not in there]
         for name in changed:

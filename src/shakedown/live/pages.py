@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from shakedown import __version__
-from shakedown.model.errors import UsageError
+from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.report.page.filters import FILTERS
 from shakedown.report.page.site_templates import OURS as REPORT_TEMPLATES
 from shakedown.report.words import harmless, show_elapsed, show_time
@@ -87,13 +88,19 @@ class Pages:
         """Purpose: what a page shows, for programs; drawings are left out."""
         from markupsafe import Markup
 
-        plain = {key: value for key, value in facts.items() if not isinstance(value, Markup | Asked) and key != "view"}
+        left_out = ("view", "damage", "here")
+        shown = {key: value for key, value in facts.items() if key not in left_out}
+        plain = {key: value for key, value in shown.items() if not isinstance(value, Markup | Asked)}
         return msgspec.json.format(msgspec.json.encode(plain), indent=2)
 
     def asked(self, items: list[tuple[str, str]], campaign: str) -> Asked:
         """Purpose: the words of an address, read. Errors: UsageError that names the word and what it may be."""
         items = [(key, value) for key, value in items if value != ""]
         words = dict(items)
+        for key, value in items:
+            _refuse_unknown("word", key, _WORDS)
+            if key == "column":
+                _refuse_unknown("column", value, COLUMNS)
         columns = tuple(value for key, value in items if key == "column" and value in COLUMNS)
         usual = USUAL if campaign else ("campaign", *USUAL)
         size = _whole(words, "rows", PAGE_ROWS, 1, MOST_ROWS)
@@ -113,6 +120,17 @@ class Pages:
             offset=_whole(words, "page", 0, 0, 10_000_000) * size,
         )
         return Asked(wanted, columns or usual, tuple(items))
+
+
+_WORDS = (*NAMED, "since", "until", "bad", "live", "sort", "rising", "rows", "page", "column", "as")
+
+
+def _refuse_unknown(what: str, word: str, known: Iterable[str]) -> None:
+    """A word that the page does not know would show other runs than its address seems to say."""
+    if word not in known:
+        listed = list(known)
+        hint = did_you_mean(word, listed) or f"there are {', '.join(listed)}"
+        raise UsageError(f"there is no {what} '{word}'", hint=hint)
 
 
 def segment(text: str) -> str:

@@ -28,6 +28,7 @@ from shakedown.live.indexing import Indexer
 from shakedown.live.pages import Pages, static
 from shakedown.live.views import NotThere, Views
 from shakedown.model.errors import ShakedownError, UsageError
+from shakedown.store.index import IndexAway
 
 REFRESH_S = 0.5  # between two looks at the logs
 COOKIE = "shakedown_token"
@@ -67,7 +68,13 @@ def application(indexer: Indexer, hosts: list[str], token: str = "", refresh_s: 
         Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
         Middleware(_Token, token=token),
     ]
-    handlers: Any = {404: site.nothing_here, UsageError: site.refused, ShakedownError: site.failed, 500: site.our_fault}
+    handlers: Any = {
+        404: site.nothing_here,
+        IndexAway: site.away,
+        UsageError: site.refused,
+        ShakedownError: site.failed,
+        500: site.our_fault,
+    }
     app = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=site.lifespan)
     return _Headers(app)  # outside of everything: what went wrong has them, too
 
@@ -92,8 +99,11 @@ class _Site:
 
     def _follow(self) -> None:
         while not self._leaving.wait(self.refresh_s):
-            with contextlib.suppress(ShakedownError, OSError):  # an index or a file system that is away comes back
-                self.indexer.refresh()
+            with contextlib.suppress(ShakedownError, OSError):  # a file system that is away comes back
+                try:
+                    self.indexer.refresh()
+                except IndexAway:
+                    self.indexer.start_again()
 
     async def overview(self, request: Request) -> Response:
         rows = await run_in_threadpool(self.views.overview)
@@ -167,6 +177,9 @@ class _Site:
     async def nothing_here(self, request: Request, _error: Exception) -> Response:
         return self._sorry(request, 404, "There is no such page.", "")
 
+    async def away(self, request: Request, error: Exception) -> Response:
+        return self._sorry(request, 503, *_words(error))
+
     async def refused(self, request: Request, error: Exception) -> Response:
         return self._sorry(request, 404 if isinstance(error, NotThere) else 400, *_words(error))
 
@@ -185,8 +198,14 @@ class _Site:
             media_type="text/html",
         )
 
+    def _damaged(self, name: str) -> dict[str, str]:
+        """Campaigns whose record is not what was written, with why: the one that a page is of, or all."""
+        found = self.views.damaged()
+        return {one: why for one, why in found.items() if name in ("", one)}
+
     def _answer(self, request: Request, template: str, facts: dict[str, Any], name: str) -> Response:
         """The page, or its data with ``?as=json``."""
+        facts = {"damaged": self._damaged(name)} | facts
         if request.query_params.get("as") == "json":
             return Response(self.pages.as_json(facts), media_type="application/json")
         path = request.url.path + (f"?{urlencode(request.query_params.multi_items())}" if request.query_params else "")

@@ -93,6 +93,10 @@ class Views:
             "failures": failures,
         }
 
+    def damaged(self) -> dict[str, str]:
+        """Purpose: campaign -> why its record cannot be believed; only those of which that is so."""
+        return {name: why for name, why in self.index.damages().items() if why}
+
     def stream(self, wanted: Filter) -> dict[str, Any]:
         """Purpose: the runs that a filter lets through, and how many there are."""
         if wanted.campaign:

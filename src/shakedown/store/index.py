@@ -51,10 +51,14 @@ class Batch:
     afresh: bool = False
 
 
+class IndexAway(UsageError):
+    """The database of the index cannot be reached, read or written."""
+
+
 class Index:
     """An index of campaigns in the database at ``url``, such as ``sqlite:////home/me/index.sqlite``.
 
-    Errors: UsageError where the database cannot be reached or written. One process writes; any number reads.
+    Errors: IndexAway where the database cannot be reached or written. One process writes; any number reads.
     """
 
     def __init__(self, url: str) -> None:
@@ -62,6 +66,16 @@ class Index:
         self._known: dict[tuple[str, str], int] = {}
         with self._told():
             self.engine = _engine(url)
+            self._make()
+
+    def make_again(self) -> None:
+        """Purpose: an empty index where the one of before was thrown away, or cannot be read. Errors: UsageError."""
+        self._known = {}
+        with self._told():
+            self.engine.dispose()
+            if self.engine.dialect.name == "sqlite" and self.engine.url.database:
+                with contextlib.suppress(OSError):
+                    Path(self.engine.url.database).parent.mkdir(parents=True, exist_ok=True)
             self._make()
 
     def close(self) -> None:
@@ -72,6 +86,13 @@ class Index:
         """A connection to read with: what it sees is one state of the index."""
         with self._told(), self.engine.connect() as connection:
             yield connection
+
+    def check(self) -> None:
+        """Purpose: whether the index is still there. Errors: IndexAway where somebody threw it away."""
+        with self.reading() as connection:
+            known = connection.scalar(select(tables.about.c.value).where(tables.about.c.key == "version"))
+        if known != str(VERSION):
+            raise IndexAway(f"the index {_without_password(self.url)} was thrown away")
 
     def positions(self) -> dict[str, str]:
         """Purpose: campaign -> the place up to which its log is in here, as JSON."""
@@ -164,13 +185,15 @@ class Index:
     def _told(self) -> Iterator[None]:
         try:
             yield
+        except ModuleNotFoundError as error:
+            message = f"the index {_without_password(self.url)} needs a driver that is not installed: {error.name}"
+            raise IndexAway(message, hint="install its package with pip, or leave --index out") from error
         except SQLAlchemyError as error:
             self._known = {}  # what a transaction entered that did not end is not there
             why = str(getattr(error, "orig", None) or error).splitlines()[0]
             message = f"the index {_without_password(self.url)} cannot be used: {why}"
-            raise UsageError(
-                message, hint="name another one with --index; an index can always be thrown away"
-            ) from error
+            hint = "name another one with --index; an index can always be thrown away"
+            raise IndexAway(message, hint=hint) from error
 
 
 def _engine(url: str) -> Engine:

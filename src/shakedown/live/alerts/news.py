@@ -11,8 +11,8 @@ from shakedown.metrics.failures import failure_of
 from shakedown.model.events import ACTS, Event
 from shakedown.report.words import one_line
 
-FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, OUTCOME, ACT, FINDINGS = (
-    "failures", "nodes", "holes", "disk", "criteria", "silent", "outcome", "acts", "findings",
+FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, DAMAGE, OUTCOME, ACT, FINDINGS = (
+    "failures", "nodes", "holes", "disk", "criteria", "silent", "damage", "outcome", "acts", "findings",
 )  # fmt: skip
 KINDS = {
     FAILURES: "a run that neither passed nor was cancelled",
@@ -21,17 +21,18 @@ KINDS = {
     DISK: "a file system that is full, or has less than 5 % of room, and when it has room again",
     CRITERIA: "a criterion that is not met",
     SILENT: "a conductor that does not answer, or is gone, and when somebody drives again",
-    OUTCOME: "the end of a campaign",
+    DAMAGE: "a record that is not what was written, or a campaign that is gone",
+    OUTCOME: "the end of a campaign, and how it came out",
     ACT: "what a person did: amend, change, rule, waive, exclude, cancel...",
     FINDINGS: "every other finding",
 }
 _TITLES = {
     FAILURES: ("failure", "failures"), NODES: ("news of nodes", "news of nodes"), HOLES: ("hole", "holes"),
     DISK: ("news of a disk", "news of disks"), CRITERIA: ("criterion not met", "criteria not met"),
-    SILENT: ("its conductor", "news of conductors"), OUTCOME: ("it is over", "are over"),
+    SILENT: ("its conductor", "news of conductors"), DAMAGE: ("DAMAGED", "DAMAGED"), OUTCOME: ("it is over", "are over"),
     ACT: ("act of a person", "acts of people"), FINDINGS: ("finding", "findings"),
 }  # fmt: skip
-USUAL = (FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, OUTCOME)
+USUAL = (FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, DAMAGE, OUTCOME)
 _FINDINGS = {
     "node_left_out": NODES, "node_let_in": NODES, "many_excluded": NODES, "fell_out": HOLES, "idle_while_pending": HOLES,
     "stands_still": HOLES, "stood_still": HOLES, "disk_full": DISK, "disk_has_room": DISK,
@@ -95,7 +96,7 @@ def title_of(news: Sequence[News]) -> str:
 
 def _counted(kind: str, count: int) -> str:
     one, many = _TITLES[kind]
-    return f"{count} {many}" if count != 1 else one if kind in (SILENT, OUTCOME) else f"1 {one}"
+    return f"{count} {many}" if count != 1 else one if kind in (SILENT, OUTCOME, DAMAGE) else f"1 {one}"
 
 
 def lines_of(news: Sequence[News]) -> list[str]:

@@ -10,16 +10,19 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
+from shakedown.events.chain import damage_of
 from shakedown.events.follower import Follower
 from shakedown.events.lease import holder
 from shakedown.events.segments import Position
-from shakedown.live.alerts.news import CRITERIA, DISK, FINDINGS, SILENT, News, lines_of, news_of, title_of
+from shakedown.live.alerts.news import CRITERIA, DAMAGE, DISK, OUTCOME, SILENT, News, lines_of, news_of, title_of
 from shakedown.live.alerts.targets import Target
+from shakedown.live.feeds.same_campaign import identity_of
 from shakedown.model.errors import RecordError, ShakedownError, UsageError
 from shakedown.model.layout import Layout
 from shakedown.report.reading import read_campaign, scorecard_of
@@ -27,6 +30,7 @@ from shakedown.report.words import one_line
 
 LOOK_S = 2.0
 LONGEST_WAIT_S = 600.0
+LOOK_FOR_DAMAGE_S = 30.0
 LEAST_ROOM = 0.05  # of a file system
 SCORED_EVERY = 20.0  # times the seconds that a scorecard takes, and at least a minute
 
@@ -40,6 +44,7 @@ class _Seen:
     begun: bool = False
     troubles: dict[str, str] = field(default_factory=dict)  # silent, disk, damage -> the words that were told
     criteria: list[str] = field(default_factory=list)  # not met, and told
+    identity: str = ""  # which campaign it is, whatever its directory is called
 
 
 @dataclass(slots=True)
@@ -57,6 +62,7 @@ class Watchman:
     clock: Callable[[], float] = time.time
     _seen: dict[str, _Seen] = field(default_factory=dict)
     _waiting: list[News] = field(default_factory=list)
+    _looked: dict[str, float] = field(default_factory=dict)  # campaign -> when its bytes were looked at
     _scored: dict[str, tuple[int, float, float]] = field(
         default_factory=dict
     )  # campaign -> event, when, seconds it took
@@ -100,11 +106,36 @@ class Watchman:
     # ---- what is new
 
     def _gather(self, tells: bool) -> None:
-        for path in campaigns_in(self.site / CAMPAIGNS):
-            seen = self._seen.setdefault(path.name, _Seen())
-            news = [*self._events(path, seen), *self._states(path, seen)]
-            if tells:
-                self._waiting += [one for one in news if one.kind in self.kinds]
+        there = {path.name: path for path in campaigns_in(self.site / CAMPAIGNS)}
+        news = [one for name, path in there.items() for one in self._of(path, self._known(name, path))]
+        for name in self._seen.keys() - there.keys():
+            gone = self._seen.pop(name)
+            if not any(one.identity == gone.identity for one in self._seen.values() if gone.identity):
+                news.append(News(DAMAGE, name, self.clock(), "its directory is not there any more"))
+        if tells:
+            self._waiting += [one for one in news if one.kind in self.kinds]
+
+    def _known(self, name: str, path: Path) -> _Seen:
+        """What is known of a campaign; of one that was renamed or copied, what is known of it under its other name."""
+        seen = self._seen.get(name)
+        if seen is not None and seen.identity:
+            return seen
+        identity = identity_of(Layout(path).log)
+        if seen is None:
+            same = next((one for one in self._seen.values() if identity and one.identity == identity), None)
+            seen = deepcopy(same) if same is not None else _Seen()
+            self._seen[name] = seen
+        seen.identity = identity
+        return seen
+
+    def _of(self, path: Path, seen: _Seen) -> list[News]:
+        over = seen.over
+        news = [*self._events(path, seen), *self._states(path, seen)]
+        if seen.over and not over and OUTCOME in self.kinds:
+            news = [one for one in news if one.kind != OUTCOME] + [
+                News(OUTCOME, path.name, self.clock(), _outcome(path))
+            ]
+        return news
 
     def _events(self, path: Path, seen: _Seen) -> list[News]:
         follower, found = Follower(Layout(path).log, seen.position), []
@@ -122,14 +153,14 @@ class Watchman:
                     found += [one] if one is not None else []
                 seen.position = follower.position
         except RecordError as error:
-            found += self._changed(path.name, seen, "damage", FINDINGS, f"DAMAGED: {error}", "")
+            found += self._changed(path.name, seen, DAMAGE, DAMAGE, f"DAMAGED: {error}", "")
         return found
 
     def _states(self, path: Path, seen: _Seen) -> list[News]:
         """What no event says: who drives, how much room there is, which criteria are lost."""
         if not seen.begun:
             return []
-        found: list[News] = []
+        found = self._damage(path, seen)
         layout = Layout(path)
         held = holder(layout)
         if seen.over:
@@ -142,6 +173,16 @@ class Watchman:
         why = "" if seen.over else _little_room(layout.root)
         found += self._changed(path.name, seen, DISK, DISK, why, "its file system has room again")
         return found + (self._criteria(path, seen) if CRITERIA in self.kinds else [])
+
+    def _damage(self, path: Path, seen: _Seen) -> list[News]:
+        """Whether the record is what was written; all of its bytes are looked at now and then."""
+        now, looked = time.monotonic(), self._looked.get(path.name, 0.0)
+        if looked and now - looked < LOOK_FOR_DAMAGE_S:
+            return []
+        self._looked[path.name] = now
+        damage = damage_of(Layout(path))
+        why = f"DAMAGED: {damage}" if damage is not None else ""
+        return self._changed(path.name, seen, DAMAGE, DAMAGE, why, "its record is whole again")
 
     def _changed(self, campaign: str, seen: _Seen, what: str, kind: str, why: str, back: str) -> list[News]:
         """News where a trouble begins, or is over; none while it lasts."""
@@ -174,6 +215,14 @@ class Watchman:
         return [
             News(CRITERIA, path.name, self.clock(), one_line(f"{name} is not met: {lost[name]}", 300)) for name in fresh
         ]
+
+
+def _outcome(path: Path) -> str:
+    """How a campaign that is over came out, as its report says it."""
+    try:
+        return one_line(f"it is over: {scorecard_of(read_campaign(path)).summary}", 300)
+    except ShakedownError as error:
+        return one_line(f"it is over, and how it came out cannot be said: {error}", 300)
 
 
 def _little_room(place: Path) -> str:

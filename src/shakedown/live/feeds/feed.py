@@ -11,25 +11,29 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, read_document
+from shakedown.events.chain import damage_of
 from shakedown.events.follower import Follower
 from shakedown.events.segments import Position
 from shakedown.live.feeds.line_protocol import line_of
 from shakedown.live.feeds.points import points_of
+from shakedown.live.feeds.same_campaign import identity_of
 from shakedown.live.feeds.sending import Answer, Outcome, post
 from shakedown.model.errors import RecordError, ShakedownError, UsageError
 from shakedown.model.events import Event
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
+from shakedown.report.words import one_line
 
 MANY = 2000  # items in one request
 LOOK_S, LONGEST_WAIT_S = 1.0, 60.0
+LOOK_FOR_DAMAGE_S = 30.0
 LINES, JSON = "lines", "json"
 
 
@@ -44,10 +48,13 @@ class Counts:
 
 @dataclass(slots=True)
 class Place:
-    """How far a campaign was sent: ``position`` in its log, and ``sent``, the last event that the server has."""
+    """How far a campaign was sent: ``position`` in its log, and ``sent``, the last event that the server has. ``identity``: which
+    campaign it is, whatever its directory is called.
+    """
 
     position: Position
     sent: int = 0
+    identity: str = ""
 
 
 @dataclass(slots=True)
@@ -69,6 +76,7 @@ class Feed:
     _tests: dict[str, dict[str, str]] = field(default_factory=dict)
     _outage: str = ""
     _damaged: dict[str, str] = field(default_factory=dict)
+    _looked: dict[str, tuple[float, str]] = field(default_factory=dict)  # campaign -> when, and what was found
 
     def run(self, once: bool) -> bool:
         """Purpose: send what is new, and go on until somebody ends it; with ``once`` end when all is sent, or at the first outage.
@@ -86,27 +94,54 @@ class Feed:
 
     def _send_campaign(self, path: Path, once: bool) -> bool:
         """All that is new of one campaign; False where the server does not answer and nobody wants to wait."""
-        place = self._places.setdefault(path.name, Place(Position()))
+        place = self._place(path)
         follower = Follower(Layout(path).log, place.position)
-        while True:
-            try:
-                events = follower.new_events()
-            except RecordError as error:
-                self._tell_damage(path.name, str(error))
-                return True
-            if not events:
-                return True
-            fresh = [event for event in events if event.seq > place.sent]
-            if not self._deliver(list(self._items(path, fresh)), place, once):
-                return False
-            self.counts.events += len(fresh)
-            place.position, place.sent = follower.position, max(place.sent, events[-1].seq)
-            _write(self.saved, self._places)
+        try:
+            while events := follower.new_events():
+                if self._is_damaged(path):
+                    return True
+                fresh = [event for event in events if event.seq > place.sent]
+                if not self._deliver(list(self._items(path, fresh)), place, once):
+                    return False
+                self.counts.events += len(fresh)
+                place.position, place.sent = follower.position, max(place.sent, events[-1].seq)
+                _write(self.saved, self._places)
+        except RecordError as error:
+            self._tell_damage(path.name, str(error))
+        if once:  # what was sent before may have been changed since
+            self._is_damaged(path)
+        return True
+
+    def _place(self, path: Path) -> Place:
+        """How far a campaign was sent; one that was renamed or copied is where it was under its other name."""
+        known = self._places.get(path.name)
+        if known is not None and known.identity:
+            return known
+        identity = identity_of(Layout(path).log)
+        if known is None:
+            same = next((one for one in self._places.values() if identity and one.identity == identity), None)
+            known = replace(same) if same is not None else Place(Position())
+            self._places[path.name] = known
+        known.identity = identity
+        return known
+
+    def _is_damaged(self, path: Path) -> bool:
+        """Whether the record is not what was written: nothing of it is sent then. All of its bytes are looked at now and then."""
+        now, (looked, why) = time.monotonic(), self._looked.get(path.name, (0.0, ""))
+        if not looked or why or now - looked > LOOK_FOR_DAMAGE_S:
+            found = damage_of(Layout(path))
+            why = str(found) if found is not None else ""
+            self._looked[path.name] = (now, why)
+        if why:
+            self._tell_damage(path.name, why)
+        else:
+            self._damaged.pop(path.name, None)
+        return bool(why)
 
     def _tell_damage(self, name: str, why: str) -> None:
         if self._damaged.get(name) != why:
             self._damaged[name] = why
-            self.say(f"{name}: DAMAGED: {why}: its events from there on are not sent")
+            self.say(f"{name}: DAMAGED: {one_line(why, 400)}: nothing more of it is sent")
 
     # ---- items: lines of the line protocol, or events as JSON
 
@@ -158,17 +193,21 @@ class Feed:
         self.say(f"refused for good: {answer.says}: {batch[0][1][:200].decode('utf-8', 'replace')}")
 
     def _post(self, batch: list[bytes]) -> Answer:
+        """One request. A server that took something before, and lets us not in now, may do so again: that is an outage."""
         if self.form == JSON:
-            return post(
-                self.address, b"[" + b",".join(batch) + b"]", self.headers | {"Content-Type": "application/json"}
-            )
-        return post(
-            self.address, b"\n".join(batch) + b"\n", self.headers | {"Content-Type": "text/plain; charset=utf-8"}
-        )
+            body, kind = b"[" + b",".join(batch) + b"]", "application/json"
+        else:
+            body, kind = b"\n".join(batch) + b"\n", "text/plain; charset=utf-8"
+        try:
+            return post(self.address, body, self.headers | {"Content-Type": kind})
+        except UsageError as error:
+            if not any(place.sent for place in self._places.values()):
+                raise
+            return Answer(Outcome.LATER, error.message)
 
     def _tell_outage(self, why: str) -> None:
         if not self._outage:
-            self.say(f"the server does not take it: {why}; nothing is lost, it is tried again")
+            self.say(f"the server does not take it: {one_line(why, 300)}; nothing is lost, it is tried again")
         self._outage = why
 
     def _tell_back(self) -> None:
@@ -198,7 +237,10 @@ def place_of(site: Path, address: str, form: str) -> Path:
 def _read(path: Path) -> dict[str, Place]:
     try:
         found: dict[str, Any] = json.loads(path.read_bytes())
-        return {name: Place(Position(**said["position"]), int(said["sent"])) for name, said in found.items()}
+        return {
+            name: Place(Position(**said["position"]), int(said["sent"]), str(said.get("identity", "")))
+            for name, said in found.items()
+        }
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError, AttributeError, KeyError) as error:
