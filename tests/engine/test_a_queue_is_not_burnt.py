@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
+from engine_by_hand import ByHand, begun
 from stage import Campaign, random_deaths, small_document
 
 from shakedown.engine import explain
+from shakedown.engine.constraints.left_out import to_avoid
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.policy.explain import explain_run
 from shakedown.metrics.rows.table import Record
@@ -55,6 +58,38 @@ def test_a_directory_that_is_away_costs_no_run_an_attempt(away: tuple[tuple[floa
     assert len(released) == len(held)
     back = max(since + lasts for since, lasts in away) + campaign.world.began
     assert released[-1] < back + 90, "the probe took its claim soon after the directory was back"
+
+
+def test_a_node_that_is_named_when_the_files_can_be_read_again_is_avoided_by_the_next_probe() -> None:
+    """While they could not be read nobody knew where the jobs ended. They count once, and no node is left out for it."""
+    hand = begun(plan_of(repeats=3))
+    for number in range(1, 4):
+        hand.play("submit_accepted", job=f"j00000{number}", value={"id": str(number)})
+    for number in range(1, 4):
+        _says(hand, number, "no_answer", "its files cannot be read", source="marks")
+    hand.settle()
+    (pool,) = held_queues(hand.state)
+    guard = hand.state.pools.guards[pool]
+    assert to_avoid(hand.state, pool, 1) == []
+
+    for number, node in ((3, "n1"), (1, "n2"), (1, "n2")):
+        why = f"launch failure on {node}: Slurm cancelled it before it took its claim"
+        failed = {"nodes": node, "failed_nodes": [node], "launch_failure": True}
+        _says(hand, number, "node_fail", why, source="accounting", **failed)
+    assert len(guard.row) == 3 and guard.strikes == 0
+    assert to_avoid(hand.state, pool, 1) == ["n2", "n1"], "the last first"
+    _says(hand, 2, "absent", "", source="accounting")
+    hand.state.time += 60.0
+    hand.settle()
+    probe = next(event for event in reversed(hand.log) if event.event == "submit_order")
+    assert probe.value["avoids"] == ["n2", "n1"]
+    assert not hand.state.pools.in_vain and not hand.state.pools.left_out
+
+
+def _says(hand: ByHand, number: int, state: str, why: str, **facts: Any) -> None:
+    job = f"j00000{number}"
+    run = hand.state.jobs[job].run
+    hand.play("job_report", job=job, run=run, reason=why, value={"state": state, "id": str(number)} | facts)
 
 
 def test_that_nobody_can_tell_whether_claims_are_taken_is_told_once_of_each_job() -> None:

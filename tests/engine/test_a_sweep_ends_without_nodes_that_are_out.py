@@ -15,7 +15,7 @@ from shakedown.engine.policy.explain import explain
 from shakedown.engine.state.moments import moment
 from shakedown.model.filling import Sweep
 from shakedown.model.nouns import Component, Retry
-from shakedown.twin import Fates, Others
+from shakedown.twin import Fates, Lies, Others
 
 DAY = 86400.0
 SHORT = Fates(mean_s=20.0, spread_s=5.0)
@@ -181,3 +181,79 @@ def test_a_look_that_is_older_than_a_job_sends_no_second_one_after_it() -> None:
     hand.play("surveyed", value={"idle": {"c:batch": [1, 2, 3, 4]}})
     hand.settle()
     assert set(hand.state.jobs) == first
+
+
+# ---- a node that goes out while a job waits for it -----------------------------------------------------------------------
+
+LATE = Lies(stale_s=30.0)  # what is said of nodes is as old as that: the busy node looks idle, and its job waits there
+BUSY_FOR_AN_HOUR = Others(busy=(("n3", 0.0, 3600.0),))
+
+
+def out_while_its_job_waits(repair_s: float, wait_s: float = DAY) -> Filled:
+    """The job for n3 waits behind somebody else's when the node goes down, and nothing else is left to see."""
+    fates = Fates(mean_s=20.0, spread_s=5.0, deaths=(("n3", 300.0, repair_s),))
+    plan = sweep_of_five(nodes=4, queued=8, wait_s=wait_s)
+    campaign = play(plan, fates=fates, lies=LATE, others=BUSY_FOR_AN_HOUR, seed=3)
+    first = next(event for event in campaign.events("submit_order") if event.value["node"] == 3)
+    assert first.time < campaign.world.began + 300, "it was ordered before the node went down"
+    return campaign
+
+
+def attempts_on(campaign: Filled, node: int) -> Counter[int]:
+    verdicts = campaign.events("verdict")
+    return Counter(event.value["attempt"] for event in verdicts if event.value["repeat"] == node)
+
+
+def test_a_node_that_goes_down_while_a_job_waits_for_it_is_waited_for_as_the_plan_says() -> None:
+    campaign = out_while_its_job_waits(10 * DAY, wait_s=7200.0)
+    assert campaign.state.phase == "ended"
+    (waits,) = [event for event in campaign.events("finding") if event.value["kind"] == "sweep_waits"]
+    (ends,) = [event for event in campaign.events("finding") if event.value["kind"] == "sweep_ends"]
+    assert "has seen every other node of c:batch; n3 is down; they are waited for until " in waits.reason
+    assert 7200 <= ends.time - waits.time < 7200 + 60
+    found = by_node(campaign)
+    assert found.pop(3) == {"cancelled": 5} and all(verdicts == {"passed": 5} for verdicts in found.values())
+    assert attempts_on(campaign, 3) == {1: 5}
+    (back,) = {event.reason for event in campaign.events("claim_order")}
+    assert back == "withdrawn before it started: the node that it is for is down or drained"
+    assert len({event.job for event in campaign.events("submit_order") if event.value["node"] == 3}) == 1
+
+
+def test_a_node_that_comes_back_in_time_is_seen_though_its_job_was_taken_back() -> None:
+    campaign = out_while_its_job_waits(7200.0)
+    assert not told(campaign, "sweep_ends") and len(told(campaign, "sweep_waits")) == 1
+    assert all(verdicts == {"passed": 5} for verdicts in by_node(campaign).values())
+    assert attempts_on(campaign, 3) == {1: 5}
+    assert len({event.job for event in campaign.events("submit_order") if event.value["node"] == 3}) == 2
+
+
+def one_waiting() -> ByHand:
+    """A sweep of four nodes with a job at the scheduler for each, of which three run."""
+    hand = ByHand(State(plan=index_plan(sweep_of_five(nodes=4, queued=8))))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    hand.play("surveyed", value={"idle": {"c:batch": [1, 2, 3, 4]}})
+    hand.settle()
+    for job in sorted(hand.state.jobs):
+        hand.play("submit_accepted", job=job, value={"id": job[-1]})
+    for job in ("j000001", "j000002", "j000004"):
+        hand.play("job_report", job=job, run=hand.state.jobs[job].run, value={"state": "running", "source": "queue"})
+    return hand
+
+
+def test_only_a_job_that_has_not_begun_is_taken_back_from_a_node_that_is_drained() -> None:
+    hand = one_waiting()
+    hand.play("surveyed", value={"out": {"c:batch": {"drained: switch 4": [3, 4]}}})
+    assert hand.settle() == ["claim_order"]
+    assert [event.job for event in hand.log if event.event == "claim_order"] == ["j000003"]
+
+
+def test_a_node_that_looks_idle_and_drained_at_once_is_given_no_job() -> None:
+    """Else its job would be ordered and taken back for ever."""
+    hand = one_waiting()
+    hand.play("surveyed", value={"idle": {"c:batch": [3]}, "out": {"c:batch": {"drained: switch 4": [3]}}})
+    assert hand.settle() == ["claim_order"]
+    hand.play("claim_taken", job="j000003")
+    assert "submit_order" not in hand.settle()
+    hand.play("surveyed", value={"out": {"c:batch": {}}})
+    assert "submit_order" in hand.settle(), "it is back"

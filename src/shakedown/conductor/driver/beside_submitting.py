@@ -11,7 +11,7 @@ from shakedown.engine import Order, State
 from shakedown.engine.constraints.left_out import barred
 from shakedown.engine.constraints.overrides import clusters_watched
 from shakedown.engine.policy.idle_while_pending import look_number, pending_beside, pools_watched
-from shakedown.engine.policy.sweeps import wanted, wants_node
+from shakedown.engine.policy.sweeps import nodes_awaited, wanted, wants_node
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.ports import Survey, Wanted
 from shakedown.model.shared_nodes import names_in
@@ -116,9 +116,11 @@ def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:
 
 
 def _wanted_of(state: State, pool: str, out: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
-    """Of nodes that are out those that a sweep wants, by what is said of them."""
-    wants = wants_node(state, pool)
-    found = {why: [node for node in nodes if wants(node)] for why, nodes in out.items()}
+    """Of nodes that are out those that a sweep wants, or has a job waiting for, by what is said of them."""
+    if not out:
+        return {}
+    wants, awaited = wants_node(state, pool), nodes_awaited(state, pool)
+    found = {why: [node for node in nodes if node in awaited or wants(node)] for why, nodes in out.items()}
     return {why: nodes for why, nodes in found.items() if nodes}
 
 

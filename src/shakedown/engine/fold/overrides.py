@@ -160,22 +160,9 @@ def _let_go_of(state: State, pool: str, out: set[int]) -> None:
     long as the sweep does, and not for ever.
     """
     for job in state.jobs.values() if out else ():
-        bundle = state.index.bundles.get((job.component, pool))
-        if (
-            job.phase not in NOT_BEGUN
-            or job.stale
-            or job.key is None
-            or job.key.pool != pool
-            or job.run not in state.runs
-        ):
-            continue
-        if bundle is not None and bundle.kind == "sweep" and _node_of(state, job.run, bundle.nodes) in out:
+        waits = job.node in out and job.phase in NOT_BEGUN and not job.stale
+        if waits and job.key is not None and job.key.pool == pool:
             doubt(state, job, "the node that it is for is down or drained")
-
-
-def _node_of(state: State, run: str, nodes: int) -> int:
-    """The node that a run of a sweep is for, by its number."""
-    return (state.runs[run].repeat - 1) % max(1, nodes) + 1
 
 
 def _numbers(out: dict[str, list[int]]) -> set[int]:

@@ -66,8 +66,9 @@ def pool_of(state: State, job: Job) -> str:
 
 def _count(state: State, job: Job, event: Event, what: str, node: str = "") -> None:
     """One more of a row. ``what``: of refused submissions, why, without ids and places; of other jobs nothing. ``node``: where."""
-    if job.spared:
-        return  # counted before
+    if job.spared:  # counted before
+        _name_node(state, job, event, node)
+        return
     guard = state.pools.guards.setdefault(pool_of(state, job), Guard())
     suspected = not guard.since and event.time < guard.suspects.get(job.case, -math.inf) + SUSPECT_S
     again = node in guard.before and event.time <= guard.released + fold_left_out.ROW_S
@@ -91,6 +92,20 @@ def _count(state: State, job: Job, event: Event, what: str, node: str = "") -> N
     guard.what, guard.why = what, event.reason
     guard.row[job.id] = InVain(event.time, job.case, node)
     guard.row = {name: one for name, one in guard.row.items() if event.time - one.when <= fold_left_out.ROW_S}
+
+
+def _name_node(state: State, job: Job, event: Event, node: str) -> None:
+    """A job of a row is heard of again, now with the node that it ended on: what probes next avoids the node.
+
+    While the files of jobs cannot be read nobody can say where a job ended. It counts once, and it is no part of the node's own
+    row: it may have ended because of the files.
+    """
+    guard = state.pools.guards.get(pool_of(state, job))
+    before = guard.row.get(job.id) if guard is not None else None
+    if guard is None or before is None or before.node or not node:
+        return
+    del guard.row[job.id]  # the row is in the order in which its nodes were heard
+    guard.row[job.id] = InVain(event.time, before.case, node)
 
 
 def _probe_again(guard: Guard, event: Event) -> None:

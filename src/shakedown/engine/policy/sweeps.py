@@ -18,7 +18,7 @@ from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.keys import SweepKey
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.needs import in_words, standing_of
-from shakedown.engine.state.nodes_out import excluded_numbers, numbers_of, numbers_out, out_in_words
+from shakedown.engine.state.nodes_out import excluded_numbers, numbers_of, numbers_out, out_in_words, said_out
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.plan import QueueKey
@@ -147,6 +147,12 @@ def wants_node(state: State, pool: str) -> Callable[[int], bool]:
     return lambda node: any(left.on_node(node, bundle.nodes) for bundle, classes in sweeps for left in classes)
 
 
+def nodes_awaited(state: State, pool: str) -> set[int]:
+    """Purpose: the nodes of a pool, by number, for which a sweep has a job that is not known to have begun."""
+    jobs = (job for job in state.jobs.values() if job.node and job.phase in NOT_BEGUN)
+    return {job.node for job in jobs if job.key is not None and job.key.pool == pool}
+
+
 def sweep_reason(state: State, key: QueueKey, now: float) -> Reason | None:
     """Purpose: why the nodes that a sweep still wants have no job yet; None for what is no sweep's."""
     bundle = state.index.bundles.get((key.component, key.pool))
@@ -218,15 +224,15 @@ def _order_nodes(
 
 
 def _idle(state: State, pool: str, now: float, probed: Collection[str] = ()) -> list[int]:
-    """Idle nodes as they were last seen, without those that were excluded since, those that are left out and not tried again yet,
-    and those that a sweep has a job for: a look can be older than the order of that job.
+    """Idle nodes as they were last seen, without those that were excluded since, those that are down or drained as well, those that
+    are left out and not tried again yet, and those that a sweep has a job for: a look can be older than the order of that job.
     """
     nodes = state.pools.idle.get(pool, [])
     if not nodes:
         return []
     again = due_again(state, pool, now, probed)
     left_out = numbers_of(state, pool, [name for name in state.pools.left_out if name not in again])
-    away = excluded_numbers(state, pool) | left_out | _with_a_job(state, pool)
+    away = excluded_numbers(state, pool) | said_out(state, pool) | left_out | _with_a_job(state, pool)
     return [node for node in nodes if node not in away]
 
 

@@ -14,8 +14,14 @@ from shakedown.model.shared_nodes import names_in, numbers_in
 
 def numbers_out(state: State, pool: str) -> frozenset[int]:
     """Purpose: the nodes of a pool, by number, that are excluded, launch nothing, or were down or drained at the last look."""
-    out = {number for numbers in state.pools.out.get(pool, {}).values() for number in numbers}
-    return frozenset(out | excluded_numbers(state, pool) | numbers_of(state, pool, state.pools.left_out))
+    return frozenset(
+        said_out(state, pool) | excluded_numbers(state, pool) | numbers_of(state, pool, state.pools.left_out)
+    )
+
+
+def said_out(state: State, pool: str) -> set[int]:
+    """Purpose: the nodes of a pool, by number, that were down or drained at the last look, as the scheduler says."""
+    return {number for numbers in state.pools.out.get(pool, {}).values() for number in numbers}
 
 
 def excluded_numbers(state: State, pool: str) -> set[int]:
