@@ -230,7 +230,9 @@ def test_a_figure_that_was_changed_with_the_whole_chain_is_held_against_its_outp
     path.write_bytes(path.read_bytes().replace(b'"figures":{"rate":17.25}', b'"figures":{"rate":97.25}', 1))
     record_damages.remake(source.root / "log")
     told = say(source, "status")
-    assert (told.status, "entry 3 of the site's register" in told.out) == (3, True), "the chain is whole, and not what ended"
+    assert (told.status, "entry 3 of the site's register" in told.out) == (3, True), (
+        "the chain is whole, and not what ended"
+    )
     found = json.loads(say(source, "verify", "--json").out)
     assert "has rate = 97.25 in the log, and 17.25 comes out of its output" in found["damage"]["why"]
     assert say(source, "seal", "--by", "A").status == 3
