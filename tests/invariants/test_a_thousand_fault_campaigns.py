@@ -74,6 +74,11 @@ def test_clocks_that_are_taken_up_again_and_runs_that_nobody_reaches(seed: int) 
     play_or_say(seed)
 
 
+def test_what_probes_a_held_queue_may_have_a_node_that_was_let_in_since_its_order() -> None:
+    """Its release says anew which nodes it must not have, and a person let one of them in by then."""
+    play_or_say(20148)
+
+
 def test_a_filler_beside_jobs_of_another_component() -> None:
     """They are ordered in the decision that weighs what the filler may take, and no part of its mix."""
     play_or_say(20261180)

@@ -84,7 +84,7 @@ PLANS = [
     (MUST, 'of: sypd, must: ">= 2 year/day"', "7:45: criteria.c.must: '2 year/day': there is no unit 'year/day' that is known, and the figure is in years/day\nhint: did you mean 'years/day'?"),
     (f"value, {MUST}", 'passed / wanted, must: ">= 95"', "7:45: criteria.c.must: '95' needs a unit, such as '95 %'"),
     (f"value, {MUST}", 'passed / wanted, must: ">= 950%"', "7:45: criteria.c.must: '950%' is not a share of runs\nhint: it lies between 0% and 100%"),
-    ("value, of", "passed / wanted, of", "7:43: criteria.c: 'of' has no meaning for measure 'passed / wanted'\nhint: it goes with value, sd / mean and fill / isolated"),
+    ("value, of", "passed / wanted, of", "7:43: criteria.c: 'of' has no meaning for measure 'passed / wanted'\nhint: it goes with value, sd / mean, fill / isolated and change since"),
     ("of: triad", "of: triad, test: b", "7:46: criteria.c.test: the component runs no test 'b'\nhint: it runs: a"),
     ("copies: {a", "copies: {b", "9:49: limits.copies: the plan runs no test 'b'\nhint: its tests are: a"),
     ("50%", "150%", "9:20: limits.budgets.f2/bandwidth: '150%' is more than system c5 has\nhint: limits narrow a budget"),

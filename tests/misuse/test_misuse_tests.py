@@ -161,7 +161,7 @@ FIGURES = [
     ("elapsed: {json: a}", "11: figures: 'elapsed' is always there: the run time in seconds\nhint: choose another name"),
     ("x: {json: a, better: hihger}", "32: figures.x.better: 'hihger' is not one of higher, lower\nhint: did you mean 'higher'?"),
     ("x: {json: a, from: /etc/x}", "30: figures.x.from: '/etc/x' is not in the run's directory\nhint: name the file from there, without '..'"),
-    ("x: {json: a, unit: 3}", "30: figures.x.unit: '3' is no unit\nhint: write it as GB/s, s or years/day"),
+    ("x: {json: a, unit: 3}", "30: figures.x.unit: '3' is no unit\nhint: write it as GB/s, s or years/day, or leave it out for a plain number"),
 ]  # fmt: skip
 
 SYSTEM = """\

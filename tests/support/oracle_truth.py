@@ -25,7 +25,7 @@ class TruthRules:
         self.campaign = campaign
         self.ordered: dict[str, str] = {}  # job -> its first run
         self.excluded: set[str] = set()
-        self.shunned: dict[str, frozenset[str]] = {}  # job -> nodes excluded when it was ordered
+        self.shunned: dict[str, frozenset[str]] = {}  # job -> nodes excluded when that was last said
         self.over: set[tuple[str, str]] = set()  # (job, run) that a verdict closed for good: nothing of it is alive
         self.taken: set[tuple[str, str]] = set()  # (job, run) that was to begin nevermore; run "": the whole job
         self.held: set[str] = set()
@@ -51,6 +51,9 @@ class TruthRules:
             self.held.add(event.job)
 
     def _release_order(self, event: Event) -> None:
+        """One that says what its job avoids tells the scheduler anew which nodes the job must not have."""
+        if "avoids" in event.value and event.job in self.shunned:
+            self.shunned[event.job] = frozenset(self.excluded)
         self.held.discard(event.job)
         self.let_go[event.job] = event.time
 

@@ -350,7 +350,9 @@ def _overdue(state: State, decision: Decision, now: float) -> None:
         if now < deadline:  # the one in the list was of an earlier start of the job
             decision.wake(deadline)
             continue
-        why = f"{job.report.source} still says 'running' long past its time limit; nothing else knows of it"
+        past = show_duration(now - (job.started or 0.0) - _limit_of(state, job))
+        said = f"{job.report.source} still says that job {job.scheduler_id or job.id} runs, {past} past its time limit"
+        why = f"{said}; nothing else that was asked knows of it"
         if job.bundle:
             attend_parts.lose(state, decision, job, why)
             continue

@@ -150,7 +150,7 @@ def _check_used(
             advice.at(
                 key_place(root, "baselines", name), f"no criterion is held against baseline {name}", f"since: {name}"
             )
-        elif unused:
+        elif unused and not len(problems):  # else a figure or a case may be missing because of what is told already
             said = f"baselines.{name}.values: no criterion asks for {unused[0].test}{_of(unused[0])}"
             problems.at(
                 place(root, "baselines", name), said, "see test, where, component, mode and figure of that entry"

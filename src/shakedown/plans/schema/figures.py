@@ -29,7 +29,9 @@ def _pattern(text: str) -> str:
 
 def _unit(text: str) -> str:
     if len(text) > 40 or not text.isprintable() or re.fullmatch(r"[\d.+\-\s]*", text):
-        raise InvalidValue(f"'{text}' is no unit", "write it as GB/s, s or years/day")
+        raise InvalidValue(
+            f"'{text}' is no unit", "write it as GB/s, s or years/day, or leave it out for a plain number"
+        )
     return text
 
 
