@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, printable, site_option
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @site_option
 @json_option
 def command(campaign: str | None, site: str | None, as_json: bool) -> int:

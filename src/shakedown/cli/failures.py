@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, printable, say, site_option
 from shakedown.model.errors import MET, NOT_MET, UsageError
 
@@ -22,7 +23,7 @@ _SHOWN = 4  # tests or nodes that are named
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @click.option("--class", "name", default="", metavar="CLASS", help="Only this class, or this family of classes.")
 @click.option("--unclassified", is_flag=True, help="Only runs of no known class, by likeness.")
 @click.option(

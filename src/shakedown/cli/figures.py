@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, json_option, site_option, table
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @site_option
 @click.option(
     "--only", multiple=True, metavar="NAME", help="This figure, or all whose name matches, such as 'run-time-*'."

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, json_option, printable, site_option, table
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.events import machine_changed
@@ -13,7 +14,7 @@ from shakedown.model.layout import Layout
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @click.option("--by", "who", default="", help="Who asked for it; kept in the record of CAMPAIGN.")
 @click.option("--because", default="", help="Why; kept in the record of CAMPAIGN.")
 @site_option

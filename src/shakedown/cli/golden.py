@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 
 
 @click.command()
 @click.argument("target", metavar="RUN|CASE")
-@click.argument("campaign", required=False)
+@campaign_argument
 @click.option(
     "--files",
     default="",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import damage_noted, json_option, printable, say, site_option
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.event_kinds import EVENT_KINDS
@@ -29,7 +30,7 @@ _SHOWN = {kind.name: kind.shown for kind in EVENT_KINDS}  # what a line says of 
 
 
 @click.command("log")
-@click.argument("campaign", required=False)
+@campaign_argument
 @click.option("--follow", "-f", is_flag=True, help="Go on as events come, until the campaign ends.")
 @click.option("--event", "events", multiple=True, metavar="NAME", help="Only events of this name; may be repeated.")
 @click.option("--run", metavar="RUN", help="Only events of this run.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, printable, site_option, table
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ NAME_LIMIT = 22  # letters of a node's name in the table
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @site_option
 @click.option(
     "--all", "everything", is_flag=True, help="Show every node, also those without findings, failures or slow runs."

@@ -12,6 +12,7 @@ from shakedown.cli.time_left import Pace, clock_share, time_left
 from shakedown.conductor.session import Watchers
 from shakedown.engine import State, explain
 from shakedown.engine.state.phases import BuildPhase, RunPhase
+from shakedown.metrics.words import show_number
 from shakedown.model.events import SPARED, Event
 from shakedown.model.units import show_duration
 
@@ -186,7 +187,7 @@ def _waiting(state: State) -> list[str]:
 def _verdict_line(state: State, event: Event) -> str:
     value = event.value
     elapsed = f" in {show_duration(value['elapsed_s'])}" if "elapsed_s" in value else ""
-    numbers = "".join(f"  {name}={number:.4g}" for name, number in list(value.get("figures", {}).items())[:2])
+    numbers = "".join(f"  {name}={show_number(number)}" for name, number in list(value.get("figures", {}).items())[:2])
     if value["verdict"] == "passed":
         return f"{event.run}  passed{elapsed}  {event.case}{numbers}"
     if value["verdict"] == SPARED:

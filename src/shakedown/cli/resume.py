@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import json_option, site_option
 from shakedown.model.errors import UsageError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @site_option
 @click.option(
     "--if-needed",

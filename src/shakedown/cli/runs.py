@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, site_option, table
+from shakedown.metrics.words import show_number
 from shakedown.model.errors import UsageError
 from shakedown.model.events import VERDICTS
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @site_option
 @click.option(
     "--verdict",
@@ -76,7 +78,7 @@ def _render(rows: list[Any], live: list[Any]) -> str:
     lines = []
     for row in rows:
         elapsed = "" if row.elapsed_s is None else f"{row.elapsed_s:.3f}"
-        figures = " ".join(f"{name}={value:.4g}" for name, value in list(row.figures.items())[:3])
+        figures = " ".join(f"{name}={show_number(value)}" for name, value in list(row.figures.items())[:3])
         note = figures if row.verdict == "passed" else row.reason
         more = [row.mode, str(row.epoch), row.ruling, row.judged_by]
         lines.append([row.run, row.case, *more, str(row.attempt), row.verdict, elapsed, note])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @said_by("Who seals it.", "", optional=True)
 @click.option("--open", "unfinished", is_flag=True, help="Seal it although results are open; the page to sign says so.")
 @click.option("--sign", "key", default=None, metavar="KEY", help="Sign the seal with your own SSH key.")

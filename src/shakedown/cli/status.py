@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, printable, site_option, table
 from shakedown.model.errors import UsageError
 
@@ -20,7 +21,7 @@ MOST_SETS = 10  # of nodes that are out, on a terminal
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @site_option
 @click.option("--watch", is_flag=True, help="Show it again whenever something happened, until the campaign is over.")
 @json_option

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, json_option, printable, say, site_option, table
 from shakedown.cli.twin.modelling import csv_option
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("campaign", required=False, metavar="[CAMPAIGN]")
+@campaign_argument
 @csv_option
 @site_option
 @json_option

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, printable, site_option
 from shakedown.model.errors import MET, NOT_MET, UsageError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @click.option(
     "--digest", default=None, metavar="HEX", help="The digest on the signed page, or its first 8 digits or more."
 )

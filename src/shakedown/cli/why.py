@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, printable, site_option
 from shakedown.model.errors import UsageError
 
 
 @click.command()
 @click.argument("subject", metavar="RUN|CASE|COMPONENT|CRITERION|DRILL")
-@click.argument("campaign", required=False)
+@campaign_argument
 @site_option
 @json_option
 def command(subject: str, campaign: str | None, site: str | None, as_json: bool) -> int:
@@ -21,7 +22,12 @@ def command(subject: str, campaign: str | None, site: str | None, as_json: bool)
     from shakedown.model.layout import Layout
     from shakedown.queries.status import why
 
-    layout = Layout(find_campaign(Path(site) if site else None, campaign))
+    root = Path(site) if site else None
+    try:
+        home = find_campaign(root, campaign)
+    except UsageError as error:
+        home, subject = _other_order(root, subject, campaign, error)
+    layout = Layout(home)
     try:
         answer = why(layout, subject)
     except UsageError:
@@ -33,3 +39,15 @@ def command(subject: str, campaign: str | None, site: str | None, as_json: bool)
         answer = other
     emit(answer, as_json, lambda: fitted(printable("\n".join([f"{answer.kind} {answer.subject}", *answer.lines]))))
     return 0
+
+
+def _other_order(root: Path | None, first: str, second: str | None, error: UsageError) -> tuple[Path, str]:
+    """The campaign and the subject where they are given as other commands have them: CAMPAIGN RUN. Errors: ``error`` where not."""
+    from shakedown.cli.record import find_campaign
+
+    if second is None:
+        raise error
+    try:
+        return find_campaign(root, first), second
+    except UsageError:
+        raise error from None

@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from shakedown.cli.naming import names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] ACT...")
+@names_after_campaign("[CAMPAIGN] ACT...")
 @said_by("Who agrees.", "Why; it is kept in the record.")
 @click.option("--sign", "key", default=None, metavar="KEY", help="Sign it with your own SSH key.")
 @site_option

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from shakedown.cli.naming import names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import evidence_option, said_by
 from shakedown.model.errors import UsageError, did_you_mean
@@ -13,7 +14,7 @@ from shakedown.model.nouns import Document, Procedure
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] COMPONENT PROCEDURE")
+@names_after_campaign("[CAMPAIGN] COMPONENT PROCEDURE")
 @click.option("--met/--not-met", "met", default=None, required=True, help="How it came out.")
 @said_by("Who attests it.", "What was done and seen; it is kept in the record.")
 @evidence_option

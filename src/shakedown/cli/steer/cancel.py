@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from shakedown.cli.naming import said_with_option
 from shakedown.cli.output import emit, json_option, site_option
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.errors import UsageError
@@ -51,7 +52,8 @@ def command(
     strange = [name for name in runs if name not in state.runs]
     if strange:
         every = [(case.id, case.test) for case in state.index.document.cases] if state.plan is not None else []
-        hint = near_case(strange[0], every, state.runs) or "shakedown status lists live runs"
+        other = said_with_option(layout.root, strange[0])
+        hint = other or near_case(strange[0], every, state.runs) or "shakedown status lists live runs"
         raise UsageError(f"{layout.root.name} has no live run and no case '{strange[0]}'", hint=hint)
     data = leave_wish(layout, "cancel", {"all": everything, "runs": runs, "cases": cases} | by, because)
     emit(data, as_json, lambda: data["said"])

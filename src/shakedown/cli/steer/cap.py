@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from shakedown.cli.naming import names_after_campaign
 from shakedown.cli.output import json_option, site_option
 from shakedown.cli.steer.requests import said_by
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] TEST N|none")
+@names_after_campaign("[CAMPAIGN] TEST N|none")
 @said_by("Who decided it.", "")
 @site_option
 @json_option

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @said_by("Who declares it.", "What was changed and why; it is kept in the record.")
 @site_option
 @json_option

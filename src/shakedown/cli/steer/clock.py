@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from shakedown.cli.naming import names_after_campaign
 from shakedown.cli.output import json_option, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError
@@ -15,7 +16,7 @@ ACTS = {"start": "is started", "stop": "is stopped", "go-on": "goes on", "restar
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] start|stop|go-on|restart")
+@names_after_campaign("[CAMPAIGN] start|stop|go-on|restart")
 @click.option("--component", required=True, metavar="NAME", help="Whose clock.")
 @click.option("--cause", type=click.Choice(list(CAUSES)), default=None, help="What for; the report tells it.")
 @click.option("--from", "since", metavar="TIME", help="As of when, such as 2026-11-22T06:00+01:00; without it now.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import json_option, site_option
 from shakedown.cli.steer.requests import said_by
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @click.option("--component", default=None, metavar="NAME", help="Only this part of the plan; without it all of it.")
 @said_by("Who decided it.", "")
 @site_option

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from shakedown.cli.naming import names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import evidence_option, said_by
 from shakedown.model.errors import UsageError
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] COMPONENT DRILL")
+@names_after_campaign("[CAMPAIGN] COMPONENT DRILL")
 @click.option("--begun/--ended", "begun", default=None, required=True, help="Whether it began, or is over.")
 @click.option("--at", "at", metavar="TIME", help="As of when, such as 2026-11-22T06:00+01:00; without it now.")
 @said_by("Who says so.", "What was done and seen; it is kept in the record.")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import json_option, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.filling import CAUSES
 
 
 @click.command()
-@click.argument("campaign", required=False)
+@campaign_argument
 @click.option("--component", required=True, metavar="NAME", help="Which part of the plan is paused.")
 @click.option(
     "--cause",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from shakedown.cli.naming import said_with_option
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError, did_you_mean
@@ -49,7 +50,11 @@ def _check(layout: Layout, runs: list[str], party: str) -> None:
         if row is None and run in record.open:
             raise UsageError(f"{run} is not judged yet; a ruling stands beside a verdict")
         if row is None:
-            hint = did_you_mean(run, {row.run for row in record.runs}) or "'shakedown runs' lists runs"
+            hint = (
+                said_with_option(layout.root, run)
+                or did_you_mean(run, {row.run for row in record.runs})
+                or "'shakedown runs' lists runs"
+            )
             raise UsageError(f"{layout.root.name} has no run '{run}'", hint=hint)
         if party == "none" and not row.ruling:
             raise UsageError(f"{run} has no ruling that could be taken back")

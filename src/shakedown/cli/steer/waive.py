@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from shakedown.cli.naming import names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import LONGEST_RESTRICTION, kept_whole, said_by
 from shakedown.model.errors import UsageError
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[CAMPAIGN] COMPONENT [CRITERION]")
+@names_after_campaign("[CAMPAIGN] COMPONENT [CRITERION]", required=False)
 @click.option("--gate", is_flag=True, help="Waive the gate: other components no longer wait until COMPONENT is met.")
 @click.option("--row", default="", metavar="NAME", help="Waive this contract row, such as c5:3.")
 @click.option(

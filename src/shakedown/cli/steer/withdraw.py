@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from shakedown.cli.naming import names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] ACT...")
+@names_after_campaign("[CAMPAIGN] ACT...")
 @said_by("Who takes it back.", "Why; it is kept in the record.")
 @site_option
 @json_option

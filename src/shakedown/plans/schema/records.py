@@ -43,10 +43,13 @@ def _said(about: str, choice: dict[str, Any]) -> dict[str, Any]:
 
 
 class Record:
-    """A map with known keys. It is read into a dictionary of those that are written."""
+    """A map with known keys. It is read into a dictionary of those that are written.
 
-    def __init__(self, words: str, keys: Mapping[str, Key]) -> None:
-        self.words, self.keys = words, dict(keys)
+    ``other_words``: what else people call these keys, and how each is written here.
+    """
+
+    def __init__(self, words: str, keys: Mapping[str, Key], other_words: Mapping[str, str] | None = None) -> None:
+        self.words, self.keys, self.other_words = words, dict(keys), other_words or {}
         self.required = [name for name, key in keys.items() if key.required]
 
     def read(self, node: Node, label: str, problems: Problems) -> dict[str, Any] | None:
@@ -61,7 +64,7 @@ class Record:
                 continue
             key = self.keys.get(name)
             if key is None:
-                near = did_you_mean(name, self.keys)
+                near = self.other_words.get(name) or did_you_mean(name, self.keys)
                 problems.at(key_node, f"unknown key '{name}'{_within(label)}", near or self._all())
                 misspelt.update(known for known in self.required if near and f"'{known}'" in near)
             elif name in values:

@@ -10,6 +10,7 @@ from shakedown.plans.schema.check_items import CheckItem
 from shakedown.plans.schema.containers import CONTAINER
 from shakedown.plans.schema.figures import FIGURE
 from shakedown.plans.schema.needs import needs_of
+from shakedown.plans.schema.other_words import RUN_WORDS, TEST_WORDS, in_its_place
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
 from shakedown.plans.schema.resources import RESOURCES
 from shakedown.plans.schema.scalars import (
@@ -175,6 +176,10 @@ _RUN = Record(
         ),
         "command": Key(Text("shell lines", templated=True), "what is run: a line or a block of shell lines"),
     },
+    RUN_WORDS
+    | in_its_place(
+        ("check", "figures", "needs", "parameters", "tags", "build", "where"), "it stands beside run, not in it"
+    ),
 )
 
 _EXPECT = Record(
@@ -273,4 +278,5 @@ TEST = Record(
         ),
         "expect": Key(ListOf(_EXPECT, "a list of expectations"), "verdicts that are known before; they stay visible"),
     },
+    TEST_WORDS | in_its_place(_RUN.keys, "write run: {{{}: ...}}"),
 )

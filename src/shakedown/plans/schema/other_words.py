@@ -1,0 +1,59 @@
+"""What keys of a test are called elsewhere, in Slurm, ReFrame, JUBE or PBS, and how a test of ours says it.
+
+A person who comes from there writes the word of there. The hint says how it is written here; a likeness of letters would
+mislead: `partition` is nearly `options`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_PARTITION = "beside run, write where: {partitions: [NAME]}"
+_RANKS = "for 8 ranks write nodes: 2, tasks_per_node: 4"
+_SUBMISSION = "for the submission write options: ['--{word}=NAME']"
+_PLAN = "a component of a plan has {key}: N"
+
+# key -> the names of it elsewhere
+_NAMES: dict[str, str] = {
+    "time_limit": "time walltime timeout limit time_limits duration wall_time max_time",
+    "tasks_per_node": "ppn ntasks_per_node ranks_per_node num_tasks_per_node processes_per_node procs_per_node mpiprocs",
+    "cpus_per_task": "cores cpus threads num_cpus_per_task cores_per_task threads_per_rank threads_per_task ompthreads",
+    "gpus_per_node": "gpus gres gpu num_gpus_per_node gpus_per_host",
+    "memory": "mem mem_per_node",
+    "memory_per_cpu": "mem_per_cpu",
+    "environment": "env env_vars variables export",
+    "command": "script commands executable cmd program",
+    "container": "image container_image container_platform",
+    "licences": "licenses license licence",
+    "directives": "directive header prologue",
+    "options": "sbatch flags scheduler_options",
+    "files": "inputs input input_files",
+}
+RUN_WORDS: dict[str, str] = {
+    **{word: f"here it is '{key}'" for key, words in _NAMES.items() for word in words.split()},
+    **dict.fromkeys(("partition", "partitions", "queue", "nodelist"), _PARTITION),
+    **dict.fromkeys(("n", "np", "ntasks", "num_tasks", "tasks", "ranks", "processes", "procs"), _RANKS),
+    **{word: _SUBMISSION.format(word=word) for word in ("account", "project", "qos")},
+    **dict.fromkeys(("repeats", "repetitions", "count"), _PLAN.format(key="repeats")),
+    **dict.fromkeys(("retries", "max_retries"), _PLAN.format(key="retries")),
+    **dict.fromkeys(("modules", "module", "spack"), "beside run, write software: {modules: [NAME]}"),
+}
+TEST_WORDS: dict[str, str] = {
+    **dict.fromkeys(("partition", "partitions", "queue", "valid_systems"), _PARTITION.removeprefix("beside run, ")),
+    **dict.fromkeys(("name", "title"), "here it is 'test'"),
+    **dict.fromkeys(("description", "descr", "doc", "summary"), "here it is 'about'"),
+    **dict.fromkeys(("checks", "sanity", "sanity_patterns", "verify", "validate"), "here it is 'check'"),
+    **dict.fromkeys(
+        ("perf", "performance", "metrics", "perf_patterns", "patterns", "foms", "fom"), "here it is 'figures'"
+    ),
+    **dict.fromkeys(("depends", "depends_on", "dependencies", "requires", "after"), "here it is 'needs'"),
+    **dict.fromkeys(("parameter", "params", "matrix", "parameterset"), "here it is 'parameters'"),
+    **dict.fromkeys(("modules", "module", "spack"), "write software: {modules: [NAME]}"),
+    **{word: said for word, said in RUN_WORDS.items() if said == _RANKS or said.startswith("a component")},
+    **{word: f"write run: {{{key}: ...}}" for key, words in _NAMES.items() for word in words.split()},
+}
+
+
+def in_its_place(keys: Iterable[str], place: str) -> dict[str, str]:
+    """Purpose: a hint for each key that is known, but in another map. ``place``: where it belongs, with ``{}`` for the key."""
+    return {key: place.format(key) for key in keys}

@@ -1,0 +1,75 @@
+"""A campaign is named by its place among the words, or with ``--campaign`` anywhere: every command knows both."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from finished_campaign import finished, people, site
+
+from shakedown.cli.main import COMMANDS, LazyGroup
+
+__all__ = ["finished", "people", "site"]
+
+People = Callable[..., subprocess.CompletedProcess[str]]
+SAID = ("--by", "Ada", "--because", "a trial")
+OF_SEVERAL = {"compare", "history", "scaling", "reference"}  # they take as many campaigns as are named
+
+
+def _shown(parameter: click.Parameter) -> str:
+    return str(getattr(parameter, "metavar", None) or parameter.name).upper()
+
+
+def test_every_command_with_the_word_campaign_knows_the_option_too() -> None:
+    group = LazyGroup(name="shakedown")
+    without = []
+    for name in COMMANDS.keys() - OF_SEVERAL:
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        words = [shown for each in command.params if isinstance(each, click.Argument) for shown in [_shown(each)]]
+        options = [option for each in command.params for option in each.opts]
+        if any("CAMPAIGN" in shown for shown in words) and "--campaign" not in options:
+            without.append(name)
+    assert without == ["list"]  # what it may list is campaigns, among others
+
+
+@pytest.mark.parametrize("words", [("status", "--campaign", "p-1"), ("runs", "--json", "--campaign=p-1")])
+def test_the_option_stands_for_the_word(site: Path, people: People, words: tuple[str, ...]) -> None:
+    done = people(site, *words)
+    assert done.returncode == 0
+    assert done.stdout == people(site, words[0], "p-1", *[word for word in words[1:] if word == "--json"]).stdout
+
+
+def test_names_after_the_campaign_are_those_of_the_command(site: Path, people: People) -> None:
+    words = ("waive", "functionality", "passed", "--restriction", "two of four", *SAID)
+    done = people(site, *words, "--campaign", "p-1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("criterion passed is waived: two of four; recorded in p-1: event ")
+    missing = people(site, *words, "--campaign", "q-1")
+    assert missing.returncode == 2 and missing.stderr.startswith("error: there is no campaign 'q-1' in ")
+
+
+def test_two_campaigns_are_refused(site: Path, people: People) -> None:
+    done = people(site, "status", "p-1", "--campaign", "q-1")
+    assert done.returncode == 2
+    assert done.stderr == "error: two campaigns are named: p-1 and q-1\nhint: name one of them\n"
+
+
+def test_a_campaign_among_runs_is_told_how_it_is_named(site: Path, people: People) -> None:
+    done = people(site, "rule", "p-1", "--as", "site", *SAID)
+    assert done.returncode == 2
+    assert done.stderr == "error: p-1 has no run 'p-1'\nhint: 'p-1' is a campaign; it is named so: --campaign p-1\n"
+
+
+@pytest.mark.parametrize("words", [("why", "r000001", "p-1"), ("why", "p-1", "r000001")])
+def test_why_takes_its_two_words_in_either_order(site: Path, people: People, words: tuple[str, ...]) -> None:
+    done = people(site, *words)
+    assert done.returncode == 0 and done.stdout.startswith("run r000001\n")
+
+
+def test_why_says_what_is_missing_where_neither_word_is_a_campaign(site: Path, people: People) -> None:
+    done = people(site, "why", "r000001", "q-1")
+    assert done.returncode == 2 and done.stderr.startswith("error: there is no campaign 'q-1' in ")
