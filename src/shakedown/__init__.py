@@ -1,3 +1,3 @@
 """Shakedown takes a supercomputer from "the hardware is in" to "accepted, with a report both sides can sign"."""
 
-__version__ = "0.13.0"
+__version__ = "0.14.0"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -14,26 +16,32 @@ from stage import TROUBLE, Campaign, random_deaths, small_document
 
 from shakedown.conductor.commands.registry import commands_for
 from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.disk_room import Room
 from shakedown.conductor.driver.loop import hear
 from shakedown.conductor.driver.shutdown import TRIES, stays_undetermined
 from shakedown.conductor.driver.startup import fold
 from shakedown.engine import decide
+from shakedown.engine.state.full_disk import full_in_its_time, note_room
+from shakedown.engine.state.jobs import Job, Run
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.scorecard import exit_status
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.errors import MET, UNDECIDED
 from shakedown.model.events import Event
+from shakedown.model.failures import NO_ROOM_CLASSES, Failure
+from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, Document, Test
 from shakedown.model.ports import CheckResult, Collector, CollectOrder, Evidence, Ports
+from shakedown.plans.failures import shipped_failures
 
 TROUBLED = Evidence("r000001", (CheckResult("output contains done", None, "EIO"),), trouble="Input/output error")
 WELL = Evidence("r000001", (CheckResult("output contains done", True),))
 WRONG = Evidence("r000001", (CheckResult("output contains done", False, "it is nowhere"),))
 
 
-def one_case(gate: bool = False) -> Document:
+def one_case(gate: bool = False, local: bool = False) -> Document:
     """One case with one check; ``gate``: another component waits for its component."""
-    document = small_document(tests=1, repeats=1, budgets={})
+    document = small_document(tests=1, repeats=1, budgets={}, local=local)
     test = Test("t0", checks=(Check("contains", "output", "done", "output contains done"),))
     components = document.components if gate else document.components[:1]
     return msgspec.structs.replace(document, components=components, tests=(test, *document.tests[1:]))
@@ -295,3 +303,80 @@ def test_what_cannot_be_read_on_a_full_disk_is_judged_again_and_then_attempted_a
 def test_a_run_that_has_its_answer_passes_though_the_disk_was_full() -> None:
     (event,) = _on_a_full_disk(10.0, 10.0, (15.0, 18.0), WELL).verdicts()
     assert event.value["verdict"] == "passed"
+
+
+SAYS_SO = msgspec.structs.replace(WRONG, failure=Failure("disk-full", "file-system-error", "No space left on device"))
+
+
+@pytest.mark.parametrize(
+    ("local", "room_at", "full", "room", "evidence", "verdict"),
+    [
+        (True, 19.9, 21.0, 30.0, WRONG, "undetermined"),
+        (True, 20.1, 21.0, 30.0, WRONG, "incorrect"),
+        (True, 5.0, 6.0, 9.8, WRONG, "incorrect"),
+        (True, 5.0, 6.0, 9.95, WRONG, "undetermined"),
+        (True, 20.1, 21.0, 30.0, SAYS_SO, "undetermined"),
+        (True, 22.1, 23.0, 30.0, SAYS_SO, "incorrect"),
+        (False, 20.1, 21.0, 30.0, WRONG, "undetermined"),
+        (False, 22.1, 23.0, 30.0, WRONG, "incorrect"),
+        (False, 5.0, 6.0, 7.9, WRONG, "incorrect"),
+        (False, 5.0, 6.0, 8.1, WRONG, "undetermined"),
+    ],
+)
+def test_a_run_is_hurt_by_a_full_disk_only_where_their_times_meet(
+    local: bool, room_at: float, full: float, room: float, evidence: Evidence, verdict: str
+) -> None:
+    """It runs from the 10th to the 20th second after its order; on this machine our own clock says so, else another one."""
+    conductor = Campaign(one_case(local=local), local=local)._conductor(100)
+    conductor.watch = None
+    conductor.log("campaign_start", value={"campaign": "toy"})
+    start = conductor.state.time
+    run, job = Run("r000001", "t0", 0, 1, 1, "j000001"), Job("j000001", "r000001", "t0", 0, start)
+    conductor.state.jobs[job.id] = job
+    run.started = start + 10.0
+    note_room(conductor.state, start + full, True, start + room_at)
+    note_room(conductor.state, start + room, False)
+    conductor.state.time = start + 60.0
+    says_so = evidence.failure is not None
+    assert bool(full_in_its_time(conductor.state, run, 10.0, says_so)) == (verdict == "undetermined")
+
+
+def test_what_is_ordered_once_there_is_room_is_never_hurt() -> None:
+    """Though the clock of the file server, by which it began, is behind ours."""
+    conductor = Campaign(one_case())._conductor(100)
+    conductor.watch = None
+    conductor.log("campaign_start", value={"campaign": "toy"})
+    start = conductor.state.time
+    note_room(conductor.state, start + 6.0, True, start + 5.0)
+    note_room(conductor.state, start + 8.0, False)
+    conductor.state.jobs["j000001"] = Job("j000001", "r000001", "t0", 0, start + 8.0)
+    run = Run("r000001", "t0", 0, 1, 1, "j000001", started=start + 8.5)
+    conductor.state.time = start + 10.0
+    assert full_in_its_time(conductor.state, run, 1.0) == ""
+
+
+def test_the_classes_that_speak_of_a_full_disk_are_shipped() -> None:
+    assert {one.name for one in shipped_failures()} >= NO_ROOM_CLASSES
+
+
+def test_a_full_disk_that_the_record_met_is_told_though_there_is_room_by_now(tmp_path: Path) -> None:
+    """A quota that held for a moment, or a wait for room: no look at the disk ever saw it."""
+    campaign = Campaign(one_case(local=True), local=True)
+    conductor = campaign._conductor(100)
+    conductor.watch = None
+    conductor.log("campaign_start", value={"campaign": "toy"})
+    log: Any = SimpleNamespace(full=False, room_at=90.0, met_full=None)
+    said: list[str] = []
+    room = Room(Layout(tmp_path), log, said.append, known_at=conductor.state.time)
+    room.look(conductor)
+    assert said == []
+    log.met_full = 42.0
+    (finding,) = room.met(conductor)
+    assert (finding.value, log.met_full) == ({"kind": "disk_full", "room_at": 42.0}, None)
+    conductor.log(finding)
+    assert conductor.state.driver.no_room
+    room._next = 0.0
+    room.look(conductor)
+    assert not conductor.state.driver.no_room
+    assert conductor.state.driver.full[0][0] == 42.0
+    assert [text.partition(";")[0].rpartition(" ")[2] for text in said] == ["record", "again"]

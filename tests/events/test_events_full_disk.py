@@ -131,6 +131,34 @@ def test_room_that_is_found_again_while_nothing_happens_is_noticed_by_ticks(
     assert not writer.full
 
 
+def test_a_quota_is_no_room_though_the_file_system_has_some(
+    open_writer: Open, events: Events, shrink: Callable[[int, int], SmallDisk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The free space says nothing: the disk is full until the reserve can be put back."""
+    writer = open_writer(segment_bytes=10**6)
+    writer.append(events(2))
+    writer.commit()
+    disk = shrink(0, 4096)
+
+    def over_quota(handle: int, offset: int, size: int) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    monkeypatch.setattr(os, "posix_fallocate", over_quota)
+    writer.append(events(2, after=2))
+    with pytest.raises(DiskFull) as error:
+        writer.commit()
+    assert (error.value.durable, error.value.room_at) == (True, 1002.0)
+    writer.tick(10.0)
+    assert writer.full and writer.room_at == 1002.0
+    disk.room = 10**6
+    monkeypatch.undo()
+    assert writer.tick(20.0) is None
+    assert not writer.full
+    writer.append(events(1, after=4))
+    writer.commit()
+    assert writer.room_at == 1005.0
+
+
 def test_a_file_system_that_promises_room_and_takes_it_back(
     open_writer: Open, directory: Path, events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:

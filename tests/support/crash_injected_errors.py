@@ -159,7 +159,7 @@ def _is_over(site: Path) -> bool:
 def _against_the_truth(site: Path) -> list[str]:
     """Every run executed once at most, and judged as it ended; every result there; nothing left undetermined.
 
-    What ran while the record says that the disk was full is judged for nobody, and attempted again.
+    What ran while the disk may have been full is judged for nobody, and attempted again; nothing else is.
     """
     lines = [line.split() for line in (site / "truth").read_text().splitlines()]
     begun = Counter(run for word, run, _ in lines if word == "begin")
@@ -187,16 +187,16 @@ def _against_the_truth(site: Path) -> list[str]:
     return found
 
 
-AROUND_S = 2.0  # before and after a full disk, in which a run may have lost something, too
+SEEN_LATE_S = 0.1  # a run is said to begin at most so long after it did
 
 
 def _full_spells(record: Record) -> list[tuple[float, float]]:
-    """From when to when the record says that a disk was full."""
+    """From when to when the record says that a disk was full at most."""
     spells: list[tuple[float, float]] = []
     for note in record.of_kind("finding", "driver_start"):
         kind = note.value.get("kind", note.kind)
         if kind == "disk_full":
-            spells.append((note.time, float("inf")))
+            spells.append((note.value["room_at"], float("inf")))
         elif kind in ("disk_has_room", "driver_start") and spells:
             spells[-1] = (spells[-1][0], min(spells[-1][1], note.time))
     return spells
@@ -204,4 +204,4 @@ def _full_spells(record: Record) -> list[tuple[float, float]]:
 
 def _at_once(row: RunRow, since: float, until: float) -> bool:
     began = row.started if row.started is not None else row.ordered
-    return began is not None and began < until + AROUND_S and since - AROUND_S < (row.over or row.time)
+    return began is not None and began - SEEN_LATE_S < until and since < (row.over or row.time)

@@ -90,7 +90,8 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
         with open_ports(layout, document, log, lease, watchers.idle) as real:
             conductor = Conductor(state, real.ports, watchers.event, commands_for(documents), documents)
             conductor.reread = lambda: read_events(layout.log)
-            conductor.noticed = real.clock.awake.events
+            room = Room(layout, real.clock.log, watchers.say, state.time)
+            conductor.noticed = lambda: [*real.clock.awake.events(), *room.met(conductor)]
             reactor = cast("Reactor", real.clock.clock)
             reactor.calendar.not_before(state.time)
             reactor.woke = lease.check
@@ -108,7 +109,6 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             with closing(fingerprints):
                 start = documents.start_value(state) | ({} if state.phase else {"register": enter(layout, document)})
                 again = snapshots.take_away()
-                room = Room(layout, real.clock.log, watchers.say)
                 try:
                     return _session(
                         conductor, start, driver, tail, watchers, real, fingerprints, room, conditions, again

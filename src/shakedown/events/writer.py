@@ -6,6 +6,7 @@ stopped for an hour between any two of these steps, and what it then writes must
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -41,23 +42,25 @@ class DiskFull(RecordError):
     """The file system of the log is full. ``durable``: the reserve made room, so everything appended is in the record.
 
     Where it is not, the lines are kept: commit again when there is room, and carry out nothing until it succeeds.
+    ``room_at``: the time of the last event that it took without trouble.
     """
 
     status = UNDECIDED
 
-    def __init__(self, directory: Path, why: str, durable: bool) -> None:
+    def __init__(self, directory: Path, why: str, durable: bool, room_at: float = 0.0) -> None:
         kept = "the reserve took the last events" if durable else "the last events are not in the record"
         super().__init__(
             f"the file system of {directory} is full ({why}); {kept}",
             hint="make room there; 'shakedown resume' goes on with what is left to do",
         )
-        self.durable = durable
+        self.durable, self.room_at = durable, room_at
 
 
 class LogWriter:
     """The Log port on disk. ``opening.open_log`` makes one.
 
-    Events come with their seq and time set. ``full`` is true from the first DiskFull until the reserve could be put back.
+    Events come with their seq and time set. ``full`` is true from the first DiskFull until the reserve could be put back;
+    ``room_at`` is the time of the last event that was taken while it was false.
     ``eager`` False is for a campaign that can be made again at any time, as a rehearsal can: it is written in large pieces and is
     durable once it is closed; ``commit`` promises nothing before.
     """
@@ -75,6 +78,7 @@ class LogWriter:
     ) -> None:
         """``header`` is that of the segment to begin, ``time`` that of the last event there is."""
         self.directory, self.full, self._eager = directory, False, eager
+        self.room_at = time
         self._lease, self._segment_bytes, self._reserve_bytes = lease, segment_bytes, reserve_bytes
         self._seq, self._time = header.first - 1, time
         self._lines: list[bytes] = []  # appended
@@ -95,11 +99,11 @@ class LogWriter:
         except NoRoom as error:
             self.full = True
             if not self._free_reserve():
-                raise DiskFull(self.directory, str(error), durable=False) from error
+                raise DiskFull(self.directory, str(error), False, self.room_at) from error
         try:
             return SegmentFile(path, header, self._eager)
         except NoRoom as error:
-            raise DiskFull(self.directory, str(error), durable=False) from error
+            raise DiskFull(self.directory, str(error), False, self.room_at) from error
 
     # ---- what the conductor calls --------------------------------------------------------------------------------
 
@@ -196,6 +200,8 @@ class LogWriter:
             self._dead = error
             raise
         self._look_for_room()
+        if not self.full:
+            self.room_at = self._time
 
     def _raise_if_dead(self) -> None:
         if self._dead is not None:
@@ -211,7 +217,7 @@ class LogWriter:
         except NoRoom as error:
             self.full = True
             durable = self._free_reserve() and self._written_after_all()
-            raise DiskFull(self.directory, str(error), durable) from error
+            raise DiskFull(self.directory, str(error), durable, self.room_at) from error
 
     def _written_after_all(self) -> bool:
         try:
@@ -280,7 +286,10 @@ class LogWriter:
         return True
 
     def _look_for_room(self) -> None:
-        """Once there is room again the disk is no longer full, and the reserve is put back."""
+        """Once there is room again, and the reserve could be put back, the disk is no longer full.
+
+        The free space of a file system says nothing of a quota: the reserve is what tells.
+        """
         if not self.full:
             return
         try:
@@ -288,15 +297,19 @@ class LogWriter:
         except OSError:
             return
         if free.f_bavail * free.f_frsize >= _ROOM_AGAIN * self._reserve_bytes:
-            self._make_reserve()
-            self.full = False
+            self.full = self._make_reserve() in (errno.ENOSPC, errno.EDQUOT)
 
-    def _make_reserve(self) -> None:
-        """Take room that is ours when the disk is full. Where that cannot be had, a full disk is still said, but not recorded."""
+    def _make_reserve(self) -> int | None:
+        """Take room that is ours when the disk is full. Where that cannot be had, a full disk is still said, but not recorded.
+
+        Returns the error's number, or None.
+        """
         try:
             _allocate(self._reserve, self._reserve_bytes)
-        except OSError:
+        except OSError as error:
             self._free_reserve()
+            return error.errno
+        return None
 
 
 def _allocate(path: Path, size: int) -> None:

@@ -36,18 +36,25 @@ class PatientLog:
     and as it was left.
 
     What runs meanwhile is attended to, but nothing is decided and nothing carried out; ``waits`` is true then, and nothing that is
-    queued may start. ``give_up``: whether a person wants to leave; then DiskFull, or RecordAway, comes through.
+    queued may start. ``give_up``: whether a person wants to leave; then DiskFull, or RecordAway, comes through. ``met_full``: the time
+    of the last event that was taken before the disk was full, until somebody says so in the record; None where it was not.
     """
 
     def __init__(self, log: LogWriter, lease: Lease, clock: Clock) -> None:
         self.give_up: Callable[[], bool] = lambda: False
         self.say: Callable[[str], None] = lambda text: None
         self.waits = False
+        self.met_full: float | None = None
         self._log, self._lease, self._clock = log, lease, clock
 
     @property
     def full(self) -> bool:
         return self._log.full
+
+    @property
+    def room_at(self) -> float:
+        """The time of the last event that was taken while there was room."""
+        return self._log.room_at
 
     def append(self, events: Sequence[Event]) -> None:
         self._log.append(events)
@@ -74,6 +81,7 @@ class PatientLog:
                 work()
                 break
             except DiskFull as full:
+                self.met_full = full.room_at if self.met_full is None else self.met_full
                 if full.durable:
                     break
                 if self.give_up():
@@ -101,15 +109,23 @@ class PatientLog:
 
 
 class Room:
-    """Looks whether there is room where the campaign writes: its record, outputs, claims, and the directories of runs."""
+    """Looks whether there is room where the campaign writes: its record, outputs, claims, and the directories of runs.
 
-    def __init__(self, layout: Layout, log: PatientLog, say: Callable[[str], None] = lambda text: None) -> None:
+    A disk was full at most from the last time that it is known to have had room until the first look that finds some: the findings
+    say both. ``known_at``: when room was last known of before this conductor, by the record's clock.
+    """
+
+    def __init__(
+        self, layout: Layout, log: PatientLog, say: Callable[[str], None] = lambda text: None, known_at: float = 0.0
+    ) -> None:
         self._log, self._say = log, say
         self._places = (layout.root, layout.log, layout.packs, layout.outputs, layout.work)
-        self._next = 0.0
+        self._next, self._room_at = 0.0, known_at
 
     def look(self, conductor: Conductor) -> None:
         """Purpose: a finding when a disk is full, and another one when it no longer is."""
+        for event in self.met(conductor):
+            conductor.log(event)
         now = time.monotonic()
         if now < self._next:
             return
@@ -117,11 +133,29 @@ class Room:
         known = conductor.state.driver.no_room
         why = self._why(ENOUGH_BYTES if known else LEAST_BYTES)
         if why and not known:
-            conductor.log("finding", value={"kind": "disk_full"}, reason=why)
-            self._say(f"{why}; nothing new is submitted until there is room (what runs goes on)")
+            conductor.log(self._full(why, min(self._room_at, self._log.room_at) if self._log.full else self._room_at))
         elif known and not why:
             conductor.log("finding", value={"kind": "disk_has_room"}, reason="there is room again; it goes on")
             self._say("there is room again; it goes on")
+        if not why:
+            self._room_at = conductor.ports.clock.now()
+
+    def met(self, conductor: Conductor) -> list[Event]:
+        """Purpose: the finding of a disk that the record itself met full since the last look, though there may be room by now.
+
+        It comes before anything is judged that ran meanwhile.
+        """
+        since, self._log.met_full = self._log.met_full, None
+        if since is None:
+            return []
+        self._next = time.monotonic() + LOOK_EVERY_S  # so long it is full at least
+        if conductor.state.driver.no_room:
+            return []
+        return [self._full(f"the file system of {self._places[1]} is full: it took no more of the record", since)]
+
+    def _full(self, why: str, room_at: float) -> Event:
+        self._say(f"{why}; nothing new is submitted until there is room (what runs goes on)")
+        return Event("finding", value={"kind": "disk_full", "room_at": round(room_at, 6)}, reason=why)
 
     def _why(self, least: int) -> str:
         for place in self._places:

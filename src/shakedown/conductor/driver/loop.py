@@ -29,6 +29,7 @@ from shakedown.engine.state.phases import CampaignPhase, RunPhase
 from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.model.contracts import rows_of
 from shakedown.model.events import UNDETERMINED, Event
+from shakedown.model.failures import NO_ROOM_CLASSES
 from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, JobView, SubmitAnswer
 from shakedown.model.units import show_duration
 
@@ -251,7 +252,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         elapsed_s=facts.get("elapsed_s"),
         nodes=facts.get("nodes", ""),
         message=facts.get("words", ""),
-        output=_output_of(state, run, facts) | evidence.sums,
+        output=_output_of(state, run, facts, evidence) | evidence.sums,
     )
     unwanted = state.index.components[run.component].name == NO_LONGER_WANTED  # its rows' names are other rows' by now
     rows = () if unwanted else rows_of(state.index.document, case)
@@ -277,10 +278,11 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     conductor.log("verdict", case=run.case, run=run.id, job=run.job, value=value, reason=judgement.reason)
 
 
-def _output_of(state: State, run: Run, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _output_of(state: State, run: Run, facts: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
     """Where its output is, and whether a disk was full meanwhile."""
     output: dict[str, Any] = facts.get("output", {})
-    full = output.get("no_room") or full_in_its_time(state, run, facts.get("elapsed_s"))
+    says_so = evidence.failure is not None and evidence.failure.name in NO_ROOM_CLASSES
+    full = output.get("no_room") or full_in_its_time(state, run, facts.get("elapsed_s"), says_so)
     return output | ({"no_room": full} if full else {})
 
 

@@ -133,7 +133,7 @@ def leave_on_full_disk(conductor: Conductor, end_runs: EndRuns, full: DiskFull) 
     """Purpose: nothing new is started on a full disk, and nothing of a cluster's is cancelled. The reserve is used to say why."""
     if end_runs is not None:
         end_runs()
-    conductor.log("finding", value={"kind": "disk_full"}, reason=full.message)
+    conductor.log("finding", value={"kind": "disk_full", "room_at": round(full.room_at, 6)}, reason=full.message)
     with suppress(DiskFull):
         conductor.commit()
     if end_runs is not None:

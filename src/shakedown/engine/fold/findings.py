@@ -39,7 +39,7 @@ def finding(state: State, event: Event) -> None:
         fold_left_out.finding(state, event)
     elif kind in ("disk_full", "disk_has_room"):
         state.driver.no_room = event.reason if kind == "disk_full" else ""
-        note_room(state, event.time, full=kind == "disk_full")
+        note_room(state, event.time, full=kind == "disk_full", room_at=event.value.get("room_at"))
     elif kind == "drill_due":
         fold_drills.due(state, event)
     elif kind == "cannot_start":

@@ -55,7 +55,8 @@ class Driver:
     and the findings ``stood_still``, ``conditions_changed``, ``disk_full`` and ``disk_has_room``.
 
     ``stopping``: why nothing new is submitted. ``no_room``: why nothing new is submitted until a disk has room again; ``full``: the
-    times in which one had none, (from, to), to infinity while that lasts, of this and other drivers.
+    times in which one had none, (from, to), to infinity while that lasts, of this and other drivers: from when it was last known to
+    have some, to when it was seen to have some again.
     ``environment``, ``inputs``: digests of its environment, and of input files and programs. ``since``: when it began;
     ``awake_since``: since when it has not stood still (what sources said before that was heard late). ``asked``: command of the
     scheduler -> how often this driver gave it, within ``asked_for_s`` seconds; ``asked_before``: by all drivers before it.
