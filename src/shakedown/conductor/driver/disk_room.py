@@ -36,8 +36,8 @@ class PatientLog:
     and as it was left.
 
     What runs meanwhile is attended to, but nothing is decided and nothing carried out; ``waits`` is true then, and nothing that is
-    queued may start. ``give_up``: whether a person wants to leave; then DiskFull, or RecordAway, comes through. ``met_full``: the time
-    of the last event that was taken before the disk was full, until somebody says so in the record; None where it was not.
+    queued may start. ``give_up``: whether a person wants to leave; then DiskFull, or RecordAway, comes through. ``met_full``: the
+    time of the last event that was taken before the disk was full, until somebody says so in the record; None where it was not.
     """
 
     def __init__(self, log: LogWriter, lease: Lease, clock: Clock) -> None:

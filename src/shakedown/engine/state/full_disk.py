@@ -1,7 +1,7 @@
 """When a disk of the campaign's had no room, as the record knows it: what runs wrote in such a time may be lost.
 
-Whether a run was at it then is a question of time alone. A write that fails, or a file that cannot be made, leaves no trace that tells
-a run that was hurt from one that was not.
+Whether a run was at it then is a question of time alone. A write that fails, or a file that cannot be made, leaves no trace that
+tells a run that was hurt from one that was not.
 """
 
 from __future__ import annotations
