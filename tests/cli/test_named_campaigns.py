@@ -52,6 +52,35 @@ def test_names_after_the_campaign_are_those_of_the_command(site: Path, people: P
     assert missing.returncode == 2 and missing.stderr.startswith("error: there is no campaign 'q-1' in ")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("waive", "passed", "--restriction", "x"),
+        ("attest", "passed", "--met"),
+        ("drill", "passed", "--begun"),
+        ("cap", "passed"),
+        ("budget", "passed"),
+    ],
+)
+def test_a_name_that_is_missing_is_never_taken_from_the_option(
+    site: Path, people: People, words: tuple[str, ...]
+) -> None:
+    """Without a campaign it would be the newest: ``functionality`` is its component, ``passed`` a criterion of it."""
+    done = people(site, *words, *SAID, "--campaign", "functionality")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: 1 name is given beside --campaign\nhint: shakedown {words[0]} [CAMPAIGN] ")
+
+
+def test_the_option_beside_the_word_is_one_name_too_many(site: Path, people: People) -> None:
+    done = people(site, "exclude", "p-1", "n1", *SAID, "--campaign", "p-1")
+    assert done.returncode == 2 and done.stderr.startswith("error: 2 names are given beside --campaign\n")
+
+
+def test_numbers_beside_the_option_are_acts(site: Path, people: People) -> None:
+    done = people(site, "withdraw", "999", *SAID, "--campaign", "p-1")
+    assert done.returncode == 2 and "there is no campaign" not in done.stderr and "999" in done.stderr
+
+
 def test_two_campaigns_are_refused(site: Path, people: People) -> None:
     done = people(site, "status", "p-1", "--campaign", "q-1")
     assert done.returncode == 2

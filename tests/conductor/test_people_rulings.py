@@ -102,7 +102,7 @@ def test_a_change_opens_an_epoch_and_results_keep_theirs(site: Path, people: Run
             "the plan in force has no contract row 'deal:9'; did you mean 'deal:1'?",
         ),
         (["functionality", "--row", "deal:1", "--gate"], "--gate, --row and --conditions are different waivers"),
-        (["functionality"], "1 names are given"),
+        (["functionality"], "1 name is given"),
         (["nowhere", "functionality", "passed"], "there is no campaign 'nowhere'"),
     ],
 )

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from shakedown.cli.naming import campaign_option
 from shakedown.cli.output import emit, json_option, site_option
 
 
 @click.command()
 @click.argument("run")
 @click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@campaign_option
 @site_option
 @json_option
 def command(run: str, directory: Path, campaign: str | None, site: str | None, as_json: bool) -> int:

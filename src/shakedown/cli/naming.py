@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,23 +16,44 @@ ABOUT = "The campaign; the newest one, if none is named."
 _NAMED = "named_campaign"
 _KEY = "shakedown.campaign.named"
 
+campaign_option = click.option("--campaign", default=None, help=ABOUT)  # of commands that have no word for it
+
 
 def campaign_argument(command: Command) -> Command:
     """Purpose: the word CAMPAIGN of a command, and ``--campaign`` in its place; the command gets one of them as ``campaign``."""
-    return _campaign_option(click.argument("campaign", required=False, callback=_either)(command))
+    return _in_its_place(click.argument("campaign", required=False, callback=_either)(command))
 
 
 def names_after_campaign(metavar: str, required: bool = True) -> Callable[[Command], Command]:
-    """Purpose: words of which the first may be a campaign; a campaign named with ``--campaign`` is put before them.
+    """Purpose: words of which the first may be a campaign, and ``--campaign`` in its place; ``campaign_of`` takes them apart.
 
     ``metavar``: the words as the usage shows them, such as ``[CAMPAIGN] NODES``. The command gets them as ``names``.
     """
 
     def decorate(command: Command) -> Command:
-        argument = click.argument("names", nargs=-1, required=required, metavar=metavar, callback=_before)
-        return _campaign_option(argument(command))
+        return _in_its_place(click.argument("names", nargs=-1, required=required, metavar=metavar)(command))
 
     return decorate
+
+
+def campaign_of(names: Sequence[str], wanted: int, usage: str) -> tuple[str | None, tuple[str, ...]]:
+    """Purpose: the campaign, or None, and the ``wanted`` names beside it. Errors: UsageError with the usage.
+
+    A campaign that ``--campaign`` names is none of the names: a name that is missing is never taken from it.
+    """
+    named = campaign_option_given()
+    if not wanted <= len(names) <= wanted + (named is None):
+        given = "1 name is" if len(names) == 1 else f"{len(names)} names are"
+        beside = "" if named is None else " beside --campaign"
+        raise UsageError(f"{given} given{beside}", hint=f"shakedown {usage}")
+    first = names[0] if len(names) > wanted else None
+    return (first if named is None else named), tuple(names[len(names) - wanted :])
+
+
+def campaign_option_given() -> str | None:
+    """Purpose: the campaign that ``--campaign`` of this command names; None where it does not."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(_KEY)
 
 
 def said_with_option(campaign: Path, word: str) -> str:
@@ -41,7 +62,7 @@ def said_with_option(campaign: Path, word: str) -> str:
     return f"'{word}' is a campaign; it is named so: --campaign {shlex.quote(word)}" if other else ""
 
 
-def _campaign_option(command: Command) -> Command:
+def _in_its_place(command: Command) -> Command:
     # Eager: it is read before the words, wherever it stands in the line.
     option = click.option("--campaign", _NAMED, is_eager=True, expose_value=False, callback=_keep, help=ABOUT)
     return option(command)
@@ -52,12 +73,7 @@ def _keep(context: click.Context, option: click.Parameter, value: str | None) ->
 
 
 def _either(context: click.Context, argument: click.Parameter, value: str | None) -> str | None:
-    named: str | None = context.meta.get(_KEY)
+    named = campaign_option_given()
     if value is not None and named is not None and value != named:
         raise UsageError(f"two campaigns are named: {value} and {named}", hint="name one of them")
     return value if named is None else named
-
-
-def _before(context: click.Context, argument: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    named: str | None = context.meta.get(_KEY)
-    return value if named is None else (named, *value)

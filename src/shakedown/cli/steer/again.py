@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from shakedown.cli.naming import names_after_campaign
+from shakedown.cli.naming import campaign_of, names_after_campaign
 from shakedown.cli.output import json_option, site_option
 from shakedown.cli.steer.requests import said_by
 
@@ -20,7 +20,7 @@ def command(names: tuple[str, ...], who: str, because: str, site: str | None, as
     A component that runs for a time runs for the time that it lacks; where it lacks none, its clock starts again at zero. The
     command undoes a drain and a cancellation of COMPONENT, and of no other component.
     """
-    from shakedown.cli.steer.override import campaign_of, give
+    from shakedown.cli.steer.override import give
 
     campaign, (name,) = campaign_of(names, 1, "again [CAMPAIGN] COMPONENT --by WHO --because WHY")
     return give(site, campaign, "again", [{"component": name}], who, because, as_json, f"component {name} is run again")

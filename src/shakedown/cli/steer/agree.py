@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from shakedown.cli.naming import names_after_campaign
+from shakedown.cli.naming import campaign_option_given, names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError
@@ -55,7 +55,8 @@ def command(names: tuple[str, ...], who: str, because: str, key: str | None, sit
 
 def acts_named(names: tuple[str, ...], usage: str) -> tuple[str | None, list[int]]:
     """Purpose: the campaign, or None, and the numbers after it. Errors: UsageError with the usage."""
-    first = names[:1] if not names[0].isdecimal() or Path(names[0]).is_dir() else ()
+    named = campaign_option_given()
+    first = names[:1] if named is None and (not names[0].isdecimal() or Path(names[0]).is_dir()) else ()
     numbers = names[len(first) :]
     if not numbers:
         raise UsageError("no act is named", hint=f"shakedown {usage}; 'shakedown acts' lists them")
@@ -64,4 +65,4 @@ def acts_named(names: tuple[str, ...], usage: str) -> tuple[str | None, list[int
         raise UsageError(
             f"'{wrong[:40]}' is not the number of an event", hint=f"shakedown {usage}; 'shakedown acts' lists them"
         )
-    return (first[0] if first else None), [int(name) for name in numbers]
+    return (first[0] if first else named), [int(name) for name in numbers]

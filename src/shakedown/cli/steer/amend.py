@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from shakedown.cli.naming import campaign_option
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.cli.unavailable import unavailable_option
@@ -13,7 +14,7 @@ from shakedown.cli.unavailable import unavailable_option
 
 @click.command()
 @click.argument("plan")
-@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@campaign_option
 @said_by("Who decided it.", "Why; it is kept in the record.")
 @unavailable_option
 @site_option

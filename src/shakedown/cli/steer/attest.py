@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from shakedown.cli.naming import names_after_campaign
+from shakedown.cli.naming import campaign_of, names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import evidence_option, said_by
 from shakedown.model.errors import UsageError, did_you_mean
@@ -36,10 +36,7 @@ def command(
     from shakedown.cli.steer.requests import enough_evidence, find_started, kept_lines, record_wishes
     from shakedown.events.evidence import keep_evidence
 
-    if len(names) not in (2, 3):
-        raise UsageError(f"{len(names)} names are given", hint="shakedown attest [CAMPAIGN] COMPONENT PROCEDURE ...")
-    campaign = names[0] if len(names) == 3 else None
-    component, procedure = names[-2:]
+    campaign, (component, procedure) = campaign_of(names, 2, "attest [CAMPAIGN] COMPONENT PROCEDURE ...")
     layout, state = find_started(site, campaign, "attest")
     wanted = _find(state.index.document, component, procedure)
     if met:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from shakedown.cli.naming import names_after_campaign
+from shakedown.cli.naming import campaign_of, names_after_campaign
 from shakedown.cli.output import json_option, site_option
 from shakedown.cli.steer.requests import said_by
 
@@ -20,7 +20,7 @@ def command(names: tuple[str, ...], who: str, because: str, site: str | None, as
     NAME is a budget of the system: VALUE then holds for each of its targets. NAME@TARGET is one target. VALUE is a number with its
     unit (3, 40 GB/s), or a share of the plan's own amount (40%).
     """
-    from shakedown.cli.steer.override import campaign_of, give
+    from shakedown.cli.steer.override import give
 
     campaign, (name, amount) = campaign_of(names, 2, "budget [CAMPAIGN] NAME VALUE|none --by WHO --because WHY")
     back = amount == "none"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from shakedown.cli.naming import said_with_option
+from shakedown.cli.naming import campaign_option, said_with_option
 from shakedown.cli.output import emit, json_option, site_option
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.errors import UsageError
@@ -15,7 +15,7 @@ from shakedown.model.errors import UsageError
 
 @click.command()
 @click.argument("subjects", nargs=-1, metavar="[RUN|CASE]...")
-@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@campaign_option
 @click.option("--all", "everything", is_flag=True, help="Cancel the whole campaign.")
 @click.option("--by", "who", default=None, help="Who decided it; without it the user whose command it is.")
 @click.option("--because", required=True, help="Why; it is kept in the record.")

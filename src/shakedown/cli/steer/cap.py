@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from shakedown.cli.naming import names_after_campaign
+from shakedown.cli.naming import campaign_of, names_after_campaign
 from shakedown.cli.output import json_option, site_option
 from shakedown.cli.steer.requests import said_by
 
@@ -16,7 +16,7 @@ from shakedown.cli.steer.requests import said_by
 @json_option
 def command(names: tuple[str, ...], who: str, because: str, site: str | None, as_json: bool) -> int:
     """Allow at most N runs of TEST at once, in all components; 'none' lifts the cap. No run is ended for it."""
-    from shakedown.cli.steer.override import campaign_of, give
+    from shakedown.cli.steer.override import give
 
     campaign, (test, count) = campaign_of(names, 2, "cap [CAMPAIGN] TEST N|none --by WHO --because WHY")
     lifted = count == "none"

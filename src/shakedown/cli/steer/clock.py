@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from shakedown.cli.naming import names_after_campaign
+from shakedown.cli.naming import campaign_of, names_after_campaign
 from shakedown.cli.output import json_option, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError
@@ -40,7 +40,7 @@ def command(
     Work goes on while the clock stands still; 'shakedown pause' stops work. After a restart the whole time of the component, of its
     parts and of the shares of its tests begins again at zero.
     """
-    from shakedown.cli.steer.override import campaign_of, give, read_moment
+    from shakedown.cli.steer.override import give, read_moment
 
     usage = "clock [CAMPAIGN] start|stop|go-on|restart --component NAME --by WHO --because WHY"
     campaign, (act,) = campaign_of(names, 1, usage)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from shakedown.cli.naming import names_after_campaign
+from shakedown.cli.naming import campaign_of, names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import evidence_option, said_by
-from shakedown.model.errors import UsageError
 
 
 @click.command()
@@ -40,10 +39,7 @@ def command(
     from shakedown.conductor.commands.registry import drill_of
     from shakedown.events.evidence import keep_evidence
 
-    if len(names) not in (2, 3):
-        raise UsageError(f"{len(names)} names are given", hint="shakedown drill [CAMPAIGN] COMPONENT DRILL ...")
-    campaign = names[0] if len(names) == 3 else None
-    component, name = names[-2:]
+    campaign, (component, name) = campaign_of(names, 2, "drill [CAMPAIGN] COMPONENT DRILL ...")
     moment = read_moment("--at", at)
     layout, state = find_started(site, campaign, "drill")
     _, wanted = drill_of(state.index.document, component, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from shakedown.cli.naming import names_after_campaign
+from shakedown.cli.naming import campaign_of, names_after_campaign
 from shakedown.cli.output import json_option, site_option
 from shakedown.cli.steer.requests import said_by
 
@@ -16,7 +16,7 @@ from shakedown.cli.steer.requests import said_by
 @json_option
 def command(names: tuple[str, ...], who: str, because: str, site: str | None, as_json: bool) -> int:
     """Give excluded NODES, such as n[1-4,9], work again. Their failures are counted anew from here."""
-    from shakedown.cli.steer.override import campaign_of, expanded, give, in_parts
+    from shakedown.cli.steer.override import expanded, give, in_parts
 
     campaign, (text,) = campaign_of(names, 1, "include [CAMPAIGN] NODES --by WHO --because WHY")
     nodes = expanded(text)

@@ -38,14 +38,6 @@ def give(
     return 0
 
 
-def campaign_of(names: Sequence[str], wanted: int, usage: str) -> tuple[str | None, tuple[str, ...]]:
-    """Purpose: the campaign, or None, and the names that come after it. Errors: UsageError with the usage."""
-    if not wanted <= len(names) <= wanted + 1:
-        given = "1 name is" if len(names) == 1 else f"{len(names)} names are"
-        raise UsageError(f"{given} given", hint=f"shakedown {usage}")
-    return (names[0] if len(names) > wanted else None), tuple(names[len(names) - wanted :])
-
-
 def read_moment(option: str, text: str | None) -> float | None:
     """Purpose: seconds since 1970 of an ISO time with its zone. Errors: UsageError, also where it says no zone."""
     if text is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shakedown.cli.naming import campaign_option
 from shakedown.cli.output import emit, json_option, printable, site_option, table
 from shakedown.cli.steer.requests import said_by
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@campaign_option
 @click.option(
     "--plan", default=None, help="Judge by this plan as its files are now; the plan in force, if none is named."
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from shakedown.cli.naming import said_with_option
+from shakedown.cli.naming import campaign_option, said_with_option
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError, did_you_mean
@@ -22,7 +22,7 @@ from shakedown.model.layout import Layout
     help="Whose it was; none takes a ruling back.",
 )
 @said_by("Who rules.", "Why; it is kept in the record.")
-@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@campaign_option
 @site_option
 @json_option
 def command(

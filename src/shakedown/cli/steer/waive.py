@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from shakedown.cli.naming import names_after_campaign
+from shakedown.cli.naming import campaign_of, campaign_option_given, names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import LONGEST_RESTRICTION, kept_whole, said_by
 from shakedown.model.errors import UsageError
@@ -75,18 +75,15 @@ def _meant(names: tuple[str, ...], gate: bool, row: str, conditions: int | None)
     if gate + bool(row) + (conditions is not None) > 1:
         raise UsageError("--gate, --row and --conditions are different waivers", hint="give one of them")
     if conditions is not None:
-        if len(names) > 1:
+        named = campaign_option_given()
+        if len(names) > (named is None):
             usage = "shakedown waive [CAMPAIGN] --conditions EVENT ..."
             raise UsageError(
                 "a change of conditions is waived for the whole campaign; no component is named", hint=usage
             )
-        return (names[0] if names else None), "", "conditions", str(conditions)
-    most = 2 if gate or row else 3
-    if not most - 1 <= len(names) <= most:
-        usage = "[CAMPAIGN] COMPONENT " + ("--gate" if gate else "--row NAME" if row else "CRITERION")
-        raise UsageError(f"{len(names)} names are given", hint=f"shakedown waive {usage} --restriction TEXT ...")
-    campaign = names[0] if len(names) == most else None
-    rest = names[-(most - 1) :]
+        return (names[0] if names else named), "", "conditions", str(conditions)
+    usage = "[CAMPAIGN] COMPONENT " + ("--gate" if gate else "--row NAME" if row else "CRITERION")
+    campaign, rest = campaign_of(names, 1 if gate or row else 2, f"waive {usage} --restriction TEXT ...")
     if gate:
         return campaign, rest[0], "gate", ""
     return (campaign, rest[0], "row", row) if row else (campaign, rest[0], "criterion", rest[1])
