@@ -27,9 +27,8 @@ FAMILIES: Final[dict[str, str]] = {
     "unknown": "Nothing that is known was found.",
 }
 UNCLASSIFIED: Final = "unclassified"
-NO_ROOM_CLASSES: Final = frozenset(
-    {"disk-full", "quota"}
-)  # shipped classes of lines that say that a file system had no room
+# Shipped classes of lines that say that a file system had no room.
+NO_ROOM_CLASSES: Final = frozenset({"disk-full", "quota"})
 AFTERMATH: Final = (
     20  # lines of a lower weight only repeat that something ended; they decide where nothing else is said
 )
