@@ -66,6 +66,30 @@ def test_a_choice_that_cannot_be_is_one_sentence(wish: dict[str, Any], said: str
     assert str(told.value) == said
 
 
+def test_a_site_with_a_cluster_asks_where_named_tests_run(tmp_path: Path, here: Any) -> None:
+    for folder in ("tests", "systems"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "site.yaml").write_text("site: s\n")
+    (tmp_path / "tests/plain.yaml").write_text(f"test: plain\n{TESTS['plain']}")
+    for name, scheduler in (("laptop", "local"), ("emu", "slurm"), ("big", "slurm")):
+        nodes = "here" if scheduler == "local" else "n[1-2]"
+        text = f"{{scheduler: {scheduler}, partitions: {{all: {{nodes: '{nodes}', type: t}}}}}}"
+        (tmp_path / f"systems/{name}.yaml").write_text(
+            f"system: {name}\nclusters: {{one: {text}}}\nnode_types: {{t: {{cores: 2}}}}\n"
+        )
+    with pytest.raises(UsageError) as told:
+        ad_hoc_document(tmp_path, Wish(tests=("plain",)), lambda: here)
+    assert str(told.value) == (
+        "the site describes big and emu: say where the tests run\n"
+        "hint: --system big submits them there; --system here runs them on this machine"
+    )
+    named = ad_hoc_document(tmp_path, Wish(tests=("plain",), system="emu"), lambda: here)
+    assert named.system.name == "emu"
+    for name in ("big", "emu"):
+        (tmp_path / f"systems/{name}.yaml").unlink()
+    assert ad_hoc_document(tmp_path, Wish(tests=("plain",)), lambda: here).system.name == "here"
+
+
 MIXED = [
     ("p", {"tests": ("a",)}, "plan 'p' and --test do not go together\nhint: a plan says itself what is run: leave one of them out"),
     ("p", {"failed": ""}, "plan 'p' and --last-failed do not go together\nhint: a plan says itself what is run: leave one of them out"),

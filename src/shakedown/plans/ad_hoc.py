@@ -47,8 +47,8 @@ class Failed:
 class Wish:
     """What a person chose. The tests are those of ``tests`` and those with any of ``tags``; without either those of ``failed``.
 
-    ``parameters``: (name, value); several values of one name mean any of them. ``failed`` leaves only its cases. ``system`` None
-    and ``here`` are the machine this runs on.
+    ``parameters``: (name, value); several values of one name mean any of them. ``failed`` leaves only its cases. ``system``
+    ``here`` is the machine this runs on, and so is None where the site's own files describe no cluster.
     """
 
     tests: tuple[str, ...] = ()
@@ -91,13 +91,14 @@ def ad_hoc_document(site: Path, wish: Wish, here: Here, kernels: Path | None = N
         reading = read_site(site)
         reading.problems.found = [p for p in reading.problems.found if not p.path.startswith("plans/")]
         found = here()
-        context = reading.context(reading.machine(_system(wish), lambda: found), kernels)
+        system = _system(wish, reading)
+        context = reading.context(reading.machine(system, lambda: found), kernels)
         _check_partitions(wish.partitions, context)
         chosen = [_Chosen(test, _cases(test, context, wish)) for test in _tests(reading, wish)]
         reading.stop()
         _narrow(chosen, wish)
         _add_needed(chosen, context, wish)
-        text = yaml.safe_dump(_plan(chosen, wish), sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump(_plan(chosen, wish, system), sort_keys=False, allow_unicode=True)
         document = document_of(reading, text.encode(), _TEXT, lambda: found, kernels)
         reading.stop()
         if document is None:
@@ -112,9 +113,17 @@ def _check_repeats(repeats: int) -> None:
         raise UsageError(f"--repeats {repeats} is more than {MOST_RESULTS}, the most that is possible")
 
 
-def _system(wish: Wish) -> str:
-    """The system: that of the failed cases, where there are any."""
+def _system(wish: Wish, reading: Site) -> str:
+    """The system: that of the failed cases, where there are any; this machine only where the site has no cluster of its own.
+
+    On a cluster's login node nobody wants a benchmark to start there because an option was forgotten.
+    """
     if wish.failed is None:
+        if wish.system is None and (clusters := _own_clusters(reading)):
+            raise UsageError(
+                f"the site describes {' and '.join(clusters)}: say where the tests run",
+                f"--system {clusters[0]} submits them there; --system here runs them on this machine",
+            )
         return wish.system or "here"
     if wish.system not in (None, wish.failed.system):
         raise UsageError(
@@ -122,6 +131,12 @@ def _system(wish: Wish) -> str:
             "leave --system out: what failed is run again where it failed",
         )
     return wish.failed.system
+
+
+def _own_clusters(reading: Site) -> list[str]:
+    """The systems of the site's own files whose jobs go to a scheduler."""
+    own = [machine.system for machine in reading.machines.values() if not machine.shipped]
+    return [system.name for system in own if not all(cluster.embedded for cluster in system.clusters)]
 
 
 def _check_partitions(names: Iterable[str], context: Context) -> None:
@@ -296,7 +311,7 @@ def _add_needed(chosen: list[_Chosen], context: Context, wish: Wish) -> None:
 # ---- the plan --------------------------------------------------------------------------------------------------------------
 
 
-def _plan(chosen: Sequence[_Chosen], wish: Wish) -> dict[str, Any]:
+def _plan(chosen: Sequence[_Chosen], wish: Wish, system: str) -> dict[str, Any]:
     """The plan as a person would write it."""
     selections = [selection for one in chosen for selection in _selections(one, wish)]
     criteria = {
@@ -304,7 +319,7 @@ def _plan(chosen: Sequence[_Chosen], wish: Wish) -> dict[str, Any]:
         "passed": {"measure": "passed / wanted", "must": "= 100%"},
     }
     component = {"name": COMPONENT, "tests": selections, "repeats": wish.repeats, "criteria": criteria}
-    return {"plan": _name(wish), "system": _system(wish), "components": [{"functionality": component}]}
+    return {"plan": _name(wish), "system": system, "components": [{"functionality": component}]}
 
 
 def _selections(one: _Chosen, wish: Wish) -> list[Any]:
