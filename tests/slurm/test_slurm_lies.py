@@ -142,9 +142,9 @@ def test_politeness(accounting_cluster: Cluster, tmp_path: Path) -> None:
         campaign.let_go()
         campaign.end()
         campaign.assert_all_passed_once(60)
-        times = [float(word) for word in (campaign.site / "squeue.times").read_text().split()]
-        gaps = [after - before for before, after in zip(sorted(times), sorted(times)[1:], strict=False)]
-        assert sum(gap < 0.5 for gap in gaps) <= len(gaps) // 10, gaps
+        times = sorted(float(word) for word in (campaign.site / "squeue.times").read_text().split())
+        # Of the whole time: a call that a busy machine starts late is close to the one after it.
+        assert len(times) - 1 <= (times[-1] - times[0]) / 0.5 * 1.1 + 1, times
         assert campaign.calls("sacct") <= 2
         told = sum((event.value["squeue"] for event in campaign.events("asked")), 0)
         assert told == campaign.calls("squeue"), "what it asked is counted"
