@@ -19,8 +19,10 @@ from shakedown.metrics.judging.late_orders import times_up
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.scorecard import NOT_KNOWN
+from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.judging.without import copied
 from shakedown.metrics.judging.without_checks import without_added
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.judging import Criterion
 
 SEEDS = 100
@@ -68,6 +70,69 @@ def test_random_campaigns_with_set_ups_clean_ups_and_drills(seed: int) -> None:
 def test_random_campaigns_whose_interrupts_people_rule_again_and_again(seed: int) -> None:
     """Without all rulings fewer interrupts may count than with the first ones alone."""
     _comes_out_the_same(_interrupted(seed))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS // 2))
+def test_random_campaigns_in_which_words_are_taken_back(seed: int) -> None:
+    """What was withdrawn counts again without the withdrawal: with what it takes away, and as it is in a log that lacks it."""
+    told = _taken_back(seed)
+    _comes_out_the_same(told)
+    for act, events in ((act, one.events) for act, one in zip(told.card().acts, told.acts, strict=True)):
+        if act.standing != "no effect" and act.kind != "agree":
+            assert (act.number, act.without) == (act.number, _of_a_log_that_lacks(told, events))
+
+
+def _of_a_log_that_lacks(told: Acted, events: tuple[int, ...]) -> str:
+    left = [event for event in told.events if event.seq not in events]
+    card = settle(told.documents[told.record.document], fold_runs(left), told.documents.__getitem__, lambda: left)
+    return card.undisputed or card.outcome
+
+
+def test_outcomes_hang_on_words_that_are_taken_back() -> None:
+    cards = [_taken_back(seed).card() for seed in range(SEEDS // 2)]
+    acts = [act for card in cards for act in card.acts if act.kind == "withdraw"]
+    assert sum(act.differs and act.without == "accepted with restrictions" for act in acts) > 5
+    assert {card.outcome for card in cards} >= {"disputed", "rejected", "accepted with restrictions"}
+    rejected = [card for card in cards if card.outcome == "rejected" and card.without_acts == "rejected"]
+    assert any(act.kind == "withdraw" and act.differs for card in rejected for act in card.acts)
+
+
+def _taken_back(seed: int) -> Acted:
+    """Two runs of six fail; people rule them, waive what is not met, and take that back, more than once."""
+    draw = random.Random(f"taken back {seed}")
+    whole = plan(PARTIES if seed % 2 else (), draw.choice([(), (), ("withdraw",), ("rule",)]) if seed % 2 else ())
+    done = Criterion("done", "passed / attempts", ">=", 0.9, "%", must=">= 90%", leave_out=("ruled site",))
+    told = Acted(replace(whole, components=(replace(whole.components[0], criteria=(done,)),)))
+    for place in range(6):
+        told.run("speed", CASES[place // 2], "failed" if place < 2 else "passed", place % 2 + 1)
+    told.end()
+    for _ in range(draw.randrange(2, 12)):
+        by, kind = (
+            draw.choice(["Ada", "Bo"]),
+            draw.choice(["ruled", "ruled", "waived", "withdrawn", "withdrawn", "agreed"]),
+        )
+        gone = told.record.withdrawn
+        acts = [act for act in told.acts if act.kind in ("rule", "waive") and not gone.keys() & {*act.events}]
+        others = [act for act in told.acts if act.kind != "agree"]
+        if kind == "ruled":
+            for run in draw.choice([["r000001"], ["r000002"], ["r000001", "r000002"]]):
+                word = {
+                    "as": draw.choice(["site", "site", "vendor", "none"]),
+                    "by": by,
+                    "together": f"t{told.now // 9}",
+                }
+                told.say("ruled", word, "a disk", run=run)
+        elif kind == "waived":
+            told.say(
+                "waived",
+                {"what": "criterion", "component": "speed", "name": "done", "restriction": "less", "by": by},
+                "so",
+            )
+        elif kind == "withdrawn" and acts:
+            told.say("withdrawn", {"events": list(draw.choice(acts).events), "by": by}, "no longer")
+        elif kind == "agreed" and others:
+            told.agree(draw.choice(others).number, by)
+    return told
 
 
 def test_interrupts_are_ruled_away_by_several_rulings_together() -> None:

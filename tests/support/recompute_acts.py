@@ -138,7 +138,11 @@ class _Settled:
         self.hard = {n: self._came_hard(act) for n, act in self.acts.items() if act.kind == "amend"}
         back = [line for line in events if line["event"] == "withdrawn" and line["seq"] not in self.void]
         gone = {number for line in back for number in line["value"]["events"]}
-        self.withdrawn = {act.number for act in self.acts.values() if act.events & gone}
+        self.withdrawn = {act.number for act in self.acts.values() if act.events <= gone}
+        self.took_back = {
+            line["seq"]: {n for n in self.withdrawn if self.acts[n].events & set(line["value"]["events"])}
+            for line in back
+        }
         idle = self.void | self.withdrawn
         self.live = [act for act in self.acts.values() if act.number not in idle and act.kind != "agree"]
         self.memory: dict[frozenset[int], Json] = {}
@@ -155,9 +159,11 @@ class _Settled:
         word = _word(base["outcome"], takes)
         known = {act.number for act in self.live if act.known and self._is_sure({act.number}, word, takes)}
         one_sided = {number for number in known if self.missing.get(number)}
-        sides = [{n for n in one_sided if self.party(self.acts[n].by) == side} for side in ("", *self.names())]
-        alike = [{n for n in one_sided if n == m or self._may_cover(n, m)} for m in one_sided]
-        others = [one for one in ([{n} for n in one_sided] + alike + [one_sided] + sides) if one]
+        alone = one_sided | {n for n in self.withdrawn if self.missing.get(n)}
+        sides = [{n for n in alone if self.party(self.acts[n].by) == side} for side in ("", *self.names())]
+        alike = [{n for n in alone if n == m or self._may_cover(n, m)} for m in alone]
+        each = [{n} | self._only_its_own(n) for n in one_sided]
+        others = [one for one in (each + alike + [alone] + sides) if one]
         hangs = [
             gone for gone in others if self._word_without(gone, takes) != word and self._is_sure(gone, word, takes)
         ]
@@ -178,6 +184,13 @@ class _Settled:
             "takes": sorted(takes),
             "missing": {str(number): sorted(names) for number, names in self.missing.items() if names},
         }
+
+    def _only_its_own(self, number: int) -> set[int]:
+        """What a withdrawal took back that only the side that took it back ever stood by."""
+        side = self.party(self.acts[number].by)
+        rest = set(self.names()) - {side}
+        mine = {n for n in self.took_back.get(number, ()) if side and self.party(self.acts[n].by) == side}
+        return {n for n in mine if self.missing.get(n, set()) >= rest}
 
     def _in_their_place(self, known: set[int], one_sided: set[int]) -> Iterator[set[int]]:
         """What one side alone has count of a case, with what both agreed to and by which other runs of that case do not."""
@@ -293,25 +306,30 @@ class _Settled:
         """Where one act is not known, nor is the whole; an act without effect by which results came is not known either."""
         if self.driven:
             return "not known"
-        outcome = str(self.judged(known)["outcome"])
+        outcome = str(self.judged(known | self.withdrawn)["outcome"])
         if len(known) == len(self.live):
             return outcome
         those = "the one" if len(known) == 1 else f"those {len(known)}"
         return f"not known ({outcome} without {those} of them that can be computed)" if known else "not known"
 
     def _word_without(self, gone: set[int], takes: set[int]) -> str:
-        """What these acts covered may take something away again."""
-        base, left = self.judged(gone), takes - gone
-        if base["outcome"] == "accepted" and not left:
-            rest = [act for act in self.live if act.number not in gone]
-            left = {act.number for act in rest if self._takes_away(act, base, gone)}
-            near = [act for act in rest if any(self._may_cover(n, act.number) for n in gone)]
-            left |= {act.number for act in near if self._can_turn(act) and self._turns({act.number}, gone)}
-            several = {act.number for act in rest if self._can_take(act) and act.known}
-            left |= several if len(several) > 1 and self._loses(several, gone) else set()
-            left |= {
-                n for group in self.groups for n in group - gone if group & gone and self._loses(group - gone, gone)
-            }
+        """What these acts covered may take something away again, or nothing any more; what they withdrew was said then."""
+        base = self.judged(gone)
+        if base["outcome"] != "accepted":
+            return str(base["outcome"])
+        again = {n for number in gone for n in self.took_back.get(number, ())} - gone
+        said = {act.number for act in self.live if act.number not in gone}
+        near = {number for number in said if any(self._may_cover(n, number) for n in gone)} | again
+        left = takes - gone - near
+        acts = [self.acts[number] for number in sorted(said | again)]
+        left |= {act.number for act in acts if not left and self._takes_away(act, base, gone)}
+        left |= {n for n in near if self._can_turn(self.acts[n]) and self._turns({n}, gone)}
+        several = {act.number for act in acts if self._can_take(act) and act.known}
+        left |= several if not left and len(several) > 1 and self._loses(several, gone) else set()
+        for group in self.groups:
+            rest = group - gone
+            if rest and group & (gone | near) and (self._loses(rest, gone) or self._turns(rest, gone)):
+                left |= rest
         return _word(base["outcome"], left)
 
     # ---- what is taken away --------------------------------------------------------------------------------------------
@@ -387,11 +405,13 @@ class _Settled:
                 yield numbers[numbers.index(number) :]
 
     def _may_cover(self, one: int, two: int) -> bool:
-        """Words on the same runs, words on clocks and plans, ends, and acts of one kind."""
-        families = [{"rejudge": "rule", "cancel": "drain"}, dict.fromkeys(("pause", "change", "amend"), "clock")]
-        acts = self.acts[one], self.acts[two]
-        kinds = {(families[0] | families[1]).get(act.kind, act.kind) for act in acts}
-        runs = [{line["run"] for line in act.lines} if act.kind == "rule" else set() for act in acts]
+        """Words on the same runs, on clocks and plans, ends, and acts of one kind; a withdrawal is one on what it took back."""
+        said = [sorted(self.took_back.get(number, ())) or [number] for number in (one, two)]
+        kinds = {self._family(numbers[0]) for numbers in said}
+        runs = [
+            {line["run"] for n in numbers for line in self.acts[n].lines if self.acts[n].kind == "rule"}
+            for numbers in said
+        ]
         return len(kinds) == 1 and (not all(runs) or bool(runs[0] & runs[1]))
 
     def _loses(self, numbers: Collection[int], gone: Collection[int] = ()) -> bool:
@@ -474,7 +494,12 @@ class _Settled:
     # ---- what is met with an act and not met without it ------------------------------------------------------------------
 
     def _can_turn(self, act: Act) -> bool:
-        return act.known and act.kind not in ("waive", "withdraw", "again", "attest", "drill")
+        return act.known and act.kind not in ("waive", "again", "attest", "drill")
+
+    def _family(self, number: int) -> str:
+        families = {"rejudge": "rule", "cancel": "drain"} | dict.fromkeys(("pause", "change", "amend"), "clock")
+        kind = self.acts[min(self.took_back.get(number) or {number})].kind
+        return families.get(kind, kind)
 
     def _turned_by(self, takes: set[int]) -> set[int]:
         """Acts that take nothing else away, and by which something that would not be met is: alone, or the first of several."""
@@ -495,10 +520,11 @@ class _Settled:
 
     def _turns(self, numbers: set[int], gone: Collection[int] = ()) -> bool:
         """Something is met with these acts, and not met without them, nor without what one party alone did before them."""
-        families = {"rejudge": "rule", "cancel": "drain"} | dict.fromkeys(("pause", "change", "amend"), "clock")
-        kinds = {families.get(self.acts[n].kind, self.acts[n].kind) for n in numbers}
-        before = (act for act in self.live if act.known and self.missing.get(act.number) and act.number < max(numbers))
-        alone = {act.number for act in before if families.get(act.kind, act.kind) in kinds}
+        kinds = {self._family(n) for n in numbers}
+        again = [self.acts[n] for number in numbers for n in self.took_back.get(number, ())]
+        said = [*(act for act in self.live if act.known), *again]
+        alone = {act.number for act in said if self.missing.get(act.number) and act.number < max(numbers)}
+        alone = {number for number in alone if self._family(number) in kinds}
         met = _met(self.judged(set(gone)))
         return any(
             all(key in _not_met(self.judged(set(gone) | numbers | beside)) for beside in (set(), alone)) for key in met

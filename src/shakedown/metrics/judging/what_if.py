@@ -1,0 +1,341 @@
+"""How a campaign comes out without some acts of people, and what these acts take away: ``WhatIf``.
+
+A pure function of the events and the frozen plans: each question is answered by judging the record without the acts again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from shakedown.metrics.clock import clocks_of
+from shakedown.metrics.judging import beyond
+from shakedown.metrics.judging.consent import Signed, weigh
+from shakedown.metrics.judging.criteria import score_people
+from shakedown.metrics.judging.from_outputs import Answers
+from shakedown.metrics.judging.harder import at_best
+from shakedown.metrics.judging.late_orders import leave_out_late, times_up
+from shakedown.metrics.judging.people import ENDS_EARLY, Act
+from shakedown.metrics.judging.plans_in_force import PlansInForce
+from shakedown.metrics.judging.populations import populations
+from shakedown.metrics.judging.scorecard import Acceptance, Scorecard
+from shakedown.metrics.judging.set_ups import step_rows
+from shakedown.metrics.judging.steps import Steps
+from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken, turned, values_replaced
+from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants
+from shakedown.metrics.rows.table import Record
+from shakedown.model.nouns import Document
+
+Documents = Callable[[str], Document]
+Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
+Scored = tuple[Document, Clocks, Scorecard, Counted, frozenset[str]]  # the last: ``evaluated`` of the record
+_AT_ONCE = 16  # records without acts that are kept at a time
+_RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
+# A waiver restricts by itself; of what runs again all rounds count, so that it only adds; what is said of a procedure or a drill is
+# a result, with what was said before beside it.
+TURNS_NOTHING = frozenset({"waive", "agree", "again", "attest", "drill"})
+_FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
+
+
+class WhatIf:
+    """One campaign as it would be without some of its acts. ``void``: acts without effect, because a consent that is asked for is
+    missing. ``shared``: what was scored already, by the acts that it is without. ``spared``: an agreement that is left out of
+    account; ``granted``: acts to which every party is taken to agree. ``taken_back``: withdrawal -> the acts that it took back.
+    ``together``: the first of some acts that take something away only together -> all of them; who settles the campaign fills it.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        record: Record,
+        document_of: Documents,
+        variants: Variants,
+        acts: Sequence[Act],
+        signatures: Mapping[int, Signed],
+        answers: Answers,
+        shared: dict[Acts, Scored] | None = None,
+        spared: int = 0,
+        granted: Acts = frozenset(),
+    ) -> None:
+        self.document, self.record, self.document_of = document, record, document_of
+        self.variants, self.acts, self.signatures, self.answers = variants, acts, signatures, answers
+        self.shared: dict[Acts, Scored] = {} if shared is None else shared
+        self.by_number = {act.number: act for act in acts}
+        runs_of = {row.seq: row.run for row in record.acts if row.kind == "rule" and row.run}
+        self.ruled = {act.number: {runs_of[seq] for seq in act.events if seq in runs_of} for act in acts}
+        consent = weigh(record, acts, document_of, signatures, spared)
+        missing = {number: () if number in granted else names for number, names in consent.missing.items()}
+        self.consent = consent = replace(consent, missing=missing, void=consent.void - granted)
+        unsure = {act.number for act in acts if act.unsure}
+        self.plans = PlansInForce(record, document_of)
+        self.times = times_up(record, document_of) if variants.ends is None else variants.ends.times
+        self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
+        self.steps = Steps(record, acts, self.void, document_of, consent.missing)
+        self.steering = self.steps.steering()
+        unsure |= self.steering - self.void
+        self.relied = self.steps.relied()
+        self.hard = self.steps.hardened()
+        self.by_outputs = {act.number: self.steps.by_outputs(act) for act in acts if act.number in self.relied}
+        relied = {number for number in self.relied & self.void if not self.is_evaluated(number, frozenset())}
+        self.driven_by = sorted((self.steering & self.void) | relied | self.hard_without_effect())
+        self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
+        self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
+        self.withdrawn = _withdrawn(record, acts, self.void)
+        self.taken_back = _taken_back(acts, self.withdrawn)
+        self.ruled |= {
+            number: set[str]().union(*(self.ruled.get(one, ()) for one in back))
+            for number, back in self.taken_back.items()
+        }
+        idle = self.void | set(self.withdrawn)
+        self.weighed = [act for act in acts if act.number not in idle and act.kind != "agree"]
+        self.known = [act for act in self.weighed if not act.unknown]
+        self.one_sided = frozenset(act.number for act in self.known if consent.missing.get(act.number))
+        self.unsure = sorted(number for number in unsure if consent.missing.get(number))
+        self.together: dict[int, Acts] = {}
+
+    def is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
+        """Whether a word on the campaign without some acts holds, although results came by an easier or a harder plan that is
+        among them. Where the kept outputs say how these come out, it does. Verdicts of an easier one flatter, so that only what is
+        worse all the same is known; those of a harder one might be better, so that only what comes out the same with all of them
+        passed is.
+        """
+        relied = any(not self.is_evaluated(number, gone) for number in gone & self.relied)
+        if relied and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0):
+            return False
+        return self.raw(gone) == self.at_best(gone, gone & self.hard.keys())
+
+    def is_evaluated(self, number: int, gone: Acts) -> bool:
+        """Whether kept outputs say how all that came by an easier plan comes out without some acts."""
+        runs = self.by_outputs[number]
+        return runs is not None and runs <= self.score(gone)[4]
+
+    def hard_without_effect(self) -> set[int]:
+        """The amendments without effect by whose harder plan verdicts came, where the outcome hangs on these."""
+        found = self.void & self.hard.keys()
+        return set(found) if self.raw(frozenset()) != self.at_best(frozenset(), found) else set()
+
+    def at_best(self, gone: Acts, hard: Acts) -> str:
+        """The outcome without some acts, where all that came by the harder plans of ``hard`` passed."""
+        runs = {run for number in hard for run in self.hard[number]}
+        if not runs:
+            return self.raw(gone)
+        gone |= self.void
+        document, record = self._record(gone)
+        at_best(record, runs, self.plans)
+        return self._judged(document, record, gone)[0].outcome
+
+    def word_without(self, gone: Acts, restricting: Collection[int]) -> str:
+        """The outcome without these acts. What they covered may take something away again, or nothing any more; what they took
+        back counts again.
+        """
+        judged = self.score(gone)[2]
+        if judged.outcome != "accepted":
+            return judged.outcome
+        back = self.counting_again(gone)
+        near = [act for act in self.weighed if act.number not in gone and any(self.covers(n, act) for n in gone)]
+        near += [self.by_number[number] for number in back]
+        moved = frozenset(act.number for act in near)
+        if not gone.union(moved).issuperset(restricting):
+            return "accepted with restrictions"
+        if any(self.takes(act, judged, gone) or self.turns(act, gone) for act in near):
+            return "accepted with restrictions"
+        left = [group - gone for group in self.together.values() if group & (gone | moved)]
+        if any(self.lost(rest, gone) or self.turned(rest, gone) for rest in left if rest):
+            return "accepted with restrictions"
+        known = frozenset(act.number for act in self.known if act.number not in gone and self.can_take(act))
+        rest = known | frozenset(number for number in back if self.can_take(self.by_number[number]))
+        return restricted("accepted", [*rest][:1] if len(rest) > 1 and self.lost(rest, gone) else ())
+
+    def counting_again(self, gone: Acts) -> Acts:
+        """What was withdrawn by some of these acts, and counts again without them."""
+        return frozenset(one for number in gone for one in self.taken_back.get(number, ())) - gone
+
+    def side(self, act: Act) -> str:
+        return self.consent.party.get(act.number, "")
+
+    def raw(self, numbers: Acts) -> str:
+        return self.score(numbers)[2].outcome
+
+    def score(self, numbers: Acts) -> Scored:
+        """The campaign without these acts, beside those without effect."""
+        gone = numbers | self.void
+        if gone not in self.shared:
+            document, record = self._record(gone)
+            judged, counted = self._judged(document, record, gone)
+            self.shared[gone] = (document, clocks_of(document, record), judged, counted, record.evaluated)
+        return self.shared[gone]
+
+    def score_each(self, sets: Iterable[Acts]) -> None:
+        """The campaign without each of these sets of acts, some records at a time."""
+        groups: dict[Acts, list[Acts]] = {}
+        for wanted in (one for one in sets if one | self.void not in self.shared):
+            groups.setdefault(self.variants.heavy(wanted | self.void), []).append(wanted)
+        heavy = list(groups)
+        for place in range(0, len(heavy), _AT_ONCE):
+            mine = heavy[place : place + _AT_ONCE]
+            self.variants.prepare(mine)
+            for wanted in (one for some_acts in mine for one in groups[some_acts]):
+                self.score(wanted)
+            self.variants.forget()
+
+    def _record(self, gone: Acts) -> tuple[Document, Record]:
+        """The plan and the record without these acts. It is this record itself where there are none."""
+        record = self._idle_kept(self.variants.without(gone)) if gone else self.record
+        if gone and self.times:
+            leave_out_late(record, self.times, self.document_of)
+        if gone:
+            beyond.hold_to(record, self.record, self.document_of, self.answers)
+        same = record.document == self.record.document or not record.document
+        return self.document if same else self.document_of(record.document), record
+
+    def _idle_kept(self, record: Record) -> Record:
+        """Hours in which nothing ran before an amendment took a component up again are none of its time without it either."""
+        there = {row.seq for row in record.standing}
+        idle = [row for row in self.record.standing if row.kind == "amended" and row.seq not in there]
+        record.standing = sorted([*record.standing, *idle], key=lambda row: row.seq) if idle else record.standing
+        return record
+
+    def _judged(self, document: Document, record: Record, gone: Collection[int]) -> tuple[Scorecard, Counted]:
+        """Without what ended a campaign early it is over only where nothing is left to come, or nothing that is can mend it."""
+        record.plans = plans_of(record, self.document_of)
+        earlier, brief = earlier_plans(record, self.document_of), gone != self.void
+        people = populations(document, record)
+        amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
+        alone = frozenset(place for place, seq in enumerate(amended, 1) if self.consent.missing.get(seq))
+        scorecard = score_people(document, record, people, earlier, brief, alone)
+        early = any(act.kind in ENDS_EARLY and act.number in gone for act in self.acts)
+        early = early and self.record.ended is not None
+        if early and any(item.outcome == "not met" for part in scorecard.components for item in part.criteria):
+            scorecard = replace(scorecard, outcome="rejected")
+        elif early and not any(part.to_come for part in scorecard.components):
+            record.ended = self.record.ended
+            people = populations(document, record)
+            scorecard = score_people(document, record, people, earlier, brief, alone)
+        counted = {
+            part.name: frozenset(row.run for row in (*people[part.name].rows, *step_rows(part, record)))
+            for part in document.components
+        }
+        return scorecard, counted
+
+    # ---- what they take away ---------------------------------------------------------------------------------------------------
+
+    def takes(self, act: Act, judged: Scorecard, gone: Acts = frozenset()) -> tuple[str, ...]:
+        """``gone``: acts that are left out of account."""
+        if not self.can_take(act):
+            return ()
+        document, clocks, without, counted, _ = self.score(gone | {act.number})
+        base_document, base_clocks, _, base_counted, _ = self.score(gone)
+        moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
+        step = (*self.steps.of(act, gone), self.steps.stood_by(act, gone)) if act.kind == "amend" else None
+        relied = step is not None and self.steps.is_relied_on(act, gone)
+        runs = base_counted, counted
+        documents, held, beside = (base_document, document), act.unknown, bool(gone)
+        lines = taken(act.kind, judged, without, documents, runs, moved, step, relied, held, beside)
+        return (*lines, *values_replaced(act, self.record, base_counted)) if act.kind == "rejudge" else lines
+
+    def can_take(self, act: Act) -> bool:
+        """Whether runs, time or values may be lost by an act. A waiver restricts by itself."""
+        return (act.kind not in NO_ROWS or act.anew) and act.kind not in ("waive", "withdraw")
+
+    def lost(self, numbers: Acts, gone: Acts = frozenset()) -> tuple[str, ...]:
+        """What several acts take away together, whichever of them does. ``gone``: acts that are left out of account."""
+        document, clocks, without, counted, _ = self.score(gone | numbers)
+        base_document, base_clocks, judged, base_counted, _ = self.score(gone)
+        documents, runs, moved = (base_document, document), (base_counted, counted), (base_clocks, clocks)
+        lines: list[str] = []
+        for kind in sorted({self.by_number[number].kind for number in numbers}):
+            its = moved if kind in MOVES_CLOCKS else None
+            lines += taken(kind, judged, without, documents, runs, its, beside=bool(gone))
+        return tuple(dict.fromkeys(lines))
+
+    def lost_beside(self, numbers: Acts, gone: Acts) -> tuple[str, ...]:
+        """What several acts take away where others are left out of account, and what does not count as it is either."""
+        document, clocks, without, counted, _ = self.score(gone | numbers)
+        base_document, base_clocks, judged, base_counted, _ = self.score(gone)
+        _, clocks_now, now, counted_now, _ = self.score(frozenset())
+        both = {name: base_counted.get(name, frozenset()) | counted_now.get(name, frozenset()) for name in counted}
+        documents, lines = (base_document, document), list[str]()
+        for kind in sorted({self.by_number[number].kind for number in numbers}):
+            moves = kind in MOVES_CLOCKS
+            as_it_is = taken(kind, now, without, documents, (both, counted), (clocks_now, clocks) if moves else None)
+            moved = (base_clocks, clocks) if moves else None
+            told = taken(kind, judged, without, documents, (both, counted), moved, beside=True)
+            lines += told if as_it_is else ()
+        return tuple(dict.fromkeys(lines))
+
+    def runs_lost(self, gone: Acts, of: Collection[str] | None = None) -> frozenset[str]:
+        """The runs that count without some acts and do not with them. ``of``: only these."""
+        now, without = self.score(frozenset())[3], self.score(gone)[3]
+        found = (run for name, runs in without.items() for run in runs - now.get(name, frozenset()))
+        return frozenset(run for run in found if of is None or run in of)
+
+    def turned(self, numbers: Acts, gone: Acts = frozenset()) -> tuple[str, ...]:
+        """What is met with these acts and not met without them. What one party alone did before, of the same kind, is nobody's to
+        lose: an act that only takes that back turns nothing. ``gone``: acts that are left out of account.
+        """
+        now, families = self.score(gone)[2], {self.family(number) for number in numbers}
+        found = turned(now, self.score(gone | numbers)[2])
+        alone = self.one_sided | {one for one in self.counting_again(numbers) if self.consent.missing.get(one)}
+        before = {one for one in alone if one < max(numbers) and self.family(one) in families}
+        if not found or before <= gone | numbers:
+            return found
+        still = turned(now, self.score(gone | numbers | before)[2])
+        return tuple(what for what in found if what in still)
+
+    def turns(self, act: Act, gone: Acts) -> bool:
+        able = act.kind not in TURNS_NOTHING and not act.unknown
+        return able and bool(self.turned(frozenset({act.number}), gone))
+
+    def about(self, number: int) -> tuple[str, frozenset[str]]:
+        """The kind of an act, and what it is about: the runs that it rules, or its kind."""
+        family = self.family(number)
+        return family, frozenset(self.ruled.get(number) or {family})
+
+    def covers(self, number: int, act: Act) -> bool:
+        """Whether one act may change what another one comes to: words on the same runs, clocks, ends, procedures."""
+        if self.family(number) != self.family(act.number):
+            return False
+        runs, others = self.ruled.get(act.number), self.ruled.get(number)
+        return not runs or not others or bool(runs & others)
+
+    def family(self, number: int) -> str:
+        """A withdrawal is a word on what it took back."""
+        kind = self.by_number[(*self.taken_back.get(number, ()), number)[0]].kind
+        return _FAMILIES.get(kind, kind)
+
+
+def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...]:
+    """Purpose: the plans that were in force, without the last one. Errors: those of ``document_of``, where one is missing."""
+    return tuple(document_of(digest) for digest in record.documents[:-1] if digest)
+
+
+def plans_of(record: Record, document_of: Documents) -> dict[str, Document]:
+    """Purpose: every plan that was in force, by its digest. Errors: those of ``document_of``, where one is missing."""
+    return {digest: document_of(digest) for digest in record.documents if digest}
+
+
+def _withdrawn(record: Record, acts: Iterable[Act], void: Collection[int]) -> dict[int, int]:
+    """An act that was taken back as a whole -> the act that took it back; one without effect took nothing back."""
+    found: dict[int, int] = {}
+    for row in record.acts:
+        numbers = row.value.get("events")
+        if row.kind == "withdraw" and row.seq not in void and isinstance(numbers, list):
+            for number in numbers:
+                found.setdefault(number, row.seq)
+    return {act.number: max(found[one] for one in act.events) for act in acts if found.keys() >= {*act.events}}
+
+
+def _taken_back(acts: Iterable[Act], withdrawn: Mapping[int, int]) -> dict[int, frozenset[int]]:
+    """Withdrawal -> the acts that it took back, where it has an effect."""
+    found: dict[int, set[int]] = {}
+    for act in acts:
+        if act.number in withdrawn:
+            found.setdefault(withdrawn[act.number], set()).add(act.number)
+    return {number: frozenset(back) for number, back in found.items()}
+
+
+def restricted(outcome: str, restricting: Collection[int]) -> Acceptance:
+    """Purpose: an outcome with acts that take something away."""
+    found: Acceptance = "accepted with restrictions" if outcome == "accepted" and restricting else outcome  # type: ignore[assignment]
+    return found
