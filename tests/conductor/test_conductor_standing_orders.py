@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -9,13 +10,14 @@ import pytest
 from engine_by_hand import ByHand
 from stage import small_document
 
-from shakedown.conductor.commands.overrides import MOST_NODES, check_all, order
+from shakedown.conductor.commands.overrides import MOST_NODES, STANDING_COMMANDS, check_all, order
 from shakedown.engine import State, index_plan
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.errors import UsageError
 from shakedown.model.events import VALUE_LIMIT, Event
 from shakedown.model.filling import ClockTerms
 from shakedown.model.nouns import Component, Document, Limits
+from shakedown.model.ports import Command
 
 structs = msgspec.structs.replace
 DAY = 86400.0
@@ -195,6 +197,17 @@ def test_a_clock_is_stopped_for_a_past_hour_only_where_it_ran(hand: ByHand) -> N
     with pytest.raises(UsageError, match="already stands still at 2023-11-14 20:43:20 UTC"):
         order_of(hand, "clock", **long, act="stop", **{"from": NOW - 5400})
     assert order_of(hand, "clock", **long, act="stop", **{"from": NOW - 1800}).value["from"] == NOW - 1800
+
+
+@pytest.mark.parametrize("what", ["clock", "pause"])
+def test_a_word_on_a_past_time_is_recorded_with_when_it_was_said(hand: ByHand, what: str) -> None:
+    """The conductor heard it a minute later; where it speaks of no time, it is as of when it is heard."""
+    conductor: Any = SimpleNamespace(state=hand.state, ports=SimpleNamespace(clock=SimpleNamespace(now=lambda: NOW)))
+    for since in (NOW - 61.0, None):
+        wish = {"component": "long", "act": "stop", "from": since, "said": 5.0, "by": "Ada"}
+        event = STANDING_COMMANDS[what](conductor, Command("q1", what, "ada", wish, "so", NOW - 60.0))
+        assert event is not None and event.value.get("from") == (since or {"clock": NOW, "pause": None}[what])
+        assert event.value.get("said") == (NOW - 60.0 if "from" in event.value else None)
 
 
 def test_a_declared_clock_is_started_once(hand: ByHand) -> None:

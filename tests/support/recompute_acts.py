@@ -50,7 +50,7 @@ class Act:
     @property
     def back(self) -> bool:
         return bool(self.restarts) or any(
-            line["value"].get("from", line["time"]) < line["time"] - 1.0 for line in self.lines
+            line["value"].get("from", line["time"]) < _said(line) - 1.0 for line in self.lines
         )
 
     @property
@@ -293,7 +293,7 @@ class _Settled:
             if line["seq"] in dropped or line["seq"] in taken_back:
                 continue
             if line["seq"] in moved and "from" in value:
-                line = {**line, "value": {name: fact for name, fact in value.items() if name != "from"}}
+                line = {**line, "value": value | {"from": _said(line)}}
             if (
                 line["seq"] in moved
                 and line["event"] == "paused"
@@ -661,6 +661,11 @@ class _Settled:
                     ):
                         missing.get(number, set()).discard(side)
         return missing
+
+
+def _said(line: Json) -> float:
+    """When it was said, which may be before it was recorded."""
+    return float(min(line["value"].get("said", line["time"]), line["time"]))
 
 
 def _runs_of(part: Json | None) -> set[str]:

@@ -1,6 +1,7 @@
 """What operators ask of a campaign: files renamed into ``inbox/``. The driver logs each once, then removes it.
 
-Who asked is the owner of the file, as the file system knows it, never what the file says.
+Who asked is the owner of the file, and when is its last change, as the file system knows both, never what the file or its name
+says. While somebody looks, a file is no older than the look before, at which it was not there.
 """
 
 from __future__ import annotations
@@ -86,17 +87,21 @@ class FileInbox:
         self._bad: set[str] = set()
         self._stuck: set[str] = set()  # acknowledged, but they could not be removed
         self._looked = float("-inf")
+        self._before: float | None = None  # when the look before this one began, by the clock on the wall
+        self._since: dict[str, float] = {}  # file name -> when it was not there yet
 
     def poll(self) -> Sequence[Command]:
         """Purpose: every command that is not acknowledged yet, oldest first. What is still being written starts with a dot."""
         now = time.monotonic()
         if now - self._looked < self.pace_s:
             return []
-        self._looked = now
+        self._looked, begun = now, time.time()
         try:
             names = os.listdir(self.layout.inbox)  # noqa: PTH208 - almost always empty, and asked often
         except OSError:
             return []
+        before, self._before = self._before, begun
+        self._since = {name: self._since.get(name, before or 0.0) for name in names}
         return [
             command
             for name in sorted(names)
@@ -107,9 +112,10 @@ class FileInbox:
     def _command(self, name: str) -> list[Command]:
         request = _request_of(name)
         try:
-            wish, who = _read(self.layout.inbox / name)
+            wish, who, changed = _read(self.layout.inbox / name)
             self._bad.discard(request)
-            command = Command(request, wish.what, who, wish.value, wish.reason)
+            said = min(time.time(), max(changed, self._since[name]))
+            command = Command(request, wish.what, who, wish.value, wish.reason, said)
         except FileNotFoundError:
             return []  # its owner took it back
         except _Bad as error:
@@ -137,8 +143,10 @@ class FileInbox:
 # ---- files of unknown origin -------------------------------------------------------------------------------------------
 
 
-def _read(path: Path) -> tuple[_Wish, str]:
-    """A command file's content and owner. Never follows a link and never waits, whatever lies there."""
+def _read(path: Path) -> tuple[_Wish, str, float]:
+    """A command file's content, its owner, and when it was last changed or renamed: a time that the owner cannot set. Never follows
+    a link and never waits, whatever lies there.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -153,7 +161,7 @@ def _read(path: Path) -> tuple[_Wish, str]:
             raise _Bad("it has a second name elsewhere, so its owner may not have put it here")
         if facts.st_size > LIMIT_BYTES:
             raise _Bad(f"it is {facts.st_size} bytes long; at most {LIMIT_BYTES} are taken")
-        return _parse(os.read(handle, LIMIT_BYTES + 1), path.name), user_name(facts.st_uid)
+        return _parse(os.read(handle, LIMIT_BYTES + 1), path.name), user_name(facts.st_uid), facts.st_ctime
     except OSError as error:
         raise _Bad(f"it cannot be read: {error.strerror}") from error
     finally:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics.overlap import Span, span_of
+from shakedown.metrics.rows.facts import said_at
 from shakedown.metrics.rows.rows import STEPS, NoteRow, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model import clocks
@@ -227,10 +228,10 @@ def _does(component: Component, row: NoteRow) -> str:
 
 def _word(row: NoteRow, act: str) -> Word:
     value = row.value
-    at, said = value.get("from"), row.time
-    when = float(at) if isinstance(at, int | float) and not isinstance(at, bool) else said
+    at = value.get("from")
+    when = float(at) if isinstance(at, int | float) and not isinstance(at, bool) else row.time
     by = str(value.get("by") or value.get("who") or "")
-    return Word(when, act, str(value.get("cause") or ""), row.reason, by, row.kind, said)
+    return Word(when, act, str(value.get("cause") or ""), row.reason, by, row.kind, said_at(value, row.time))
 
 
 def _concerns(row: NoteRow, component: Component) -> bool:

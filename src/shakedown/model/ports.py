@@ -338,13 +338,16 @@ class Log(Protocol):
 
 
 class Command(Struct, frozen=True):
-    """An operator's wish from the inbox. ``what`` is cancel, stop, amend; ``who`` owned the file."""
+    """An operator's wish from the inbox. ``what`` is cancel, stop, amend; ``who`` owned the file. ``said``: when it was put there,
+    as far as that can be vouched for, in seconds since 1970; None where nobody can tell.
+    """
 
     request: str
     what: str
     who: str
     value: dict[str, Any] = field(default_factory=dict)
     reason: str = ""
+    said: float | None = None
 
 
 class Inbox(Protocol):

@@ -10,6 +10,7 @@ from shakedown.engine.constraints.component_clock import acts_of
 from shakedown.engine.state.moments import moment
 from shakedown.model.clocks import is_running, since
 from shakedown.model.errors import UsageError
+from shakedown.model.ports import Command
 
 ACTS = ("start", "stop", "go on", "restart")
 SKEW_S = 60.0  # clocks of two hosts may differ by so much
@@ -51,6 +52,11 @@ def act_on_clock(state: State, number: int, value: dict[str, Any], now: float) -
             f"component {component.name} is paused, and its clock stands still as long as it is", hint=hint
         )
     return {"act": act, "from": at}
+
+
+def when_said(command: Command) -> dict[str, Any]:
+    """Purpose: what an event tells of when its words were said, which it speaks of a time with: a conductor may hear them later."""
+    return {"said": command.said} if command.said is not None else {}
 
 
 def _first_start(state: State, number: int, written: Any, now: float) -> float:

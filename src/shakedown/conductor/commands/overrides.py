@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from shakedown.conductor.commands.override_amounts import amount_of, check_budget, copies_of
-from shakedown.conductor.commands.override_times import act_on_clock, checked_from
+from shakedown.conductor.commands.override_times import act_on_clock, checked_from, when_said
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.commands.rulings import together
 from shakedown.conductor.driver.conductor import Commands, Conductor
@@ -273,6 +273,7 @@ def _command(what: str) -> Callable[[Conductor, Command], Event]:
             return refusal(command, f"{error.message}; {error.hint}" if error.hint else error.message)
         asked = {"by": str(command.value.get("by") or command.who)[:100]}
         asked |= {"request": command.request, "who": command.who} | together(command)
+        asked |= when_said(command) if "from" in event.value else {}
         return msgspec.structs.replace(event, value=event.value | asked)
 
     return carry_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from shakedown.conductor.commands.override_times import checked_from
+from shakedown.conductor.commands.override_times import checked_from, when_said
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.driver.conductor import Commands, Conductor
 from shakedown.engine.state.moments import moment
@@ -75,7 +75,7 @@ def drill(conductor: Conductor, command: Command) -> Event:
         component, wanted = drill_of(state.index.document, str(value.get("component", "")), str(value.get("drill", "")))
         number = state.index.component_number[component.name]
         now = conductor.ports.clock.now()
-        at = checked_from(state, number, _said_at(value, now) if value.get("from") is None else value["from"], now)
+        at = checked_from(state, number, _said_at(command, now) if value.get("from") is None else value["from"], now)
     except UsageError as error:
         return refusal(command, error.message + (f"; {error.hint}" if error.hint else ""))
     act = str(value.get("act", ""))
@@ -95,12 +95,13 @@ def drill(conductor: Conductor, command: Command) -> Event:
         return refusal(command, f"drill {wanted.name} asks for {files}, and {len(evidence)} came with it")
     said: dict[str, Any] = {"component": component.name, "drill": wanted.name, "act": act, "from": at}
     said |= {"wording": wording_of_drill(wanted), "by": str(value.get("by") or command.who)[:100], "evidence": evidence}
-    return Event("drilled", value=said | {"request": command.request, "who": command.who}, reason=command.reason)
+    said |= {"request": command.request, "who": command.who} | when_said(command)
+    return Event("drilled", value=said, reason=command.reason)
 
 
-def _said_at(value: dict[str, Any], now: float) -> float:
+def _said_at(command: Command, now: float) -> float:
     """When a person said so: a conductor that is busy, or was stopped, hears it later."""
-    said = value.get("asked")
+    said = command.value.get("asked") if command.said is None else command.said
     return min(now, float(said)) if isinstance(said, int | float) and not isinstance(said, bool) else now
 
 

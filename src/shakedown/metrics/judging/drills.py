@@ -15,6 +15,7 @@ from msgspec import Struct
 from shakedown.metrics.clock import Clock, Hours
 from shakedown.metrics.interrupts import RULED_OTHERS
 from shakedown.metrics.judging.at_bound import at_bound
+from shakedown.metrics.judging.people import A_MOMENT_S
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import MeasureContext, arounds
 from shakedown.metrics.judging.scorecard import Measured
@@ -30,7 +31,6 @@ from shakedown.model.wording import wording_of_drill
 
 FELL = 0.95  # of the load before: what is less has fallen
 _BADLY = ("failed", "timeout", "node_fail", "interrupted", "lost")  # verdicts of runs that did not come to their end
-_A_MOMENT_S = 1.0  # from a person's word to the record
 
 
 class DrillScore(Struct, frozen=True):
@@ -185,7 +185,7 @@ def _by_people(score: DrillScore, drill: Drill, words: Sequence[DrillRow]) -> Dr
     if begin is None:
         who = f" by the {drill.who}" if drill.who else ""
         return DrillScore(score.component, drill, f"it was not done yet{who}", words=score.words)
-    late = begin.at < begin.time - _A_MOMENT_S
+    late = begin.at < begin.time - A_MOMENT_S
     end = next((row for row in reversed(words) if row.act == "ended" and row.at >= begin.at), None)
     found = DrillScore(score.component, drill, "", begin.at, end.at if end else None, words=score.words, backdated=late)
     if end is None:

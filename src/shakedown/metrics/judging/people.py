@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from shakedown.metrics.rows.facts import said_at
 from shakedown.metrics.rows.rows import ActRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
@@ -19,7 +20,8 @@ from shakedown.model.nouns import Document
 
 UNKNOWN_WITHOUT = frozenset({"pause", "resume", "cap", "budget", "exclude", "include", "stop", "again"})
 ENDS_EARLY = frozenset({"drain", "cancel"})  # without it the campaign would not have been over then
-_A_MOMENT_S = 1.0  # from a person's word to the record
+A_MOMENT_S = 1.0  # between what a person sees and says
+_SPEAKS_OF_A_TIME = frozenset({"clock", "pause", "drill"})
 
 
 class Act(Struct, frozen=True):
@@ -50,7 +52,7 @@ class Act(Struct, frozen=True):
     @property
     def backdated(self) -> bool:
         """It speaks of a time before it was said."""
-        return self.as_of is not None and self.as_of < self.said - _A_MOMENT_S
+        return self.as_of is not None and self.as_of < self.said - A_MOMENT_S
 
     @property
     def unknown(self) -> bool:
@@ -122,7 +124,7 @@ def _act(rows: Sequence[ActRow], record: Record, known: Mapping[int, ActRow]) ->
         kind=first.kind,
         what=_words(rows, known),
         by=first.by,
-        said=first.time,
+        said=said_at(first.value, first.time) if first.kind in _SPEAKS_OF_A_TIME else first.time,
         because=first.reason,
         digest=_digest([row for row in rows if row.kind == first.kind]),
         events=tuple(row.seq for row in rows),
@@ -153,7 +155,7 @@ def _digest(rows: Sequence[ActRow]) -> str:
 
 
 def _as_of(rows: Sequence[ActRow]) -> float | None:
-    found = [row.value.get("from") for row in rows if row.kind in ("clock", "pause", "drill")]
+    found = [row.value.get("from") for row in rows if row.kind in _SPEAKS_OF_A_TIME]
     times = [float(at) for at in found if isinstance(at, int | float) and not isinstance(at, bool)]
     return min(times, default=None)
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from shakedown.metrics.judging.ends import Ends, Undone, not_run_for
 from shakedown.metrics.judging.people import ENDS_EARLY, Act
+from shakedown.metrics.rows.facts import said_at
 from shakedown.metrics.rows.overrides import take_back
 from shakedown.metrics.rows.rows import NoteRow
 from shakedown.metrics.rows.table import Record
@@ -136,7 +137,7 @@ def _standing(rows: Iterable[NoteRow], events: Collection[int], held: Mapping[in
     """
     for row in rows:
         if row.seq in held:
-            value = {key: word for key, word in row.value.items() if key != "from"}
+            value = {**row.value, "from": said_at(row.value, row.time)}
             stood = row.kind == "paused" and row.value.get("component") in held[row.seq].restarts
             yield replace(row, value=value | {"clock": "stops"} if stood else value)
         elif row.seq not in events:

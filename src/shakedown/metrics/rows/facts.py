@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 _BELIEVABLE = 1e100  # a figure beyond this is no measurement, and its square would not be a number
@@ -12,6 +13,12 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) < _BELIEVABLE else None
+
+
+def said_at(value: Mapping[str, Any], heard: float) -> float:
+    """Purpose: when words that speak of a time were said, which may be before they were heard and recorded."""
+    said = number(value.get("said"))
+    return heard if said is None else min(said, heard)
 
 
 def whole(value: Any, default: int = 0) -> int:

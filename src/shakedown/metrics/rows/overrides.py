@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from shakedown.metrics.rows.facts import whole
+from shakedown.metrics.rows.facts import said_at, whole
 from shakedown.metrics.rows.rows import (
     ActRow,
     AgreementRow,
@@ -90,7 +90,7 @@ def drill_row(event: Event) -> DrillRow:
         evidence=_files(event),
         reason=event.reason,
         seq=event.seq,
-        time=event.time,
+        time=said_at(event.value, event.time),
         wording=_text(event, "wording"),
     )
 
