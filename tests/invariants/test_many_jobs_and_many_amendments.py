@@ -9,7 +9,7 @@ from stage import small_document
 
 from shakedown.engine import Policy, State, decide, index_plan
 from shakedown.engine.state.job_index import job_index_of, same
-from shakedown.engine.state.plan import NO_LONGER_WANTED
+from shakedown.model.events import NO_LONGER_WANTED, Event
 from shakedown.model.nouns import Component, Document, Patience
 
 MANY = 600  # more than are looked at in one go
@@ -44,10 +44,13 @@ def without(document: Document, *names: str) -> Document:
     return msgspec.structs.replace(document, components=kept)
 
 
-def amend(hand: ByHand, document: Document) -> None:
+def amend(hand: ByHand, document: Document, of_old: bool = False) -> None:
+    """``of_old``: as records had it before live runs came back to their results."""
     before = hand.state.index
+    returns = any(run.home for run in hand.state.runs.values()) and not of_old
     hand.state.plan = index_plan(document, before=before)
-    hand.play("amended", value={"document": "d", "components": [component.name for component in before.components]})
+    value = {"document": "d", "components": [component.name for component in before.components]}
+    hand.play("amended", value=value | ({"returns": True} if returns else {}))
 
 
 def test_two_runs_of_one_case_that_two_amendments_do_not_want_both_come_to_their_end() -> None:
@@ -97,6 +100,58 @@ def test_what_an_amendment_took_out_is_judged_when_its_job_is_given_back_and_nev
     hand.play("claim_taken", job="j000001", run="r000001")
     assert hand.settle() == ["verdict"]
     assert "r000001" not in hand.state.runs
+
+
+def end(hand: ByHand, job: str) -> list[Event]:
+    """A job of one run fails; what is ordered for that."""
+    hand.play("job_report", job=job, value={"state": "timeout", "source": "queue"})
+    orders = [order.event for order in decide(hand.state, hand.state.time).orders]
+    for event in orders:
+        hand.play(event.event, case=event.case, run=event.run, job=event.job, value=event.value, reason=event.reason)
+    return orders
+
+
+def test_a_run_that_is_live_when_its_component_is_taken_out_is_judged_as_that_components() -> None:
+    hand = two_components()
+    (verdict,) = end(hand, "j000001")
+    assert (verdict.event, verdict.run, verdict.value["component"]) == ("verdict", "r000001", "one")
+
+
+def test_a_run_that_is_live_when_its_component_comes_back_is_its_result_and_nothing_is_ordered_beside_it() -> None:
+    hand = two_components()
+    both = hand.state.index.document
+    twins = tuple(Component(name, "performance", ("t0",)) for name in ("one", "other"))
+    amend(hand, msgspec.structs.replace(both, about="a third", components=both.components))
+    amend(hand, msgspec.structs.replace(both, components=twins))
+    (one, other, gone) = hand.state.tallies
+    assert [(tally.wanted, tally.in_flight, tally.waiting) for tally in (one, other, gone)] == [
+        (1, 1, 0),
+        (1, 1, 0),
+        (0, 0, 0),
+    ]
+    assert not [order for order in decide(hand.state, hand.state.time).orders if order.event.event == "submit_order"]
+    assert same(hand.state.job_index, job_index_of(hand.state.jobs.values()))
+    assert end(hand, "j000001")[0].value["component"] == "one"
+    assert one.verdicts == {"timeout": 1}
+
+
+def test_in_a_record_of_old_a_run_that_was_taken_out_is_no_results_and_one_is_ordered_anew() -> None:
+    hand = two_components()
+    twins = tuple(Component(name, "performance", ("t0",)) for name in ("one", "other"))
+    amend(hand, msgspec.structs.replace(hand.state.index.document, components=twins), of_old=True)
+    assert [(tally.in_flight, tally.waiting) for tally in hand.state.tallies] == [(0, 1), (1, 0), (1, 0)]
+
+
+def test_a_live_run_whose_case_is_gone_is_judged_by_the_contract_rows_of_the_last_plan_that_had_it() -> None:
+    first = small_document(tests=2, repeats=1)
+    less = msgspec.structs.replace(first, cases=first.cases[:1])
+    index = index_plan(
+        msgspec.structs.replace(less, about="the third"), before=index_plan(less, before=index_plan(first))
+    )
+    kept, gone = (case.id for case in first.cases)
+    assert index.plan_of(gone) is first
+    assert index.plan_of(kept).about == "the third"
+    assert index_plan(first, before=index).plan_of(gone) is first
 
 
 @pytest.mark.parametrize("given", [None, Policy(lost_after_s=5.0)])

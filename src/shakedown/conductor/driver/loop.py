@@ -26,7 +26,6 @@ from shakedown.engine.state.jobs import Run
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH
 from shakedown.engine.state.phases import CampaignPhase, RunPhase
-from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.model.contracts import rows_of
 from shakedown.model.events import UNDETERMINED, Event
 from shakedown.model.failures import NO_ROOM_CLASSES
@@ -254,8 +253,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         message=facts.get("words", ""),
         output=_output_of(state, run, facts, evidence) | evidence.sums,
     )
-    unwanted = state.index.components[run.component].name == NO_LONGER_WANTED  # its rows' names are other rows' by now
-    rows = () if unwanted else rows_of(state.index.document, case)
+    rows = rows_of(state.index.plan_of(case.id), case)
     judgement = judge(case, state.index.test_of(case), report, evidence, rows, mode_facts(run.mode).get("mode", ""))
     value = verdict_value(state, run, judgement.verdict)
     if run.phase == RunPhase.UNDETERMINED:

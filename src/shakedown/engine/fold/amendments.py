@@ -13,11 +13,10 @@ from shakedown.engine.state.jobs import PendingResult, Run
 from shakedown.engine.state.keys import ResultsKey
 from shakedown.engine.state.modes import CLEAN_UP, FILLER, SET_UP, drill
 from shakedown.engine.state.phases import CampaignPhase
-from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.engine.state.records import MixProgress, Tally
 from shakedown.engine.state.state import State
 from shakedown.engine.state.wanted_results import steps_wanted
-from shakedown.model.events import Event
+from shakedown.model.events import NO_LONGER_WANTED, Event
 from shakedown.model.waived import gate_digest
 
 Want = tuple[str, str, str, int]  # component's name, mode, case, repeat
@@ -32,7 +31,7 @@ def amended(state: State, event: Event) -> None:
     standing_orders_after(state)
     if state.phase == CampaignPhase.ENDED:
         state.phase = CampaignPhase.RUNNING
-    before = _Before(state, event.value.get("components", []))
+    before = _Before(state, event.value.get("components", []), bool(event.value.get("returns")))
     (
         state.waiting.queues,
         state.waiting.delayed,
@@ -81,15 +80,19 @@ def _close_gates(state: State, event: Event) -> None:
 class _Before:
     """What an amendment finds, by wanted result.
 
-    ``unwanted`` and ``taken_back``: runs and entries that an earlier one stopped wanting, of any component: they are no result's.
+    ``returns``: a live run that the plan before did not want is still its result's. Records of old do not say so: there such runs
+    (``unwanted``) are no result's. Nor is what was taken back and an earlier amendment stopped wanting (``taken_back``).
     """
 
-    def __init__(self, state: State, old: list[str]) -> None:
+    def __init__(self, state: State, old: list[str], returns: bool) -> None:
         self.closed = set(_closed(state, old))
         gone = old.index(NO_LONGER_WANTED) if NO_LONGER_WANTED in old else -1
-        self.unwanted = [run for run in state.runs.values() if run.component == gone]
+        retired = [run for run in state.runs.values() if run.component == gone]
+        self.unwanted = [] if returns else retired
         flying = [run for run in state.runs.values() if run.component != gone]
         self.flying: dict[Want, Run] = {(old[r.component], r.mode, r.case, r.repeat): r for r in flying}
+        if returns:
+            self.flying |= {(run.home, run.mode, run.case, run.repeat): run for run in retired}
         self.cancelled = {id(entry) for entry in state.waiting.to_cancel}
         entries = [*state.waiting.every(), *state.waiting.to_cancel]
         self.taken_back = [entry for entry in entries if entry.component == gone]
@@ -159,10 +162,16 @@ def _want_again(state: State, before: _Before, number: int, mode: str, case: str
 
 
 def _retire(state: State, before: _Before) -> None:
-    """What the new plan does not want: live runs go on and count nowhere; a run that was taken back still needs a verdict."""
+    """What the new plan does not want: live runs go on, are judged of the component that they were ordered of, and are its results
+    again once they are wanted again; a run that was taken back still needs a verdict.
+    """
     retired = state.index.component_number[NO_LONGER_WANTED]
-    for run in (*before.unwanted, *before.flying.values()):
+    for name, run in (
+        *((run.home, run) for run in before.unwanted),
+        *((at[0], run) for at, run in before.flying.items()),
+    ):
         _fly_on(state, run, retired)
+        run.home = name
         state.tallies[retired].wanted += 1
     for entry in (*before.taken_back, *before.waiting.values()):
         if entry.void_run:
@@ -173,7 +182,7 @@ def _retire(state: State, before: _Before) -> None:
 
 def _fly_on(state: State, run: Run, number: int) -> None:
     """Its job asks for what it needs by the limits of the component that it is of now, which has a new number."""
-    run.component = number
+    run.component, run.home = number, ""
     job = state.jobs.get(run.job)
     if job is not None:
         job.component = number

@@ -225,6 +225,8 @@ def count_failure(state: State, event: Event) -> None:
     component = state.index.components[number] if number is not None else None
     if component is None or not component.stop_after or is_step(mode_in(event.value)):
         return
+    if event.case not in (*component.cases, *component.fillers):
+        return  # an amendment took it out, and its run goes on
     key = CaseKey(component.name, event.case)
     if verdict in ENDS_A_ROW:
         state.failures.streaks.pop(key, None)

@@ -63,7 +63,7 @@ def verdict(state: State, event: Event) -> None:
         assert number is not None
         _judge_waiting(state, event, number)
         return
-    _count_verdict(state.tallies[run.component], verdict, 1)
+    _count_verdict(state.tallies[run.component if number is None else number], verdict, 1)
     if verdict != UNDETERMINED:
         count_failure(state, event)
     _count_work(state, run, event)
@@ -112,8 +112,9 @@ def _judged_after_all(state: State, event: Event) -> None:
     if value["verdict"] == UNDETERMINED and not value.get("gone"):
         state.agenda.undetermined[run.id].seq = event.seq
         return
-    _count_verdict(state.tallies[run.component], UNDETERMINED, -1)
-    _count_verdict(state.tallies[run.component], value["verdict"], 1)
+    tally = state.tallies[state.index.component_number.get(value["component"], run.component)]
+    _count_verdict(tally, UNDETERMINED, -1)
+    _count_verdict(tally, value["verdict"], 1)
     if value["verdict"] != UNDETERMINED:
         count_failure(state, event)
     del state.agenda.undetermined[run.id]

@@ -24,7 +24,7 @@ from shakedown.engine.state.jobs import BuildState, PendingResult, Run
 from shakedown.engine.state.modes import is_drill, mode_facts
 from shakedown.engine.state.orders import BATCH, Decision, Order
 from shakedown.engine.state.phases import BuildPhase, CampaignPhase
-from shakedown.engine.state.retirement import why_no_more
+from shakedown.engine.state.retirement import component_of, why_no_more
 from shakedown.engine.state.state import State
 from shakedown.model.events import SPARED, UNDETERMINED, Event
 from shakedown.model.nouns import Retry
@@ -79,7 +79,7 @@ def _settle(state: State, decision: Decision, now: float) -> None:
     """After a verdict that may be retried: another attempt, later if need be, or the end of it."""
     for name in islice(state.agenda.to_settle, BATCH):
         run = state.runs[name]
-        value: dict[str, Any] = {"component": state.index.components[run.component].name, "repeat": run.repeat}
+        value: dict[str, Any] = {"component": component_of(state, run), "repeat": run.repeat}
         value |= mode_facts(run.mode)
         rule = _GONE if run.verdict == UNDETERMINED else state.index.retry_rule(run.component, run.verdict)
         if is_drill(run.mode) and run.verdict != "submit_failed":
@@ -140,7 +140,7 @@ def _judge_again(state: State, decision: Decision, now: float) -> None:
         run = state.runs[name]
         unwanted = state.campaign.cancelled or run.cancelled
         if unwanted:
-            value = {"component": state.index.components[run.component].name, "repeat": run.repeat}
+            value = {"component": component_of(state, run), "repeat": run.repeat}
             why = f"{run.verdict}, and it was cancelled: {unwanted}"
             decision.record(Event("given_up", case=run.case, run=name, value=value | mode_facts(run.mode), reason=why))
         elif again.again_at <= now:

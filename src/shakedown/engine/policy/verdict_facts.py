@@ -6,6 +6,7 @@ from typing import Any
 
 from shakedown.engine.state.jobs import Run
 from shakedown.engine.state.modes import mode_facts
+from shakedown.engine.state.retirement import component_of
 from shakedown.engine.state.state import State
 from shakedown.model.retrying import NEVER_RETRIED
 
@@ -14,7 +15,7 @@ def verdict_value(state: State, run: Run, verdict: str) -> dict[str, Any]:
     """The part of a verdict's value that every verdict has."""
     value: dict[str, Any] = {
         "verdict": verdict,
-        "component": state.index.components[run.component].name,
+        "component": component_of(state, run),
         "repeat": run.repeat,
         "attempt": run.attempt,
     } | mode_facts(run.mode)

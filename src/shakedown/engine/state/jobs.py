@@ -91,7 +91,7 @@ class Run:
     from 1), ``seen`` (what a source last said of it), ``facts`` (of the report of its end) and ``claim``. ``spent``: as of
     ``PendingResult``. ``handed``: files of other runs that it was given; ``left``: pattern -> files that it may hand on and their
     sha256, or why there are none; ``directory``: where it worked, as the verdict says; ``measured``: the figure that its
-    ladder looks at.
+    ladder looks at. ``home``: the name of the component that it was ordered of, where the plan in force does not want it.
     """
 
     id: str
@@ -115,6 +115,7 @@ class Run:
     left: dict[str, dict[str, str] | str] = field(default_factory=dict)
     directory: str = ""
     measured: float | None = None
+    home: str = ""
 
     @property
     def times(self) -> int:

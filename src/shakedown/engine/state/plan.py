@@ -9,14 +9,13 @@ from shakedown.engine.state.bundles import Bundle, bundles, whole_job
 from shakedown.engine.state.keys import ResultsKey, Stage
 from shakedown.engine.state.modes import FILLER, base, is_step, is_warm_up
 from shakedown.model.build_names import names_of_builds
+from shakedown.model.events import NO_LONGER_WANTED
 from shakedown.model.ladders import Rung, rungs_of
 from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
 from shakedown.model.retrying import rule_for
 from shakedown.model.shared_nodes import place_of, sharing
 from shakedown.model.units import show_amount
 
-# The component of live runs whose component an amendment removed: they end, are judged, and count nowhere.
-NO_LONGER_WANTED = "no longer wanted"
 REMEMBERED = 4096  # kinds of jobs of several runs; combinations of loads and targets
 
 
@@ -154,6 +153,9 @@ class PlanIndex:
     whole_jobs: dict[tuple[str, ...], Case] = field(
         default_factory=dict
     )  # what a job of several runs takes, by its cases
+    last_plans: dict[str, Document] = field(
+        default_factory=dict
+    )  # case that the plan has no more -> the last one that had it
 
     def class_of(self, component: int, case: str, mode: str = "") -> QueueKey:
         """The class of a case in a component, made once."""
@@ -169,6 +171,10 @@ class PlanIndex:
         if key not in self.tests_of:
             self.tests_of[key] = self.tests[case.test].of(case)
         return self.tests_of[key]
+
+    def plan_of(self, case: str) -> Document:
+        """The plan by whose contract rows runs of a case are judged: the one in force, or the last one that had the case."""
+        return self.last_plans.get(case, self.document)
 
     def whole_job(self, cases: tuple[str, ...], bundle: Bundle, lanes: int) -> Case:
         """What a job takes that holds runs of these cases, so many side by side, made once."""
@@ -252,7 +258,13 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         followers=_followers(document),
         handing=_handing(document),
         ladders=_ladders(document),
+        last_plans=_last_plans(document, before),
     )
+
+
+def _last_plans(document: Document, before: PlanIndex | None) -> dict[str, Document]:
+    mine = {case.id for case in document.cases}
+    return {case: before.plan_of(case) for case in before.cases if case not in mine} if before else {}
 
 
 def _handing(document: Document) -> dict[str, tuple[str, ...]]:

@@ -4,11 +4,17 @@ row, or an amendment took them out of the plan.
 
 from __future__ import annotations
 
-from shakedown.engine.state.jobs import PendingResult
+from shakedown.engine.state.jobs import PendingResult, Run
 from shakedown.engine.state.keys import CaseKey
 from shakedown.engine.state.modes import CLEAN_UP
-from shakedown.engine.state.plan import NO_LONGER_WANTED, PlanIndex
+from shakedown.engine.state.plan import PlanIndex
 from shakedown.engine.state.state import State
+from shakedown.model.events import NO_LONGER_WANTED
+
+
+def component_of(state: State, run: Run) -> str:
+    """Purpose: the name of the component that a run is judged of: the one that it was ordered of, whatever is wanted by now."""
+    return run.home or state.index.components[run.component].name
 
 
 def lasts(index: PlanIndex, component: int) -> bool:

@@ -22,7 +22,7 @@ from shakedown.metrics.rows.rows import (
     RunRow,
     UnavailableRow,
 )
-from shakedown.model.events import EVENTS, Event, is_act, is_afterwards
+from shakedown.model.events import EVENTS, NO_LONGER_WANTED, Event, is_act, is_afterwards
 from shakedown.model.ports import ENDED
 from shakedown.model.recorded import read_recorded
 
@@ -220,7 +220,7 @@ def _append(record: Record, row: RunRow) -> None:
 
 def _first_row(record: Record, event: Event) -> RunRow:
     value, ordered = event.value, record.open.get(event.run)
-    component = str(value.get("component", ordered.component if ordered else ""))
+    component = _component(value, ordered)
     case = event.case or (ordered.case if ordered else "")
     repeat = whole(value.get("repeat", ordered.repeat if ordered else 1), 1)
     attempt = whole(value.get("attempt", ordered.attempt if ordered else 1), 1)
@@ -243,6 +243,15 @@ def _first_row(record: Record, event: Event) -> RunRow:
         job=event.job or (ordered.job if ordered else ""),
         **(_loads(ordered, event.time) | _evidence(value) | failure_fields(event)),
     )
+
+
+def _component(value: dict[str, Any], ordered: OpenRun | None) -> str:
+    """The component that a run is of. One that was live when an amendment took its case out is that case's, whatever records of
+    old call it; one that was taken back before it began is nobody's.
+    """
+    said = str(value.get("component", ordered.component if ordered else ""))
+    is_named = said != NO_LONGER_WANTED or ordered is None or value.get("verdict") == "cancelled"
+    return said if is_named or ordered is None else ordered.component
 
 
 def _loads(ordered: OpenRun | None, now: float) -> dict[str, Any]:
