@@ -148,7 +148,7 @@ def test_a_live_run_whose_case_is_gone_is_judged_by_the_contract_rows_of_the_las
     index = index_plan(
         msgspec.structs.replace(less, about="the third"), before=index_plan(less, before=index_plan(first))
     )
-    kept, gone = (case.id for case in first.cases)
+    kept, gone = first.cases[0].id, first.cases[1].id
     assert index.plan_of(gone) is first
     assert index.plan_of(kept).about == "the third"
     assert index_plan(first, before=index).plan_of(gone) is first

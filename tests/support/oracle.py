@@ -17,7 +17,7 @@ from oracle_nodes import NodeRules, PartRules
 from shakedown.conductor.driver.startup import fold_one
 from shakedown.engine import State, decide, explain
 from shakedown.engine.state.phases import JobPhase
-from shakedown.model.events import EVENTS, VERDICTS, Event
+from shakedown.model.events import EVENTS, NO_LONGER_WANTED, VERDICTS, Event
 
 # The published transition table of a job, by events. A restart begins again at "accepted".
 NEXT = {
@@ -102,6 +102,7 @@ class Oracle:
         self.shadow = State()
         self.durable_prefix = b""
         self.amended = False  # then the engine's own sums of results are compared only
+        self.out: set[Want] = set()  # of the results that the plan in force does not want, those whose run is live
         self.ended_early = False  # by a person: not all that was wanted is seen
         self.document = campaign.document  # the plan in force
         self._new_rules()
@@ -201,13 +202,20 @@ class Oracle:
             books.open = {want: where for want, where in books.open.items() if want not in fresh}
 
     def _count_anew(self) -> None:
-        """What a new plan does not want is forgotten: if a later one wants it again its first attempt is a first one."""
+        """What a new plan does not want is forgotten: if a later one wants it again its first attempt is a first one, unless its
+        run is live all the while.
+        """
         cases = {component.name: component.cases + component.fillers for component in self.document.components}
         wanted = {want for want, _ in wants(self.document)}
         lasting = {component.name for component in self.document.components if component.duration_s}
-        for want in list(self.books.attempts):
-            if want not in wanted and not (want[0] in lasting and want[1] in cases[want[0]]):
-                del self.books.attempts[want]
+        unwanted = {
+            want
+            for want in self.books.attempts
+            if want not in wanted and not (want[0] in lasting and want[1] in cases[want[0]])
+        }
+        for want in (unwanted | self.out) - {want for want, where in self.books.open.items() if where == "flying"}:
+            self.books.attempts.pop(want, None)
+        self.out = unwanted & self.books.attempts.keys()
 
     def _want_everything(self) -> None:
         for want, available in wants(self.campaign.document):
@@ -263,6 +271,9 @@ class Oracle:
         need(event.run not in books.verdicts or "supersedes" in value, f"{event.run} is judged twice")
         books.verdicts[event.run] = value["verdict"]
         want = want_of(event)
+        taken_back = value["verdict"] == "cancelled" and value["component"] == NO_LONGER_WANTED
+        of = books.runs.get(event.run, {}).get("want", want)
+        need(want == of or taken_back, f"{event.run} is judged as {want}, and was ordered as {of}")
         if event.run not in books.runs:
             need(
                 value["verdict"] in ("build_failed", "not_run", "cancelled"),

@@ -26,6 +26,7 @@ def operator_of(seed: int, document: Document, killed: tuple[float, ...], local:
         (draw.uniform(1.0, 250.0), _act(draw, document, local)) for _ in range(draw.choice((0, 0, 1, 2, 4)))
     ]
     acts += [(when, _kill) for when in killed]
+    acts += _out_and_in(random.Random(f"out and in:{seed}"), document)
     acts += [(when, _look_again) for when in (draw.uniform(5.0, 200.0) for _ in range(draw.choice((0, 1, 2))))]
     acts.sort(key=lambda act: act[0])
     armed: list[bool] = []
@@ -113,6 +114,31 @@ def _amend(draw: random.Random, document: Document) -> Callable[[Any], None]:
     cases = tuple(replace(case, loads=(), targets=()) for case in document.cases) if how == "loads" else document.cases
     after = replace(document, components=tuple(components), cases=cases)
     return lambda campaign: campaign.amend(after)
+
+
+def _out_and_in(draw: random.Random, document: Document) -> list[Act]:
+    """A component, or all of its cases but one, is taken out of the plan while it runs, and is in again before long."""
+    if draw.random() < 0.7:
+        return []
+    components, replace = list(document.components), msgspec.structs.replace
+    chosen, when = draw.randrange(len(components)), draw.uniform(1.0, 150.0)
+    one = components.pop(chosen)
+    if draw.random() < 0.5 or not components:
+        components.insert(chosen, replace(one, cases=(draw.choice(one.cases),) if one.cases else (), mix=()))
+    else:
+        components = [
+            replace(other, after=tuple(name for name in other.after if name != one.name)) for other in components
+        ]
+    less = replace(document, components=tuple(components))
+    back = replace(document, about="all is in again")
+    times = draw.choice((1, 1, 2))
+    moments = sorted(when + draw.uniform(1.0, 40.0) for _ in range(2 * times - 1))
+    plans = [less, back] * times
+    return [(at, _amends(plan)) for at, plan in zip((when, *moments), plans, strict=True)]
+
+
+def _amends(plan: Document) -> Callable[[Any], None]:
+    return lambda campaign: campaign.amend(plan)
 
 
 def _let_go(campaign: Any) -> None:
