@@ -14,7 +14,7 @@ from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.taken_away import weaker
 from shakedown.metrics.rows.rows import EpochRow
 from shakedown.model.judging import Contract, ContractRow, Criterion
-from shakedown.model.nouns import Document
+from shakedown.model.nouns import Document, Mode
 
 HOUR = 3600.0
 ALL = criterion("passed / attempts", "= 100%")
@@ -149,10 +149,65 @@ def test_cases_and_components_that_are_amended_out_for_good() -> None:
     card = judged(book, before, after)
     assert card.outcome == "accepted with restrictions"
     assert card.restrictions == (
-        "st: case e was taken out of the plan, and 1 run (1 incorrect) with it, by S: a typo",
+        "st: case e was taken out of the plan, and 1 run (1 incorrect) with it, by S: a typo; with everything counted k would be "
+        "not met (1 passed / 2 attempts = 50.0% (1 incorrect), must = 100%)",
         "gone: the component was taken out of the plan, and 1 run (1 failed) with it, by S: a typo",
         "component gone was taken out of the plan, by S: a typo",
     )
+
+
+def test_a_case_that_is_made_a_filler_takes_its_failed_runs_along() -> None:
+    """The case is there, and counts nowhere: its failed run is told, with what would be if it counted."""
+    book = two()
+    book.cases["e"] = replace(book.cases["a"], id="e", test="e")
+    before = book.document()
+    (st, *rest) = before.components
+    before = replace(before, components=(replace(st, cases=("a", "e")), *rest))
+    after = replace(before, components=(replace(st, cases=("a",), fillers=("e",)), *rest))
+    book.run("st", "a")
+    book.run("st", "e", "failed")
+    amended(book, by="T", why="it fills")
+    book.run("st", "e", "failed", mode="filler")
+    card = judged_by(after, book, before)
+    assert card.restrictions == (
+        "st: case e is only a filler now, and 1 run (1 failed) of it counts no more, by T: it fills; with everything counted k "
+        "would be not met (1 passed / 2 attempts = 50.0% (1 failed), must = 100%)",
+    )
+
+
+def test_a_mode_that_is_taken_out_takes_its_failed_runs_along() -> None:
+    book = two()
+    before = book.document()
+    (st, *rest) = before.components
+    modes = (Mode("isolated", 1), Mode("fill", 1, copies=1))
+    before = replace(before, components=(replace(st, modes=modes), *rest))
+    after = replace(before, components=(replace(st, modes=modes[1:]), *rest))
+    book.run("st", "a", "failed", mode="isolated")
+    book.run("st", "a", mode="fill")
+    amended(book, by="T", why="fill tells all")
+    card = judged_by(after, book, before)
+    assert card.restrictions == (
+        "st: case a in mode isolated was taken out of the plan, and 1 run (1 failed) with it, by T: fill tells all; with "
+        "everything counted k would be not met (1 passed / 2 attempts = 50.0% (1 failed), must = 100%)",
+    )
+    without = replace(before, components=(st, *rest))
+    assert (
+        judged_by(without, book, before)
+        .restrictions[0]
+        .startswith(
+            "st: case a in mode isolated was taken out of the plan, and 1 run (1 failed) with it, by T: fill tells all"
+        )
+    )
+
+
+def test_what_no_plan_wanted_and_was_never_begun_is_no_component() -> None:
+    """An order that was taken back when its case was taken out: nothing was attempted, and nothing is taken away."""
+    book = two()
+    before = book.document()
+    book.run("st", "a")
+    book.run("no longer wanted", "e", "cancelled")
+    amended(book, by="T", why="no need")
+    assert judged_by(before, book, before).restrictions == ()
 
 
 def test_everything_is_counted_beside_a_change_also_what_is_ruled_out() -> None:

@@ -106,13 +106,23 @@ class Acted:
         lasts: float = 10.0,
     ) -> str:
         """A run of ten seconds, or as long as it lasts, from its order to its verdict."""
+        run = self.order(component, case, repeat, attempt)
+        return self.judge(run, verdict, rate, lasts)
+
+    def order(self, component: str, case: str, repeat: int = 1, attempt: int = 1) -> str:
+        """A run that lives until it is judged."""
         self.runs += 1
-        run, job = f"r{self.runs:06d}", f"j{self.runs:06d}"
+        run = f"r{self.runs:06d}"
         ids = {"component": component, "repeat": repeat, "attempt": attempt}
-        self.say("submit_order", ids, run=run, job=job, case=case)
+        self.say("submit_order", ids, run=run, job=f"j{self.runs:06d}", case=case)
+        return run
+
+    def judge(self, run: str, verdict: str = "passed", rate: float = 100.0, lasts: float = 10.0) -> str:
+        """The verdict on a run that lives, as of the result that it was ordered of."""
+        order = next(event for event in self.events if event.event == "submit_order" and event.run == run)
         begin, self.now = self.now, self.now + lasts
         facts = {"verdict": verdict, "started": begin, "ended": self.now, "elapsed_s": lasts, "figures": {"rate": rate}}
-        self.say("verdict", ids | facts, f"it {verdict}", run=run, job=job, case=case)
+        self.say("verdict", order.value | facts, f"it {verdict}", run=run, job=order.job, case=order.case)
         return run
 
     def limit(self, case: str) -> float:

@@ -23,21 +23,38 @@ def drawn(seed: int) -> Acted:
     closed: set[tuple[str, int]] = set()
     bad, said = draw.choice([0.2, 0.5]), []
     _run(told, draw, closed, bad)
+    live = _left_live(told, draw, closed) if seed % 2 else {}
     for _ in range(draw.randrange(1, 6)):
         now = told.documents[told.record.document]
         said.append(_amend(told, draw, now, part))
         after = told.documents[told.record.document]
         closed &= _wanted(after)  # what a plan does not want is forgotten
+        closed |= live.keys() & _wanted(after)  # but for what is live all the while
+        for want in [want for want in live if draw.random() < 0.4]:
+            told.judge(live.pop(want), "failed" if draw.random() < 0.6 else "passed")
         if draw.random() < 0.8:
             _run(told, draw, closed, bad / 4)
         if draw.random() < 0.2:
             run = f"r{draw.randrange(1, told.runs + 1):06d}"
             told.say("ruled", {"as": "site", "by": draw.choice(["Ada", "Bo"])}, "outage", run=run)
+    for run in live.values():
+        told.judge(run, "failed" if draw.random() < 0.6 else "passed")
     told.end()
     for number in said if told.documents[told.record.document].parties else ():
         for by in draw.choice([(), ("Ada",), ("Bo",), ("Ada", "Bo")]):
             told.agree(number, by)
     return told
+
+
+def _left_live(told: Acted, draw: random.Random, closed: set[tuple[str, int]]) -> dict[tuple[str, int], str]:
+    """Some results are not judged yet when the plan is amended: their runs go on, whatever is wanted meanwhile."""
+    chosen = draw.sample(sorted(closed), draw.choice([0, 1, 2]))
+    ordered = [event for event in told.events if event.event == "submit_order"]
+    wants = {event.run: (event.case, event.value["repeat"]) for event in ordered}
+    runs = {want: run for run, want in wants.items() if want in chosen}
+    told.events = [event for event in told.events if event.event != "verdict" or event.run not in runs.values()]
+    told.events = [replace(event, seq=place) for place, event in enumerate(told.events, 1)]
+    return runs
 
 
 def _wanted(document: Document) -> set[tuple[str, int]]:

@@ -129,6 +129,18 @@ class Judge:
             set()
         )  # runs that a clock which was started anew, or an amendment, took out of what is counted
         self.people = {component["name"]: self._people(component) for component in document["components"]}
+        self.taken_out |= {run.name for run in campaign.judged if self._is_gone(run)} if campaign.amended else set()
+
+    def _is_gone(self, run: Run) -> bool:
+        """Whether it is of what the plan has no more, or has where it is in no count."""
+        part = next((part for part in self.document["components"] if part["name"] == run.component), None)
+        if run.mode in ("warm-up", "filler") or run.component == "no longer wanted":
+            return False
+        if part is None or run.mode in ("set-up", "clean-up"):
+            return part is None or run.case not in part[run.mode.replace("-", "_")]
+        if run.mode == "drill":
+            return (run.case, run.result[2]) not in {(one["case"], one["name"]) for one in part["drills"]}
+        return run.case not in part["cases"] or run.mode not in ([one["name"] for one in part["modes"]] or [""])
 
     def _machine(self) -> tuple[dict[str, int], dict[str, int]]:
         """Units (cores locally, nodes on a cluster) and nodes of each partition."""

@@ -258,6 +258,8 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
         run = campaign.runs[event["run"]] = Run(event["run"], event["case"], key[0], key[1], result, campaign.epoch)
     if run.verdict and not value.get("supersedes"):
         return
+    if value["component"] == "no longer wanted" and value["verdict"] == "cancelled" and "started" not in value:
+        run.component, run.result = value["component"], (value["component"], *run.result[1:])  # nothing was attempted
     run.time = run.time if run.verdict else event["time"]
     run.freed = run.freed if run.freed is not None else event["time"]
     if not run.verdict and event.get("job") and not value.get("alive"):

@@ -18,18 +18,20 @@ from shakedown.metrics.judging.default_criteria import CLEAN_UP as CLEANED_UP
 from shakedown.metrics.judging.default_criteria import SET_UP as WAS_SET_UP
 from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.judging.epochs import declared_epoch, epoch_numbered, least_epoch, opened_words
+from shakedown.metrics.judging.gone_runs import FILLS, no_more, steps_of, with_gone
 from shakedown.metrics.judging.populations import Population, count_verdicts, counts_as_passed, populations
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.score_measure import score_changes
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.judging.set_ups import step_rows
 from shakedown.metrics.node_hours import Nodes
-from shakedown.metrics.rows.rows import CLEAN_UP, SET_UP, EpochRow, RunRow
+from shakedown.metrics.rows.rows import STEPS, EpochRow, RunRow
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.wanted import UNCOUNTED
+from shakedown.metrics.wanted import FILLER, WARM_UP
 from shakedown.metrics.words import plural, some
 from shakedown.model.clocks import BEGINS
 from shakedown.model.contracts import content
+from shakedown.model.events import NO_LONGER_WANTED
 from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.nouns import Component, Document
 from shakedown.model.waived import criterion_digest
@@ -92,9 +94,6 @@ def _runs(seen: Seen) -> Iterator[str]:
     if not seen.record.amended and not any(case.before for mine in seen.people.values() for case in mine.cases):
         return
     every = populations(seen.document, seen.record, everything=True)
-    cases = {component.name: {*component.cases, *component.fillers} for component in seen.document.components}
-    steps = {component.name: _steps(component) for component in seen.document.components}
-    gone: dict[tuple[str, str], list[RunRow]] = {}
     for around, score in zip(seen.arounds, seen.components, strict=True):
         name, mine = around.component.name, seen.people[around.component.name]
         before = {row.run for case in mine.cases for row in case.before}
@@ -108,23 +107,45 @@ def _runs(seen: Seen) -> Iterator[str]:
         if out:
             who = _taker(seen, name, sorted({row.case for row in out}), out)
             yield f"{name}: {_count(out)} that an amendment took out and wanted again do not count{who}; {beside}"
-    for row in seen.record.current() if seen.record.amended else ():
-        if row.mode in (SET_UP, CLEAN_UP):
-            still = (row.case, row.mode) in steps.get(row.component, ())
+    yield from _gone(seen) if seen.record.amended else ()
+
+
+def _gone(seen: Seen) -> Iterator[str]:
+    """Runs of what the plan in force has no more, or has where they are in no count."""
+    now = {component.name: component for component in seen.document.components}
+    gone: dict[tuple[str, str, str], list[RunRow]] = {}
+    for row in seen.record.current():
+        component = now.get(row.component)
+        what = "the component" if component is None else no_more(component, row)
+        if what and row.mode not in (WARM_UP, FILLER) and row.component != NO_LONGER_WANTED:
+            case = "" if component is None else row.case
+            gone.setdefault((row.component, case, what), []).append(row)
+    whole = with_gone(seen.document, seen.earlier, {(name, case) for name, case, _ in gone if case})
+    every = populations(whole, seen.record, everything=True) if gone else {}
+    for (name, case, what), rows in gone.items():
+        taker = _taker(seen, name, [case], rows)
+        beside = _with_gone(seen, every, name, rows) if case and rows[0].mode not in STEPS else ""
+        if what.endswith(FILLS):
+            said = f"{what}, and {_count(rows)} of it {'counts' if len(rows) == 1 else 'count'} no more"
         else:
-            still = row.mode in UNCOUNTED or row.case in cases.get(row.component, ())
-        if still:
-            continue
-        gone.setdefault((row.component, row.case if row.component in cases else ""), []).append(row)
-    for (name, case), rows in gone.items():
-        what = f"case {case}" if case else "the component"
-        yield f"{name}: {what} was taken out of the plan, and {_count(rows)} with it{_taker(seen, name, [case], rows)}"
+            said = f"{what} was taken out of the plan, and {_count(rows)} with it"
+        yield f"{name}: {said}{taker}{beside}"
 
 
-def _steps(component: Component) -> set[tuple[str, str]]:
-    """(case, mode) of its set-ups and clean-ups."""
-    modes = ((SET_UP, component.set_up), (CLEAN_UP, component.clean_up))
-    return {(case, mode) for mode, cases in modes for case in cases}
+def _with_gone(seen: Seen, every: Mapping[str, Population], name: str, rows: Sequence[RunRow]) -> str:
+    """What criteria on runs of a component would be with these runs, of a case that it has no more; "" where nobody can tell.
+    ``every``: with all that is gone.
+    """
+    around, score = next(
+        (around, score)
+        for around, score in zip(seen.arounds, seen.components, strict=True)
+        if around.component.name == name
+    )
+    kept = {*around.component.cases, rows[0].case}
+    whole = replace(every[name], cases=tuple(one for one in every[name].cases if one.case.id in kept))
+    known = {row.run for case in whole.cases for row in (*case.rows, *case.undetermined)}
+    is_told = all(row.run in known for row in rows)
+    return f"; {_everything_counted(seen, around, score, whole)}" if is_told else ""
 
 
 def _everything_counted(seen: Seen, around: MeasureContext, score: ComponentScore, every: Population) -> str:
@@ -185,9 +206,9 @@ def _asked(document: Document, component: str, cases: Sequence[str]) -> dict[tup
         if part.name == component:
             modes: dict[str, int] = {mode.name: mode.repeats for mode in part.modes}
             modes = modes or {"": part.repeats}
-            mine = [*part.cases, *part.fillers, ""]
+            mine = [*part.cases, ""]
             found |= {(case, mode): count for case in cases if case in mine for mode, count in modes.items()}
-            found |= {step: 1 for step in _steps(part) if step[0] in cases}
+            found |= {step: 1 for step in steps_of(part) if step[0] in cases}
     return found
 
 

@@ -250,8 +250,8 @@ def _component(value: dict[str, Any], ordered: OpenRun | None) -> str:
     old call it; one that was taken back before it began is nobody's.
     """
     said = str(value.get("component", ordered.component if ordered else ""))
-    is_named = said != NO_LONGER_WANTED or ordered is None or value.get("verdict") == "cancelled"
-    return said if is_named or ordered is None else ordered.component
+    began = value.get("verdict") != "cancelled" or "started" in value or "elapsed_s" in value
+    return ordered.component if ordered is not None and said == NO_LONGER_WANTED and began else said
 
 
 def _loads(ordered: OpenRun | None, now: float) -> dict[str, Any]:
