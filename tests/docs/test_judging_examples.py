@@ -233,6 +233,7 @@ ELSEWHERE = {
     "W9": "engine/test_a_sweep_ends_without_nodes_that_are_out.py",
     "W10": "metrics/test_metrics_criteria.py",
     **dict.fromkeys(("N2", "N3", "N5"), "conductor/test_undetermined.py"),
+    "N6": "conductor/test_doubted_marks.py",
     **dict.fromkeys(("F1", "F2", "C2"), "metrics/test_metrics_fill.py"),
     **dict.fromkeys(("S4", "S6"), "metrics/test_metrics_scores.py"),
     **dict.fromkeys(("E1", "E2", "E3"), "metrics/test_metrics_scaling.py"),

@@ -141,12 +141,12 @@ def test_a_part_that_never_shows_does_not_hold_up_its_job_for_ever(node: Node) -
     assert words(node.said(after=61.0)) == [("", "completed")]
 
 
-def test_a_glance_tells_as_much_without_slurm(node: Node) -> None:
+def test_a_glance_tells_of_parts_without_slurm(node: Node) -> None:
     node.end_part(RUNS[0])
     assert words(node.said(glance=True)) == [(RUNS[0], "completed")]
     node.job_ends(left=2)
     node.end_part(RUNS[1])
-    assert words(node.said(glance=True)) == [(RUNS[1], "completed"), ("", "completed")]
+    assert words(node.said(glance=True)) == [(RUNS[1], "completed")], "of the job itself Slurm is asked"
     assert node.slurm.asked == []
 
 

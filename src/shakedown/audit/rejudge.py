@@ -228,7 +228,8 @@ def _report(old: Event) -> JobReport:
     """What was reported of the job, out of its verdict."""
     value = old.value
     status = value.get("exit")
-    verdict_failed = value.get("verdict") == "failed" and status in (None, 0)
+    doubted = "doubt" in (value.get("output") or {})  # then it may be failed though it came to a good end
+    verdict_failed = value.get("verdict") == "failed" and status in (None, 0) and not doubted
     state = "failed" if verdict_failed or status not in (None, 0) else "completed"
     return JobReport(
         old.job,

@@ -2,7 +2,8 @@
 
 failed: the exit status is not the one the test asks for. incorrect: a check does not hold, cannot be decided, or a
 required figure is missing. undetermined: no check is known not to hold, and something could not be read or judged for a
-reason that is neither the run's nor its test's; or it would be failed or incorrect, and a disk was full while it ran.
+reason that is neither the run's nor its test's; or it would be failed or incorrect, and a disk was full while it ran; or it would
+pass, and its own marks are not believed (``doubt`` in its output): then it is failed once that has happened too often.
 performance: all of that is well, but a figure lies outside a frozen
 contract row that judges runs. passed: all is well. A report of another end (timeout, node_fail...) names the verdict itself.
 """
@@ -19,6 +20,7 @@ from msgspec import structs
 
 from shakedown.checks.classify.ending import weigh
 from shakedown.checks.derived import derive
+from shakedown.checks.doubt import ATTEMPTED_AGAIN, doubted
 from shakedown.checks.extract import label
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import room_for, size, trim
@@ -47,7 +49,7 @@ _ECHO = re.compile(
     r"|slurmstepd: error: \*\*\* STEP .* CANCELLED"
 )
 _AGAIN = "it is judged again by itself when that has passed; if it stays: shakedown rejudge"
-_GONE = "that is gone for good, so the result is attempted again"
+_GONE = f"that is gone for good, so {ATTEMPTED_AGAIN}"
 _SHELL_SAYS = {126: "a command could not be executed", 127: "a command was not found"}
 
 
@@ -108,6 +110,7 @@ def judge(
     verdict, why = _verdict(test, report, evidence)
     if verdict == "passed":
         verdict, why = _against_rows(judging(rows, mode), test, report, evidence, why)
+    verdict, why = doubted(verdict, why, str(report.output.get("doubt", "")))
     judgement = Judgement(
         verdict,
         cut(printable(_with_expectation(case, verdict, why)), REASON_LIMIT),
@@ -117,7 +120,7 @@ def judge(
         "" if verdict == "passed" else evidence.excerpt,
         weigh(verdict, report.message or (why if verdict in COMPLETED else ""), _status(report), evidence.failure),
         tuple(sorted(evidence.recorded.items())),
-        verdict == UNDETERMINED and why.endswith(_GONE),
+        verdict == UNDETERMINED and why.endswith(ATTEMPTED_AGAIN),
     )
     return fit(judgement, room_for(report) - (size(evidence.left) if evidence.left else 0))
 

@@ -38,6 +38,7 @@ ENDED = frozenset({"completed", "failed", "timeout", "node_fail", "cancelled", "
 UNHEARD = "it ended while no conductor was there"  # so begins the message of an "interrupted" that nobody brought about
 KILLED_FROM_OUTSIDE = "killed"  # as the cause of an end: somebody ended the job, and no source says who
 AT_LIMIT = "it was ended at its time limit"  # so begins the message of a "timeout" that somebody brought about
+OWN_DOING = "so that is taken for its own doing"  # so ends what is said of a trouble that came again with each attempt
 OVERRAN = "it ran past its time limit"  # so begins the message of a "timeout" that nobody brought about
 
 
@@ -143,6 +144,7 @@ class JobReport(Struct, frozen=True):
     "suspended" by the scheduler, or "stopped" by a signal; "" where it does not. ``halted_s``: for how long it was suspended, of a
     job that is over; None where the scheduler does not say. ``stuck``: of a job that waits, what a person has to do before it can
     start, "" where patience is all; ``for_good``: without that it never does, else it may.
+    ``doubt``: why its marks, or those of its parts, are not believed; the run that is judged by them has it in ``output`` too.
     """
 
     job: str
@@ -169,6 +171,7 @@ class JobReport(Struct, frozen=True):
     halted_s: float | None = None
     stuck: str = ""
     for_good: bool = False
+    doubt: str = ""
 
     def is_of(self, restart: int) -> bool:
         """Whether it tells something new of this start of a job, or of a later one. What was asked before the start was heard of is

@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from shakedown.checks.doubt import insistent
 from shakedown.checks.judge import judge
 from shakedown.conductor.driver.beside_submitting import hold, look_around, release, take_parts
 from shakedown.conductor.driver.changed_jobs import as_ordered
 from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.doubts import say_doubt
 from shakedown.conductor.driver.gates import log_outcomes
 from shakedown.conductor.driver.halted_jobs import as_halted, say_halt
 from shakedown.conductor.driver.handing import Stranger, with_handed
@@ -147,6 +149,8 @@ def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
                 _say_behind(conductor, report)
             if report.unseen_s is not None:
                 _say_unseen(conductor, report, report.unseen_s)
+            if report.doubt:
+                say_doubt(conductor, report)
 
 
 def _say_behind(conductor: Conductor, report: JobReport) -> None:
@@ -277,8 +281,8 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
 
 
 def _output_of(state: State, run: Run, facts: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
-    """Where its output is, and whether a disk was full meanwhile."""
-    output: dict[str, Any] = facts.get("output", {})
+    """Where its output is, whether a disk was full meanwhile, and what its marks are doubted for."""
+    output: dict[str, Any] = insistent(facts.get("output", {}), run.attempt)
     says_so = evidence.failure is not None and evidence.failure.name in NO_ROOM_CLASSES
     full = output.get("no_room") or full_in_its_time(state, run, facts.get("elapsed_s"), says_so)
     return output | ({"no_room": full} if full else {})

@@ -69,7 +69,7 @@ def _answer(question: Question, evidence: Evidence) -> Answer | None:
 def _report(question: Question) -> JobReport:
     """What was reported of the job, out of its verdict."""
     row = question.row
-    failed = row.exit not in (None, 0) or row.verdict == "failed"
+    failed = row.exit not in (None, 0) or (row.verdict == "failed" and "doubt" not in row.output)
     return JobReport(
         row.job,
         "failed" if failed else "completed",

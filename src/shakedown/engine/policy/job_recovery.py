@@ -23,7 +23,7 @@ from shakedown.engine.state.phases import LIVE, JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.ports import AT_LIMIT, KILLED_FROM_OUTSIDE, OVERRAN, SEEN_HERE, UNHEARD
+from shakedown.model.ports import AT_LIMIT, KILLED_FROM_OUTSIDE, OVERRAN, OWN_DOING, SEEN_HERE, UNHEARD
 from shakedown.model.units import show_duration
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
@@ -193,7 +193,7 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         and job.report.facts.get("cause") == KILLED_FROM_OUTSIDE
         and run.attempt >= attend_parts.MOST_KILLED
     ):
-        verdict, why = "failed", f"{said}; it is attempt {run.attempt}, so that is taken for its own doing"
+        verdict, why = "failed", f"{said}; it is attempt {run.attempt}, {OWN_DOING}"
     if verdict == "timeout" and _is_cut_short(state, job, run):
         verdict = "interrupted"
     if (launch and verdict == "node_fail") or job.report.message.startswith((OVERRAN, UNHEARD)):

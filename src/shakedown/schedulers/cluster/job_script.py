@@ -18,6 +18,7 @@ from shakedown.model.nouns import Case
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN, case_environment, case_script
 
 RAN_AND_ENDED_SO = 96  # what a job ends with whose payload ended with CLAIM_TAKEN
+FOUL_MARKS = 95  # and with this where its claim or its end mark is not what its script left there
 
 _NO_LIMIT = 2**31
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -47,6 +48,11 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #
 # A file system that is full or away when a payload ends is waited for, for half a minute and never up to the time limit: the end
 # mark is what the run is judged by. What was waited for in vain is waited for no more: of the many parts of a job each would.
+# The payload runs as the same user: it can write an end mark of its own, and change or remove the claim. The script looks at both
+# when the payload has ended. An end mark that it finds it moves aside, says so in its own (foul=...), reads that again, and ends
+# with a status of its own, 95 below. That goes to the scheduler, where the payload cannot write; the report compares both.
+#
+#
 # A mark that had to wait says so (full=1), and so does that of each payload that ended before there was room again: what these
 # wrote meanwhile may be lost, though nobody told them.
 _HEAD = r"""#!/bin/sh
@@ -84,6 +90,28 @@ _sd_take() {{
         [ -z "$_sd_linked" ] || return 0
     fi
     echo "$_sd_words" >"$1"
+}}
+_sd_mark=$_sd_control/marks.$_sd_restart _sd_foul=
+_sd_look() {{
+    _sd_line= _sd_more=$_sd_control/claim.$_sd_restart
+    {{ IFS= read -r _sd_line <"$_sd_more"; }} 2>/dev/null
+    case $_sd_line in
+        "$_sd_words") ;;
+        ?*) _sd_foul=" foul=claim" ;;
+        *) [ -s "$_sd_more" ] || [ ! -d "$_sd_control" ] || _sd_foul=" foul=claim" ;;
+    esac
+    [ -e "$_sd_mark" ] || [ -L "$_sd_mark" ] || return 0
+    _sd_line=
+    {{ [ ! -f "$_sd_mark" ] || IFS= read -r _sd_line <"$_sd_mark"; }} 2>/dev/null
+    [ "$_sd_line" = "trouble=before ." ] || _sd_foul=" foul=early"
+    mv -f "$_sd_mark" "$_sd_control/found.$_sd_restart" 2>/dev/null
+}}
+_sd_is_ours() {{
+    _sd_line= _sd_more=
+    [ -z "$_sd_foul" ] || return
+    [ -f "$_sd_mark" ] && [ -s "$_sd_mark" ] || [ -d "$_sd_mark" ] || return 0
+    {{ {{ IFS= read -r _sd_line && ! read -r _sd_more; }} <"$_sd_mark"; }} 2>/dev/null || return
+    case $_sd_more$_sd_line in "$1"*) ;; *) return 1 ;; esac
 }}
 _sd_before=$_sd_control
 while {{ IFS= read -r _sd_before <"$_sd_before/before"; }} 2>/dev/null; do
@@ -147,8 +175,10 @@ _sd_output={output}.$_sd_restart.out
     [ "$_sd_status" = 0 ] || _sd_pause=0.2
     [ -z "$_sd_ended" ] || [ $((${{_sd_ended%.*}} - ${{_sd_began%.*}})) -lt {limit} ] || _sd_pause=1
     sleep $_sd_pause 2>/dev/null
-    _sd_write "$_sd_control/marks.$_sd_restart" "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told"
+    _sd_look
+    _sd_write "$_sd_mark" "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told$_sd_foul"
     [ "$_sd_status" != {taken} ] || _sd_status={own}
+    _sd_is_ours "began=$_sd_began ended=$_sd_ended " || _sd_status={foul}
     exit "$_sd_status"
 fi
 echo "trouble=place ." >"$_sd_control/marks.$_sd_restart"
@@ -173,12 +203,14 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
         limit=limit,
         taken=CLAIM_TAKEN,
         own=RAN_AND_ENDED_SO,
+        foul=FOUL_MARKS,
     )
 
 
 def head(layout: Layout, job: str, limit_s: int = 0, directives: Sequence[str] = ()) -> str:
     """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set, and
-    ``_sd_write FILE WORDS`` writes a mark, of what ended at the uptime ``_sd_ended``.
+    ``_sd_write FILE WORDS`` writes a mark, of what ended at the uptime ``_sd_ended``. Before the end mark of the job itself, which
+    is ``_sd_mark``, ``_sd_look`` fills ``_sd_foul``; after it ``_sd_is_ours BEGINNING`` tells whether nobody else wrote there.
 
     ``limit_s``: the job's time limit in seconds, 0 = none. ``directives``: lines for plugins of the scheduler, which read them up
     to the first line that is no comment.

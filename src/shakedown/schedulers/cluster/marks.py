@@ -33,7 +33,8 @@ class Marks(Struct, frozen=True):
     ``trouble``: why the payload never ran although the job did. ``void``: why it did nothing: "over", an earlier start of its
     job had come to its own end; "before", the job that it was to follow may still run. ``output_bytes``: what it wrote up to
     now. ``left``: of a job of several runs that came to its own end, how many of them nobody had claimed then. ``full``: there
-    was no room when the payload ended: its end mark could not be written at first.
+    was no room when the payload ended: its end mark could not be written at first. ``doubt``: why they are not what the job's
+    script left there, "" where nothing speaks against them: the payload runs as the same user, and may write where it likes.
     """
 
     restart: int
@@ -53,6 +54,7 @@ class Marks(Struct, frozen=True):
     node: str = ""
     left: int | None = None
     full: bool = False
+    doubt: str = ""
 
 
 def read_marks(places: JobPlaces, job: str) -> Marks | None:
@@ -67,8 +69,8 @@ def read_marks(places: JobPlaces, job: str) -> Marks | None:
 def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
     """Purpose: the marks of one restart. Raises OSError."""
     claim = read_small(places.claim(job, restart))
-    begin = words_of(claim)
-    end = words_of(read_small(places.marks(job, restart)))
+    mark = read_small(places.marks(job, restart))
+    begin, end = words_of(claim), words_of(mark)
     holder = "" if claim is None else holder_of(claim)
     told, void = end.get("told", ""), end.get("trouble", "") if end.get("trouble") in VOID else ""
     return Marks(
@@ -89,7 +91,27 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         node=begin.get("node", ""),
         left=_count(end.get("left")),
         full="full" in end,
+        doubt=_doubt(claim, mark, begin, end),
     )
+
+
+def _doubt(claim: bytes | None, mark: bytes | None, begin: dict[str, str], end: dict[str, str]) -> str:
+    """Why a claim and a mark are not what the job's script left there. It writes one line each, the end after the beginning."""
+    if end.get("foul") in FOUL:
+        return FOUL[end["foul"]]
+    if has_more(mark):
+        return "its end mark has more than one line: somebody else wrote into it"
+    if has_more(claim):
+        return "its claim has more than one line: somebody else wrote into it"
+    claimed, began = as_seconds(begin.get("uptime")), as_seconds(end.get("began"))
+    if claimed is not None and began is not None and began < claimed:
+        return "by its end mark its payload began before its claim was taken"
+    return ""
+
+
+def has_more(data: bytes | None) -> bool:
+    """Purpose: whether anything stands after the first line of a file that has one line."""
+    return bool((data or b"").partition(b"\n")[2])
 
 
 def read_robbed(places: JobPlaces, job: str, restart: int) -> Marks | None:
@@ -104,6 +126,12 @@ def read_robbed(places: JobPlaces, job: str, restart: int) -> Marks | None:
     return Marks(restart, claimed=True, output_bytes=size)
 
 
+# What a job's script found when its payload had ended, by the word that it writes into its end mark.
+FOUL = {
+    "early": "an end mark was there before its payload ended: somebody else wrote it",
+    "claim": "its claim was changed or removed while it ran",
+    "part": "marks of its runs are not what their script wrote",
+}
 TROUBLE = {"place": "its work directory, its output file or its payload could not be opened on the node"}
 
 

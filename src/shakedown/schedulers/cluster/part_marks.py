@@ -21,8 +21,8 @@ class PartMark(Struct, frozen=True):
     """What is known of a part that somebody claimed.
 
     ``taken``: by the conductor, it never begins. ``restart``: of the job, in which it began. ``began_uptime_s``: seconds since its
-    host was booted. ``state``: "running" until there is an end: completed, failed, timeout, refused (it never ran). ``full``: as of
-    ``Marks``.
+    host was booted. ``state``: "running" until there is an end: completed, failed, timeout, refused (it never ran). ``full`` and
+    ``doubt``: as of ``Marks``.
     """
 
     run: str
@@ -34,6 +34,7 @@ class PartMark(Struct, frozen=True):
     elapsed_s: float | None = None
     message: str = ""
     full: bool = False
+    doubt: str = ""
 
 
 class Start(Struct, frozen=True):
@@ -80,15 +81,29 @@ def read_part(places: JobPlaces, job: str, run: str) -> PartMark | None:
     end: dict[str, str] = {}
     for words in others:
         end |= words
+    ends = sum("status" in words or "trouble" in words for words in others)
     restart = begin.get("restart", "0")
     return _ended(
         PartMark(
             run,
             restart=int(restart) if restart.isdigit() and len(restart) < 7 else 0,
             began_uptime_s=as_seconds(end.get("began", begin.get("uptime"))),
+            doubt=_doubt(begin, end, ends),
         ),
         end,
     )
+
+
+def _doubt(begin: dict[str, str], end: dict[str, str], ends: int) -> str:
+    """Why a mark is not what the job's script wrote: the claim, perhaps that it came to its limit, and one end."""
+    if ends > 1 or "foul" in end:
+        return "an end stood in its mark before its payload ended: somebody else wrote it"
+    if ends and "uptime" not in begin:
+        return "its claim was changed or removed while it ran"
+    claimed, began = as_seconds(begin.get("uptime")), as_seconds(end.get("began"))
+    if claimed is not None and began is not None and began < claimed:
+        return "by its end mark its payload began before its claim was taken"
+    return ""
 
 
 def _ended(mark: PartMark, end: dict[str, str]) -> PartMark:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from shakedown.model.layout import Layout
 from shakedown.model.ports import Part
-from shakedown.schedulers.cluster.job_script import head, quoted
+from shakedown.schedulers.cluster.job_script import FOUL_MARKS, head, quoted
 
 _MOST_LANES = 1024
 _GRACE_S = 10  # from TERM to KILL, of a part at its time limit
@@ -37,6 +37,9 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 #
 # A mark that a lane finds there is another one's, empty or not: that one may just be about to write into it. Only a mark that the
 # lane itself made and could not fill is trouble, or one that is not there after all.
+#
+# A payload can write into its part's mark, too: what the scribe finds there it says (foul=...), and its status then makes the job
+# end with one of its own, which the scheduler knows.
 #
 # A lane whose claims cannot be written (a full disk) gives up at the third: it must not use up parts that it cannot run.
 _SCRIPT = r"""_sd_work={work}
@@ -87,6 +90,7 @@ _sd_lane() {{
 }}
 
 _sd_scribe() {{
+    _sd_found=
     while read -r _sd_run _sd_began _sd_ended _sd_status; do
         _sd_pause=20
         case $_sd_status in
@@ -94,11 +98,18 @@ _sd_scribe() {{
             *) _sd_words="began=$_sd_began ended=$_sd_ended status=$_sd_status" ;;
         esac
         [ "$_sd_status" != 0 ] || _sd_pause=06
+        _sd_line= _sd_more=
+        {{ {{ read -r _sd_line && read -r _sd_more; }} <"$_sd_control/parts/$_sd_run"; }} 2>/dev/null
+        case $_sd_line/$_sd_more in
+            "job=$SLURM_JOB_ID "*" ./" | "job=$SLURM_JOB_ID "*" ./timeout="*) ;;
+            *) [ ! -d "$_sd_control/parts" ] || {{ _sd_words="$_sd_words foul=early"; _sd_found=1; }} ;;
+        esac
         read -r _sd_now _ </proc/uptime
         _sd_age=$((${{_sd_now%.*}}${{_sd_now#*.}} - ${{_sd_ended%.*}}${{_sd_ended#*.}}))
         [ "$_sd_age" -ge "$_sd_pause" ] || sleep "0.$_sd_pause" 2>/dev/null
         _sd_write "$_sd_control/parts/$_sd_run" "$_sd_words"
     done
+    [ -z "$_sd_found" ]
 }}
 
 _sd_watch() {{
@@ -190,13 +201,17 @@ read -r _sd_began _ </proc/uptime
     trap '_sd_told=TERM' TERM
     {lanes}
 }} 3>&1 | _sd_scribe
+_sd_found=$?
 {unwatch}read -r _sd_ended _ </proc/uptime
 _sd_left=0
 for _sd_part in $_sd_parts; do
     [ -e "$_sd_control/parts/${{_sd_part%%/*}}" ] || _sd_left=$((_sd_left + 1))
 done
 sleep 0.05 2>/dev/null
-_sd_write "$_sd_control/marks.$_sd_restart" "began=$_sd_began ended=$_sd_ended status=0 told=$_sd_told left=$_sd_left"
+_sd_look
+[ "$_sd_found" = 0 ] || _sd_foul=" foul=part"
+_sd_write "$_sd_mark" "began=$_sd_began ended=$_sd_ended status=0 told=$_sd_told left=$_sd_left$_sd_foul"
+_sd_is_ours "began=$_sd_began ended=$_sd_ended " || exit {foul}
 exit 0
 """
 
@@ -218,6 +233,7 @@ def parts_script(layout: Layout, job: str, parts: Sequence[tuple[Part, str]], at
         slack=_HALT_S,
         watch="_sd_watch &\n_sd_watcher=$!\n" if limits else "",
         unwatch='{ kill -9 "$_sd_watcher"; wait "$_sd_watcher"; } 2>/dev/null\n' if limits else "",
+        foul=FOUL_MARKS,
         lanes=" | ".join(["_sd_lane"] * lanes),
     )
 

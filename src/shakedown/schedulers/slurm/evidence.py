@@ -1,5 +1,7 @@
 """What one look found of a job -> one report, in the order: marks, queue, accounting, list of finished jobs. Pure.
 
+An end mark is held against the word of Slurm's that is to be had (``cross_check``): what the two do not agree in is told.
+
 A start is when the claim was written, by the file system's clock, or else the scheduler's word; an end is the scheduler's; a
 duration comes from the marks alone. Silence is never an end: a source that does not answer makes "no_answer", only the word
 of all that they do not know the job makes "absent".
@@ -19,6 +21,7 @@ from shakedown.schedulers.claims import CONDUCTOR
 from shakedown.schedulers.cluster.job_script import RAN_AND_ENDED_SO
 from shakedown.schedulers.cluster.marks import Marks
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN
+from shakedown.schedulers.slurm.cross_check import KILLED, WORD_S, names_another, weigh_mark
 from shakedown.schedulers.slurm.job_evidence import Asked, Found, listed
 from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
 from shakedown.schedulers.slurm.parsing import QueueRow, Record, clean
@@ -33,7 +36,6 @@ _EMPTY_CLAIM = "it could not write its claim, and ended without running; the cam
 _SAYS_NOTHING = ("NonZeroExitCode", "TimeLimit", "DeadLine", "JobLaunchFailure", "NodeDown")
 _MOST_NAMED = 8  # nodes in a sentence
 _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
-KILLED = 128  # a shell's exit status of what was ended by a signal, and more
 _MAY_BE_LOST = frozenset({"absent", "no_answer"})  # what it wrote so far is where it would be: nobody may ever say more
 _ENDED_FROM_OUTSIDE = frozenset({"timeout", "node_fail", "cancelled", "interrupted", "requeued"})
 
@@ -70,7 +72,7 @@ def needs_accounting(found: Found) -> bool:
     if marks is not None and (marks.exit_status is not None or marks.trouble):
         if row is not None and row.restart > marks.restart:
             return young  # why it was started again after its end
-        return row is None and young and (marks.exit_status or 0) >= KILLED
+        return (row is None or bool(names_another(found, marks))) and found.doubt_s < WORD_S
     if row is None or _is_forgotten(found):
         return True
     return young and meaning(row.state).state == "cancelled"
@@ -101,12 +103,25 @@ def _from_marks(found: Found) -> Said:
             return None
         if state in BEFORE_AND_DURING and found.doubt_s < SETTLE_S:  # the scheduler may know in a moment what killed it
             return _report(found, "running", "queue") if found.row is not None else Later()
+    word = weigh_mark(found, marks)
+    if word.wait:
+        return Later() if word.wait == "silence" else None
     if lost := _taken_from(found, marks):
         return _report(found, "interrupted", "marks", message=lost)
-    state = "completed" if marks.exit_status == 0 else "failed"
-    return _report(
-        found, state, "marks", exit_status=marks.exit_status, message=_note(found) if state == "failed" else ""
+    state = "completed" if word.exit_status == 0 else "failed"
+    said = _report(
+        found, state, "marks", exit_status=word.exit_status, message=_note(found) if state == "failed" else ""
     )
+    return _doubted(found, said, word.doubt)
+
+
+def _doubted(found: Found, report: JobReport, doubt: str) -> JobReport:
+    """The report with why its mark is not believed. Nobody judges the own end of a job of several runs: there it is only told."""
+    if not doubt:
+        return report
+    output = report.output if found.job.parts else report.output | {"doubt": doubt}
+    message = _joined(report.message, doubt) if report.state == "failed" or found.job.parts else report.message
+    return msgspec.structs.replace(report, output=output, message=message, doubt=doubt)
 
 
 def _taken_from(found: Found, marks: Marks) -> str:
@@ -149,6 +164,9 @@ def _ended_before(found: Found, marks: Marks, again: int) -> Said:
     why = f"Slurm put it back into the queue (restart {again}), although it had come to its own end"
     why = _joined(_failed_nodes(before.nodes) if lost and before is not None else "", why)
     said = _report(found, state, "marks", exit_status=marks.exit_status, message=why)
+    alive = before is not None and meaning(before.state).state in ("requeued", "cancelled", "timeout", "interrupted")
+    doubt = f"Slurm calls that start {before.state}: its script was not through" if alive and before is not None else ""
+    said = _doubted(found, said, _joined(doubt, marks.doubt))
     return msgspec.structs.replace(said, again=again, cause="node_fail" if lost else "")
 
 

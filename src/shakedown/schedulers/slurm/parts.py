@@ -6,6 +6,7 @@ booted while the part ran, whatever the part says.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -152,6 +153,16 @@ class Parts:
                 )
         return reports
 
+    def in_doubt(self, job: str) -> list[str]:
+        """Purpose: all runs of a job whose marks are not what its script wrote, by name. What cannot be read is left out."""
+        found = []
+        with contextlib.suppress(OSError):
+            for run in sorted(claimed_parts(self.places, job)):
+                mark = read_part(self.places, job, run)
+                if mark is not None and mark.doubt:
+                    found.append(run)
+        return found
+
     def forget(self, jobs: Sequence[Asked]) -> None:
         """Jobs that nobody asks about any more."""
         wanted = {job.id for job in jobs}
@@ -180,7 +191,7 @@ class Parts:
         return told.starts[mark.restart]
 
     def _report(self, job: Asked, mark: PartMark, start: Start) -> JobReport:
-        over = mark.state != "running"
+        over, doubt = mark.state != "running", {"doubt": mark.doubt} if mark.doubt else {}
         return JobReport(
             job.id,
             mark.state,
@@ -191,9 +202,10 @@ class Parts:
             elapsed_s=mark.elapsed_s,
             nodes=start.nodes,
             message=mark.message,
-            output=self._output(job.id, mark.run, mark.full) if over else {},
+            output=(self._output(job.id, mark.run, mark.full) | doubt) if over else {},
             began=start.time_of(mark.began_uptime_s),
             run=mark.run,
+            doubt=mark.doubt,
         )
 
     def _output(self, job: str, run: str, full: bool = False) -> dict[str, Any]:

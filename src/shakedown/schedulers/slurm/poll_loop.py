@@ -12,12 +12,14 @@ from shakedown.schedulers.slurm.wire import Look, Seen, Setup
 
 LONGEST_PAUSE_S = 300.0  # between two looks when one after the other hangs: each leaves a process behind
 GLANCE_S = 1.0  # between two glances at end marks, while jobs come and go between two looks
+EARLY_S = 2.0  # from the start of one look to that of the next, where a glance saw an end mark
 
 
 class Looking:
     """At most one look is under way. ``count`` is told how often commands were run.
 
-    Where jobs are shorter than the time between two looks, their end marks are glanced at in between, which costs Slurm nothing.
+    Where jobs are shorter than the time between two looks, their end marks are glanced at in between, which costs Slurm nothing; an
+    end mark that is seen brings the next look forward.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class Looking:
         self._busy = False
         self._failures = 0  # in a row
         self._due = 0.0  # when the next look at everything is
+        self._began = 0.0  # when the last one began
         self._short = False  # whether jobs were seen that are shorter than the time between two looks
         self._next: Timer | None = None
         self._limit: Timer | None = None
@@ -76,7 +79,7 @@ class Looking:
         now = self._reactor.now()
         glance = self._short and now < self._due - GLANCE_S / 2
         if not glance:
-            self._due, self._short = now + self._poll_s, False
+            self._due, self._began, self._short = now + self._poll_s, now, False
         self._number += 1
         self._asked = {job.id: _asked(job) for job in self._jobs.values()}
         self._busy = True
@@ -114,6 +117,8 @@ class Looking:
         self._survey = seen.survey or self._survey
         if seen.last:
             self._failures = 0
+            if seen.ended:
+                self._due = min(self._due, self._began + EARLY_S)
             self._over()
 
     def _too_late(self) -> bool:

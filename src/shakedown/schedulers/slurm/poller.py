@@ -25,8 +25,9 @@ from shakedown.schedulers.output_sums import UNSURE, kept_unread
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
 from shakedown.schedulers.slurm.boots import Boots
-from shakedown.schedulers.slurm.broken_steps import BrokenSteps, is_on_several
-from shakedown.schedulers.slurm.evidence import KILLED, SETTLE_S, is_plain, needs_accounting, weigh
+from shakedown.schedulers.slurm.broken_steps import BrokenSteps
+from shakedown.schedulers.slurm.cross_check import KILLED
+from shakedown.schedulers.slurm.evidence import SETTLE_S, is_plain, needs_accounting, weigh
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.job_evidence import Asked, Found
 from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_words, queue_rows
@@ -42,6 +43,7 @@ _UNREAD = (ENDED - {"completed", "failed"}) | {"requeued"}  # ends of which nobo
 _MOST_GLANCED = 1024  # files that are looked for at once
 _MOST_RESTARTS = 16  # whose end marks are looked for
 _ENDED_BY_SLURM = re.compile(r"^slurmstepd\S*: error: \*\*\* ", re.MULTILINE)
+_MOST_NAMED = 8  # runs in a sentence
 _MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
 Say = Callable[[list[JobReport]], None]
 
@@ -120,26 +122,17 @@ class Asker:
         ready = self.parts.ready(self.steps.settled, node_fails, bool(silent))
         say(self._summed(self._with_parts(reports, [*news, *ready], by_job)))
 
-    def glance(self, jobs: Sequence[Asked], say: Say) -> None:
-        """Purpose: say which jobs have come to their own end, by their marks alone. Slurm is asked nothing."""
-        reports = []
+    def glance(self, jobs: Sequence[Asked], say: Say) -> bool:
+        """Purpose: say what the marks of parts tell, without a question to Slurm. True: a job left an end mark, so a look is worth
+        while: only what Slurm says of the job tells whether its script wrote that mark.
+        """
+        reports, ended = [], False
         for job in [job for job in jobs if not job.lost][:_MOST_GLANCED]:
             with contextlib.suppress(OSError):
                 reports += self.parts.news(job)
-                if not self.places.marks(job.id, job.restart).exists():
-                    continue
-                marks = read_restart(self.places, job.id, job.restart)
-                reports += self.parts.news(job)  # nothing comes after the mark
-                if not self.parts.are_complete(job, marks, 0.0):
-                    continue
-                if is_on_several(marks.nodes):
-                    continue  # the next look asks about its nodes
-                if marks.exit_status is not None and marks.exit_status < 128:  # of others Slurm may know more
-                    report = weigh(
-                        Found(job, marks=marks, output=self._output(job, marks), nodes_now=self.where.get(job.id, ""))
-                    )
-                    reports += [report] if report else []
+                ended |= self.places.marks(job.id, job.restart).exists()
         say(self._summed(reports))
+        return ended
 
     # ---- parts ----
 
@@ -180,6 +173,8 @@ class Asker:
                 continue
             if f is not None and report.state in (*ENDED, "requeued"):
                 said += self.parts.cut_off(f.job)
+                if f.job.parts and report.doubt:
+                    report = _naming(report, self.parts.in_doubt(f.job.id))
             said.append(report)
         return said
 
@@ -403,6 +398,12 @@ def _choose(rows: Sequence[QueueRow], job: Asked, holder: str = "") -> QueueRow 
     return min(
         rows, key=lambda row: (row.id != known, row.state == "CANCELLED", row.state == "PENDING", len(row.id), row.id)
     )
+
+
+def _naming(report: JobReport, runs: Sequence[str]) -> JobReport:
+    """The report of a job of several runs with those whose marks are not believed: some had been told as their marks had it."""
+    some = ", ".join(runs[:_MOST_NAMED]) + (f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else "")
+    return msgspec.structs.replace(report, doubt=f"{report.doubt} ({some})") if some else report
 
 
 def _where(plain: Sequence[Asked], chosen: Mapping[str, QueueRow | None]) -> dict[str, str]:

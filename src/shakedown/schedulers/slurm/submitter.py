@@ -23,8 +23,8 @@ from shakedown.schedulers.cluster.job_places import JobPlaces, job_label, job_of
 from shakedown.schedulers.cluster.marks import Marks, read_marks
 from shakedown.schedulers.cluster.targets import Placing, placings
 from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.cross_check import KILLED
 from shakedown.schedulers.slurm.dependencies import Chains
-from shakedown.schedulers.slurm.evidence import KILLED
 from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, queue_rows
 from shakedown.schedulers.slurm.placing import Targets

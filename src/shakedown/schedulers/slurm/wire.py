@@ -57,13 +57,16 @@ class Act(Struct, frozen=True, tag=True):
 
 
 class Seen(Struct, frozen=True, tag=True):
-    """A part of what a look found; ``last`` where it is over. ``calls``: how often commands were run since the last message."""
+    """A part of what a look found; ``last`` where it is over. ``calls``: how often commands were run since the last message.
+    ``ended``: end marks were seen, of which nothing is said before Slurm is asked.
+    """
 
     number: int
     reports: list[JobReport] = []
     last: bool = False
     calls: dict[str, int] = {}
     survey: Survey | None = None
+    ended: bool = False
 
 
 class Answered(Struct, frozen=True, tag=True):

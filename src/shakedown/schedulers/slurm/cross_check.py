@@ -1,0 +1,142 @@
+"""An end mark held against Slurm's own word on the same start. Pure.
+
+The payload runs as the user whose files the marks are: it can write, change and remove them. What Slurm says of the job it cannot
+write. Where both are known and do not agree, nothing is judged in the payload's favour.
+
+A run time that is shorter than the job was proves nothing: a prolog, an epilog and a controller that was away are in Slurm's.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from shakedown.model.shared_nodes import names_in
+from shakedown.model.units import show_duration
+from shakedown.schedulers.cluster.job_script import FOUL_MARKS, RAN_AND_ENDED_SO
+from shakedown.schedulers.cluster.marks import Marks
+from shakedown.schedulers.local_host.script import CLAIM_TAKEN
+from shakedown.schedulers.slurm.job_evidence import Found, listed
+from shakedown.schedulers.slurm.launches import NEVER_OPENED
+from shakedown.schedulers.slurm.parsing import QueueRow, Record
+from shakedown.schedulers.slurm.second_starts import second_start
+from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, meaning
+
+KILLED = 128  # a shell's exit status of what was ended by a signal, and more
+WORD_S = 60.0  # how long Slurm's word on a job that left an end mark is waited for; then the mark alone counts
+_LAG_S = 10.0  # by which accounting may be late
+_CLOCKS_S = 10.0  # by which two clocks may differ, and whole seconds
+_ALIVE_THEN = frozenset({"timeout", "cancelled", "interrupted"})  # Slurm ends the script itself: it was not through
+
+
+class Word(Struct, frozen=True):
+    """What came of it. ``wait``: Slurm has not said yet how the job ended: "row", the queue tells how it lives; "silence", nothing
+    is to be said. ``doubt``: in what the two do not agree, "" where they do. ``exit_status``: the one that counts then.
+    """
+
+    wait: Literal["", "row", "silence"] = ""
+    doubt: str = ""
+    exit_status: int | None = None
+
+
+def weigh_mark(found: Found, marks: Marks) -> Word:
+    """Purpose: what Slurm's word makes of an end mark with an exit status. Without a word of Slurm's the mark counts alone."""
+    assert marks.exit_status is not None
+    row = _row(found, marks)
+    said = row or _record(found, marks)
+    if said is None or meaning(said.state).state in BEFORE_AND_DURING:
+        if wait := _waits(found, marks, row):
+            return Word(wait)
+        doubt = marks.doubt or names_another(found, marks)
+        if row is not None and row.exit is not None and not _agree(marks, row.exit, exact=True):
+            doubt = doubt or f"its end mark says exit status {marks.exit_status}, Slurm {_code(row.exit)} ({row.state})"
+        return Word(doubt=doubt, exit_status=marks.exit_status)
+    doubt, status = _disagreement(found, marks, said, exact=row is not None)
+    words = dict.fromkeys(word for word in (doubt, marks.doubt) if word)
+    return Word(doubt="; ".join(words), exit_status=status)
+
+
+def _waits(found: Found, marks: Marks, row: QueueRow | None) -> Literal["", "row", "silence"]:
+    """Whether Slurm may still say how that start ended. A job that completes does so for as long as a node or an epilog takes; one
+    that runs has no end, whatever stands in its mark. A job of several runs is not waited for: each run has its own end.
+    """
+    if found.job.parts:
+        return ""
+    if row is None:
+        return "silence" if _may_still_say(found) else ""
+    if row.state in ("COMPLETING", "STAGE_OUT"):
+        several = (
+            len(names_in(marks.nodes)) > 1 if marks.nodes else False
+        )  # its nodes are waited for anyway (``broken_steps``)
+        return "silence" if found.doubt_s < WORD_S and not several else ""
+    return "row"
+
+
+def _may_still_say(found: Found) -> bool:
+    """Whether accounting, which knows a job that has left the queue, has not been asked yet, or may be late."""
+    if found.queue == "silent":
+        return False
+    return found.doubt_s < {"unasked": WORD_S, "told": _LAG_S}.get(found.accounting, 0.0)
+
+
+def _disagreement(found: Found, marks: Marks, said: QueueRow | Record, exact: bool) -> tuple[str, int | None]:
+    """In what an end mark and Slurm's word on an end do not agree, "" where they do; and the exit status that counts."""
+    state, status = meaning(said.state).state, marks.exit_status
+    if state in ("completed", "failed") and second_start(found, said.exit):
+        return "", status  # Slurm speaks of another start
+    if state in _ALIVE_THEN:
+        return (
+            f"Slurm ended it ({said.state}), though by its end mark it came to its own end, with exit status {status}",
+            status,
+        )
+    if state in ("completed", "failed") and said.exit is not None and said.exit not in (CLAIM_TAKEN, NEVER_OPENED):
+        if said.exit == FOUL_MARKS and status != FOUL_MARKS:
+            return marks.doubt or "its job script says that its end mark is not the one that it wrote", status
+        if said.state in ("COMPLETED", "FAILED") and not _agree(marks, said.exit, exact):
+            worse = said.exit if not status and said.exit > 0 else status
+            return f"its end mark says exit status {status}, Slurm {_code(said.exit)} ({said.state})", worse
+    if state != "node_fail" and said.start and said.end and marks.elapsed_s is not None:
+        took = max(0.0, said.end - said.start)
+        if marks.elapsed_s > took + _CLOCKS_S:
+            return (
+                f"by its end mark it ran for {show_duration(marks.elapsed_s)}, by Slurm for {show_duration(took)}",
+                status,
+            )
+    return "", status
+
+
+def _code(told: int) -> str:
+    return f"signal {-told}" if told < 0 else f"exit status {told}"
+
+
+def _agree(marks: Marks, told: int, exact: bool) -> bool:
+    """Whether an exit status of Slurm's is that of a script whose payload ended so. Accounting drops the highest bit."""
+    status = marks.exit_status or 0
+    wanted = RAN_AND_ENDED_SO if status == CLAIM_TAKEN else status
+    return told == wanted if exact or told < 0 else told % KILLED == wanted % KILLED
+
+
+def names_another(found: Found, marks: Marks) -> str:
+    """Purpose: a sentence where the claim names a job that is not the one that Slurm has by this name; "" else.
+
+    Two submissions may have brought two jobs of one name; then accounting knows the one that has the claim.
+    """
+    known = found.row.id if found.row is not None else found.job.scheduler_id.partition(";")[0]
+    if not known or marks.scheduler_id in ("", known):
+        return ""
+    return f"its claim names job {marks.scheduler_id}, and Slurm knows it as {known}"
+
+
+def _row(found: Found, marks: Marks) -> QueueRow | None:
+    """The queue's row of that start, of that job."""
+    row = found.row
+    if row is None or row.restart != marks.restart or marks.scheduler_id not in ("", row.id):
+        return None
+    return row
+
+
+def _record(found: Found, marks: Marks) -> Record | None:
+    if len(found.records) > marks.restart:
+        return found.records[marks.restart]
+    return listed(found, marks.restart)

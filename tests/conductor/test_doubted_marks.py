@@ -1,0 +1,80 @@
+"""A run whose own marks are not believed: told as a finding, undetermined, attempted again, and failed at the third attempt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from stage import Campaign, small_document
+
+from shakedown.conductor.commands.registry import commands_for
+from shakedown.conductor.driver.loop import hear, log_reports
+from shakedown.engine import decide
+from shakedown.model.nouns import Check, Document, Test
+from shakedown.model.ports import CheckResult, Evidence, JobReport
+
+WELL, WRONG = CheckResult("output contains done", True), CheckResult("output contains done", False, "it is nowhere")
+DOUBT = "its end mark has more than one line: somebody else wrote into it"
+OUTPUT = {"file": "outputs/o", "bytes": 0, "directory": "work/d", "doubt": DOUBT}
+
+
+class Arrived:
+    """A collector that has something to say."""
+
+    def __init__(self, *things: Any) -> None:
+        self.things = things
+
+    def poll(self) -> tuple[Any, ...]:
+        return self.things
+
+
+def _document() -> Document:
+    document = small_document(tests=1, repeats=1, budgets={})
+    test = Test("t0", checks=(Check("contains", "output", "done", "output contains done"),))
+    return msgspec.structs.replace(document, components=document.components[:1], tests=(test, *document.tests[1:]))
+
+
+def _attempts(count: int, check: CheckResult) -> Campaign:
+    """A campaign of one run, each attempt at which ends so; its jobs come to their end by their marks."""
+    campaign = Campaign(_document())
+    conductor = campaign._conductor(100)
+    conductor.watch, conductor.commands = None, commands_for(campaign.documents.__getitem__)
+    conductor.log("campaign_start", value={"campaign": "toy", "document": next(iter(campaign.documents))})
+    conductor.log("driver_start")
+
+    def act() -> None:
+        while orders := decide(conductor.state, conductor.state.time).orders:
+            for order in orders:
+                conductor.log(order.event)
+
+    act()
+    for number in range(1, count + 1):
+        (job,) = conductor.state.jobs.values()
+        conductor.log("submit_accepted", job=job.id, value={"id": str(number)})
+        log_reports(
+            conductor,
+            [JobReport(job.id, "completed", "marks", exit_status=0, elapsed_s=5.0, output=OUTPUT, doubt=DOUBT)],
+        )
+        act()
+        conductor.ports.collector = Arrived(Evidence(job.run, (check,)))  # type: ignore[assignment]
+        hear(conductor)
+        act()
+    conductor.commit()
+    return campaign
+
+
+def test_a_run_whose_marks_are_doubted_never_passes() -> None:
+    campaign = _attempts(3, WELL)
+    first, second, third = campaign.events("verdict")
+    again = f"could not be judged: {DOUBT}; the result is attempted again"
+    assert [(event.value["verdict"], event.reason) for event in (first, second)] == [("undetermined", again)] * 2
+    own = f"{DOUBT}; it is attempt 3, so that is taken for its own doing"
+    assert (third.value["verdict"], third.reason) == ("failed", own)
+    told = [event for event in campaign.events("finding") if event.value["kind"] == "marks_doubted"]
+    assert [(event.run, event.reason) for event in told] == [(run, DOUBT) for run in ("r000001", "r000002", "r000003")]
+
+
+def test_what_speaks_against_such_a_run_stands() -> None:
+    (verdict,) = _attempts(1, WRONG).events("verdict")
+    assert verdict.value["verdict"] == "incorrect"
+    assert verdict.reason == f"output contains done: it is nowhere; {DOUBT}"
