@@ -2,62 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from msgspec.structs import replace
-from stage import Campaign, small_document
+from one_cluster_job import SUSPENDED, Story
 
-from shakedown.conductor.driver.conductor import Conductor
-from shakedown.conductor.driver.loop import log_reports
 from shakedown.engine import decide
 from shakedown.engine.fold.evolve import evolve
 from shakedown.engine.state.state import State
-from shakedown.model.events import Event
-from shakedown.model.nouns import Document
-from shakedown.model.ports import JobReport
-
-SUSPENDED = "it is suspended"
-
-
-def one_run(figures: bool) -> Document:
-    document = small_document(tests=1, repeats=1)
-    tests = tuple(replace(test, figures=test.figures if figures else ()) for test in document.tests)
-    return replace(document, tests=tests)
-
-
-class Story:
-    """A job of one run that a cluster has begun, told second by second."""
-
-    def __init__(self, figures: bool = False) -> None:
-        self.campaign = Campaign(one_run(figures))
-        self.conductor: Conductor = self.campaign._conductor(100)
-        self.conductor.watch = None
-        self.conductor.log("campaign_start", value={"campaign": "toy"})
-        self.conductor.log("driver_start")
-        for order in decide(self.conductor.state, self.conductor.state.time).orders:
-            self.conductor.log(order.event)
-        self.conductor.log("submit_accepted", job="j000001", value={"id": "7"})
-        self.begin = self.campaign.clock.now()
-        self.said("running", 0.0)
-
-    def said(self, state: str, at: float, **more: Any) -> None:
-        self.campaign.clock._now = self.begin + at
-        log_reports(self.conductor, [JobReport("j000001", state, "queue", "7", **more)])
-
-    def events(self, name: str) -> list[Event]:
-        self.conductor.commit()
-        return [event for event in self.campaign.log.events() if event.event == name]
-
-    def halts(self) -> list[tuple[str, Any]]:
-        told = [event.value for event in self.events("finding")]
-        return [(value["kind"], value.get("halted_s", value.get("state"))) for value in told]
-
-    def end(self) -> Event:
-        return self.events("job_report")[-1]
-
-    def loads(self) -> dict[str, float]:
-        return dict(self.conductor.state.jobs["j000001"].loads)
 
 
 @pytest.mark.parametrize("word", ["suspended", "stopped"])

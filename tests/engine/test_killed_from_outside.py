@@ -104,3 +104,17 @@ def test_a_run_that_kills_the_job_of_a_sweep_is_found_out_on_its_node() -> None:
     sweep = Component("many", "functionality", (), sweep=Sweep(4), retry=retry)
     told = verdicts_by_case(killed_whenever_it_has("c1", sweep))
     assert (sorted(told["c1"]), told["c0"]) == (["failed", "interrupted", "interrupted", "passed"], ["passed"] * 2)
+
+
+def test_a_run_of_a_pack_that_is_no_result_of_its_case_is_interrupted() -> None:
+    """It stood still, or somebody gave its job other nodes: that is what its end is called by whoever hears of it."""
+    pack = Component("many", "functionality", (), pack=Pack(runs=3, at_once=3, allocations=0))
+    names = tuple(f"c{number}" for number in range(3))
+    cases = tuple(Case(name, "t", "c:batch", shape=Shape(units=1, time_limit_s=30.0)) for name in names)
+    hand = begun(document(machine(2, targets=False), cases, msgspec.structs.replace(pack, cases=names)))
+    hand.play("submit_accepted", job="j000001", value={"id": "1"})
+    end = {"state": "interrupted", "source": "marks", "part": True, "elapsed_s": 1.0}
+    hand.play("job_report", job="j000001", run="r000001", value=end, reason="it stood still for 30.0 s while it ran")
+    hand.settle()
+    (verdict,) = (event for event in hand.log if event.event == "verdict")
+    assert (verdict.value["verdict"], verdict.reason) == ("interrupted", "it stood still for 30.0 s while it ran")

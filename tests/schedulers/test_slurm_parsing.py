@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fake_slurm import Looker, row
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from shakedown.model.job_terms import NO_LIMIT_S, Terms
+from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.parsing import (
     cancelled_by,
     clean,
@@ -95,9 +100,9 @@ def test_fields_that_a_release_does_not_know_come_empty() -> None:
 
 @given(st.lists(st.text(), min_size=len(QUEUE_FIELDS), max_size=len(QUEUE_FIELDS) + 2))
 def test_no_cell_is_too_odd(cells: list[str]) -> None:
-    for row in queue_rows(SEPARATOR.join(cells)):
-        assert row.id and row.reason.isprintable()
-        assert meaning(row.state).state
+    for found in queue_rows(SEPARATOR.join(cells)):
+        assert found.id and found.reason.isprintable()
+        assert meaning(found.state).state
 
 
 @given(st.text())
@@ -335,3 +340,53 @@ def test_every_answer_is_sorted(status: int, output: str, error: str) -> None:
     assert answer.outcome in ("accepted", "refused", "unknown")
     assert (answer.outcome == "accepted") == bool(answer.scheduler_id)
     assert status == 0 or answer.outcome != "accepted"
+
+
+# ---- the terms of a job --------------------------------------------------------------------------------------------------
+
+TERMS = {  # as squeue of 22.05 and of 24.11 printed them, of a job on two whole nodes
+    "partition": "batch", "time_limit": "1-02:00:00", "node_count": "2", "tasks": "4", "cpus": "32", "memory": "100M",
+    "sharing": "NO", "wants": "n003", "features": "(null)", "gpus": "N/A",
+    "reservation": "(null)", "qos": "normal", "account": "accept",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        ({}, {}),
+        ({"time_limit": "UNLIMITED"}, {"time_limit_s": NO_LIMIT_S}),
+        ({"time_limit": "2:00", "memory": "2G"}, {"time_limit_s": 120.0, "memory_bytes": 2.0**31}),
+        ({"time_limit": "INVALID", "memory": "0"}, {"time_limit_s": None, "memory_bytes": None}),
+        ({"sharing": "OK"}, {"sharing": "nodes"}),
+        ({"sharing": "YES"}, {"sharing": "cores"}),
+        ({"sharing": "USER"}, {"sharing": "user"}),
+        ({"state": "COMPLETING", "node_count": "1", "cpus": "16"}, {"nodes": None, "cpus": None}),
+        ({"gpus": "gres/gpu:4", "features": "fast&big"}, {"gpus": "gres/gpu:4", "features": "fast&big"}),
+    ],
+)
+def test_the_terms_of_a_job(cells: dict[str, str], wanted: dict[str, Any]) -> None:
+    (found,) = queue_rows(row(**TERMS | cells))
+    whole = Terms("batch", 93600.0, 2, 4, 32, 100 * 2.0**20, "none", "n003", qos="normal", account="accept")
+    assert found.terms == replace(whole, **wanted)
+
+
+def test_a_row_that_is_torn_in_its_terms_has_none() -> None:
+    (found,) = queue_rows(row(**TERMS)[:-4])
+    assert (found.state, found.terms) == ("RUNNING", None)
+    (older,) = queue_rows(row())  # of a release that knows none of these fields
+    assert older.terms == Terms()
+
+
+def test_what_squeue_tells_of_the_terms_is_in_the_report(tmp_path: Path) -> None:
+    looker = Looker(tmp_path)
+    looker.slurm.queue[""] = [row(state="PENDING", **TERMS)]
+    looks = [looker.one(Asked("j000001", "7"), settled=False)]
+    looker.begin(nodes="n[001-002]")
+    looker.end(0)
+    looker.slurm.queue[""] = [row(state="COMPLETED", **TERMS | {"qos": "low"})]
+    looks.append(looker.one(Asked("j000001", "7")))
+    assert [(said.state, said.terms and said.terms.qos) for said in looks if said] == [
+        ("queued", "normal"),
+        ("completed", "low"),
+    ]

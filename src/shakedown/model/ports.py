@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from shakedown.model.events import Event
 from shakedown.model.failures import Failure
+from shakedown.model.job_terms import Terms
 from shakedown.model.nouns import Build, Case, Pairs, Test
 from shakedown.model.recorded import Recorded
 
@@ -143,8 +144,9 @@ class JobReport(Struct, frozen=True):
     its start it ended, where nobody saw when; then ``elapsed_s`` is None. ``halted``: how it stands still while it runs:
     "suspended" by the scheduler, or "stopped" by a signal; "" where it does not. ``halted_s``: for how long it was suspended, of a
     job that is over; None where the scheduler does not say. ``stuck``: of a job that waits, what a person has to do before it can
-    start, "" where patience is all; ``for_good``: without that it never does, else it may.
-    ``doubt``: why its marks, or those of its parts, are not believed; the run that is judged by them has it in ``output`` too.
+    start, "" where patience is all; ``for_good``: without that it never does, else it may. ``terms``: what it asks for, as the
+    scheduler has it now; None where it does not say. ``doubt``: why its marks, or those of its parts, are not believed; the run
+    that is judged by them has it in ``output`` too.
     """
 
     job: str
@@ -172,6 +174,7 @@ class JobReport(Struct, frozen=True):
     stuck: str = ""
     for_good: bool = False
     doubt: str = ""
+    terms: Terms | None = None
 
     def is_of(self, restart: int) -> bool:
         """Whether it tells something new of this start of a job, or of a later one. What was asked before the start was heard of is

@@ -47,6 +47,7 @@ from shakedown.model.shared_nodes import names_of
 from shakedown.model.units import show_duration
 from shakedown.processes.identity import boot_id, is_alive
 from shakedown.queries.nodes_now import nodes_now
+from shakedown.queries.seen_of_runs import no_run_time, seen_at_the_scheduler
 
 _LINES_BYTES = 16 << 10  # of a few events: with less room nobody can say what happened
 
@@ -437,6 +438,7 @@ def _why_run(
     alone: bool = False,
 ) -> list[str]:
     lines = [_doing(state, run, alone)[1], *_held_there(state, run)] if run in state.runs else []
+    lines += seen_at_the_scheduler(record, run)
     for row in rows:
         old = f" (replaced by the verdict at event {row.superseded_by})" if row.superseded_by else ""
         new = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
@@ -448,7 +450,7 @@ def _why_run(
         ]
         lines += [f"  {problem}" for problem in row.problems]
         if row.verdict in COMPLETED and row.elapsed_s is None:
-            lines.append(_no_run_time(record, row))
+            lines.append(no_run_time(record, row))
         if row.failure_class:
             lines.append(f"  class {row.failure_class}{': ' + row.failure_line if row.failure_line else ''}")
         if row.excerpt:
@@ -473,14 +475,6 @@ def _given_to(layout: Layout, state: State, run: str) -> list[str]:
         for handed in (order.value.get("handed", ()) if order is not None else ())
         for path, digest in handed["files"].items()
     ]
-
-
-def _no_run_time(record: Record, row: RunRow) -> str:
-    """Why a run that ran to its end has no run time, and what it counts in."""
-    told = (note.reason for note in record.notes if note.run == row.run and note.value.get("kind") == "end_unseen")
-    why = "its run time is not known: its job left no readings of one clock at its beginning and at its end"
-    counts = f"it counts as {row.verdict}, and in no number that is made of run times"
-    return f"  {next(told, why)}; {counts}"
 
 
 def _held(held: bool | None) -> str:

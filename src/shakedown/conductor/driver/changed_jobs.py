@@ -1,38 +1,156 @@
-"""Jobs that ran on another number of nodes than their case asks for: what they measured is not what was asked."""
+"""Jobs that somebody changed at the scheduler: what they ran as is not always what was asked for.
+
+What changes what a run measured (other nodes, fewer of them, of their cores or of their memory, other jobs beside it) makes it no
+result of its case: it is interrupted, and attempted again. What does not (an account, a quality of service, a longer time limit
+that the run does not need) is said, and the run counts.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from msgspec import structs
 
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.state import State
-from shakedown.model.ports import SEEN_HERE, JobReport
+from shakedown.model.job_terms import ALONE, BESIDE, ON_SHARED_CORES, Terms, altered, in_words, limit_in_words
+from shakedown.model.nouns import Case, Partition
+from shakedown.model.ports import OVERRAN, SEEN_HERE, JobReport
 from shakedown.model.shared_nodes import names_in
+from shakedown.model.units import show_bytes, show_duration
+
+_OWN_END = frozenset({"completed", "failed"})
+_WHO = "somebody changed it at the scheduler"
+_MOST_NAMED = 8  # nodes in a sentence
+_BEYOND_S = 30.0  # by which the scheduler is asked for more time than a test's own limit, in whole minutes
+_LATE_S = 120.0  # after which a scheduler ends a job at its limit at the latest
 
 
 def as_ordered(state: State, report: JobReport) -> JobReport:
-    """Purpose: the report as it is, or "interrupted" where somebody changed the job's number of nodes at the scheduler.
+    """Purpose: the report as it is, or "interrupted" where the job did not run as its case asks.
 
-    The embedded scheduler is nobody else's, and hands out cores.
+    The embedded scheduler is nobody else's, and hands out cores. Of a job of several runs each run is looked at by its nodes.
     """
     job = state.jobs.get(report.job)
-    if (
-        job is None
-        or job.bundle
-        or report.run
-        or report.source == SEEN_HERE
-        or report.state not in ("completed", "failed")
-    ):
+    if job is None or report.source == SEEN_HERE or report.state not in (*_OWN_END, "timeout"):
+        return report
+    run = state.runs.get(report.run or job.run)
+    case = state.index.cases[run.case if run is not None else job.case]
+    place = state.index.places.get(case.partition)
+    if place is None or (job.bundle and not report.run):
+        return report
+    before, now = job.terms, report.terms or job.terms_now
+    why = _other_nodes(state, place, report, before, now)
+    if not why and not job.bundle:
+        why = _other_number(case, report) or _other_terms(case, before, now)
+    return structs.replace(report, state="interrupted", message=f"{why}: {_WHO}") if why else report
+
+
+def in_its_time(state: State, report: JobReport) -> JobReport:
+    """Purpose: the report as it is, or "timeout" where the run came to its own end long after its time limit.
+
+    A scheduler is asked for whole minutes, and is late: only what neither explains is somebody's longer limit. Where that was seen,
+    the limit that the scheduler had before it is what counts. The time for which a run stood still does not.
+    """
+    job = state.jobs.get(report.job)
+    if job is None or job.bundle or report.source == SEEN_HERE or report.state not in _OWN_END or not report.elapsed_s:
         return report
     case = state.index.cases[job.case]
-    if any(
-        one.embedded for one in state.index.document.system.clusters if one.name == case.partition.partition(":")[0]
-    ):
+    place, limit = state.index.places.get(case.partition), case.shape.time_limit_s
+    if place is None or not limit:
         return report
+    ran = report.elapsed_s - (report.halted_s or 0.0)
+    was, now = _limits(job, report.terms or job.terms_now)
+    lengthened = was is not None and now is not None and now > was
+    most = max(limit, was) if lengthened and was is not None else 60 * math.ceil((limit + _BEYOND_S) / 60) + _LATE_S
+    if ran <= most:
+        return report
+    who = f"somebody gave it {limit_in_words(now)}" if lengthened and now is not None else "it was not ended there"
+    why = f"{OVERRAN} of {show_duration(limit)}: it ran for {show_duration(ran)}, for {who} at the scheduler"
+    return structs.replace(report, state="timeout", exit_status=None, message=why)
+
+
+def say_changes(conductor: Conductor, report: JobReport) -> None:
+    """Purpose: a finding when a job is seen to have other terms than it was seen with before. What is said first is what it has."""
+    job = conductor.state.jobs.get(report.job)
+    if job is None or report.run or report.terms is None or job.terms_now is None or report.terms == job.terms_now:
+        return
+    changes = altered(job.terms_now, report.terms)
+    if not changes:
+        return
+    why = f"somebody changed it at the scheduler, which does not say who: {in_words(changes)}"
+    value: dict[str, Any] = {"kind": "changed_at_scheduler", "altered": changes}
+    conductor.log("finding", job=report.job, run=job.run, case=job.case, value=value, reason=why)
+
+
+def _limits(job: Job, now: Terms | None) -> tuple[float | None, float | None]:
+    """The time limit that the scheduler first had, and the one that it has."""
+    return (job.terms.time_limit_s if job.terms is not None else None), (now.time_limit_s if now is not None else None)
+
+
+def _other_number(case: Case, report: JobReport) -> str:
     wanted, nodes = case.shape.units, len(names_in(report.nodes)) if report.nodes else 0
-    if nodes in (0, wanted):
-        return report
-    words = f"it ran on {_count(nodes)} ({report.nodes}) and asks for {wanted}: somebody changed it at the scheduler"
-    return structs.replace(report, state="interrupted", message=words)
+    if nodes in (0, wanted) or report.state not in _OWN_END:
+        return ""
+    return f"it ran on {_count(nodes)} ({report.nodes}) and asks for {wanted}"
+
+
+def _other_nodes(state: State, place: Partition, report: JobReport, before: Terms | None, now: Terms | None) -> str:
+    """Whether it ran on nodes of another type, or, in another partition, on any that its own does not have.
+
+    One that grew since it was described is no change.
+    """
+    has, here = names_in(report.nodes) if report.nodes else (), names_in(place.nodes) if place.nodes else ()
+    strange = [node for node in has if node not in here] if here and report.state in _OWN_END else []
+    if not strange:
+        return ""
+    moved = before is not None and now is not None and "partition" in altered(before, now)
+    known, names = strange, [now.partition] if moved and now is not None else []
+    if not moved:
+        others = [one for one in state.index.places.values() if one.cluster == place.cluster and one.type != place.type]
+        theirs = {one.name: set(names_in(one.nodes)) for one in others if one.nodes}
+        known = [node for node in strange if any(node in nodes for nodes in theirs.values())]
+        names = [name for name, nodes in theirs.items() if nodes & set(known)]
+    if not known:
+        return ""
+    where = f"{', '.join(known[:_MOST_NAMED])} of {' and '.join(names)}"
+    return f"it ran on {where}, and asks for nodes of {place.name}"
+
+
+def _other_terms(case: Case, before: Terms | None, now: Terms | None) -> str:
+    """Why the terms on which a job ran are not those that its case asks for, "" where they are, or nobody tells.
+
+    ``before``: those on which the scheduler took it. What it took otherwise then is a rule of the site's.
+    """
+    if now is None:
+        return ""
+    if case.shape.exclusive and now.sharing in (BESIDE, ON_SHARED_CORES):
+        return "other jobs could run on its nodes, and it asks to have them alone"
+    if before is None:
+        return _less(case, now, now)
+    if before.sharing in (ALONE, BESIDE) and now.sharing == ON_SHARED_CORES:
+        return "other jobs could run on its cores, and it asks to have them alone"
+    asked, changed = case.shape.resources, altered(before, now)
+    wanted = {"features": asked.constraint, "gpus": asked.gpus_per_node, "reservation": asked.reservation}
+    others = {name: changed[name] for name, wants in wanted.items() if wants and name in changed}
+    return f"it ran on other terms ({in_words(others)})" if others else _less(case, before, now)
+
+
+def _less(case: Case, before: Terms, now: Terms) -> str:
+    """What it has less of than its case asks for, unless it had no more when the scheduler took it."""
+    shape, asked = case.shape, case.shape.resources
+    tasks, memory = shape.nodes * shape.tasks_per_node, max(asked.memory_bytes, asked.memory_per_cpu_bytes)
+    wanted = Terms(tasks=tasks, cpus=tasks * shape.cpus_per_task, memory_bytes=memory or None)
+    for name, unit in (("tasks", "tasks"), ("cpus", "cores"), ("memory_bytes", "")):
+        asks, has, had = getattr(wanted, name), getattr(now, name), getattr(before, name)
+        if asks is None or has is None or has >= asks or (had is not None and had < has):
+            continue
+        if before is now or had is None or had > has:
+            said = [f"{count} {unit}" if unit else f"{show_bytes(count)} of memory" for count in (has, asks)]
+            return f"it ran with {said[0]}, and asks for {said[1]}"
+    return ""
 
 
 def _count(nodes: int) -> str:

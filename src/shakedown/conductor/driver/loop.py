@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec import to_builtins
+
 from shakedown.checks.doubt import insistent
 from shakedown.checks.judge import judge
 from shakedown.conductor.driver.beside_submitting import hold, look_around, release, take_parts
-from shakedown.conductor.driver.changed_jobs import as_ordered
+from shakedown.conductor.driver.changed_jobs import as_ordered, in_its_time, say_changes
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.doubts import say_doubt
 from shakedown.conductor.driver.gates import log_outcomes
@@ -142,6 +144,8 @@ def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
     """What differs from what was last said of a job becomes an event; no change makes no event."""
     for said in reports:
         report = as_halted(conductor.state, as_ordered(conductor.state, said), conductor.ports.clock.now())
+        report = in_its_time(conductor.state, report)
+        say_changes(conductor, report)
         if _is_news(conductor.state, report):
             say_halt(conductor, report)
             conductor.log("job_report", **_report_fields(conductor.state, report))
@@ -220,6 +224,8 @@ def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
         for_good=report.for_good or None,
         halted_s=report.halted_s or None,
     )
+    if report.terms is not None and not report.run and state.jobs[report.job].terms is None:
+        value["terms"] = to_builtins(report.terms)
     if report.exit_status is not None:
         value["exit"] = report.exit_status
     run = report.run or state.jobs[report.job].run

@@ -52,7 +52,7 @@ _NUMBERS = (
     "repeat attempt elapsed_s halted_s exit started ended began restart seed supersedes epoch not_before now at parts"
 )
 _LISTS = "checks problems failed_nodes components difference orders"
-_TABLES = "output figures failure driver rehearsal rejudged targets counts"
+_TABLES = "output figures failure driver rehearsal rejudged targets counts terms altered"
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_WORDS.split(), (str,)),
     **dict.fromkeys(_NUMBERS.split(), (int, float)),

@@ -15,6 +15,7 @@ from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.engine.state.records import STANDSTILL, MixProgress
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
+from shakedown.model.job_terms import with_altered
 
 
 def finding(state: State, event: Event) -> None:
@@ -42,6 +43,8 @@ def finding(state: State, event: Event) -> None:
         note_room(state, event.time, full=kind == "disk_full", room_at=event.value.get("room_at"))
     elif kind == "drill_due":
         fold_drills.due(state, event)
+    elif kind == "changed_at_scheduler":
+        _changed(state, event)
     elif kind == "cannot_start":
         state.agenda.said_stuck.append(event.value["about"])
     elif kind == "idle_while_pending":
@@ -56,6 +59,13 @@ def finding(state: State, event: Event) -> None:
     elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":
         fold_overrides.count_nodes(state, event)
     _of_a_job(state, event)
+
+
+def _changed(state: State, event: Event) -> None:
+    """Somebody changed what a job asks for, at the scheduler."""
+    job = state.jobs.get(event.job)
+    if job is not None and job.terms_now is not None:
+        job.terms_now = with_altered(job.terms_now, event.value["altered"])
 
 
 def _of_a_job(state: State, event: Event) -> None:

@@ -33,6 +33,7 @@ from shakedown.engine.state.records import SubmitBackoff
 from shakedown.engine.state.retirement import why_unwanted
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
+from shakedown.model.job_terms import terms_of
 from shakedown.model.ports import ENDED, SEEN_HERE
 
 CANCEL_AGAIN_S = 30.0
@@ -269,6 +270,8 @@ def job_report(state: State, event: Event) -> None:
         return
     changed = said != job.report.state
     _note_halt(job, value, event.time)
+    if "terms" in value and job.terms is None:
+        job.terms = job.terms_now = terms_of(value["terms"])
     _note_stuck(state, job, value, event.time)
     fold_guard.count_report(state, job, event)
     if state.pools.left_out and said == "running":

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from shakedown.engine.constraints.blocking import Outlook
 from shakedown.engine.constraints.budgets import waiting_for_licences
 from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.state.job_limits import limit_s
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.phases import NOT_BEGUN
@@ -101,17 +102,13 @@ def _start_of(
     ends = [(now + expected(one.case, one.limit_s), one.units) for one in starting]
     for job in state.jobs.values():
         if job.charged and job.key is not None and job.key.pool == pool and job.phase not in NOT_BEGUN:
-            ends.append((max(now, (job.started or now) + expected(job.case, _limit_s(state, job))), job.key.units))
+            ends.append((max(now, (job.started or now) + expected(job.case, limit_s(state, job))), job.key.units))
     ends.sort()
     for when, freed in ends:
         idle += freed
         if idle >= units:
             return when, float(idle - units)
     return float("inf"), 0.0  # nodes of others, or such as are out, are in its way as well
-
-
-def _limit_s(state: State, job: Job) -> float:
-    return job.bundle.limit_s if job.bundle is not None else state.index.cases[job.case].shape.time_limit_s
 
 
 # ---- what waits ----------------------------------------------------------------------------------------------------------
@@ -149,7 +146,7 @@ def _all(state: State, ahead: Outlook, pool: str) -> Iterator[tuple[_Wanted, boo
     for name in state.job_index.waiting.get(pool, ()):
         job = state.jobs[name]
         if job.key is not None and _waits(job):
-            yield _Wanted(job.id, job.case, _limit_s(state, job), job.key), bool(job.report.note)
+            yield _Wanted(job.id, job.case, limit_s(state, job), job.key), bool(job.report.note)
     for one in ahead.starting.get(pool, ()):
         yield _Wanted("", one.case, one.limit_s, one.key), False
 

@@ -16,6 +16,7 @@ from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.policy import part_recovery as attend_parts
 from shakedown.engine.policy.overlooked_jobs import cancel_if_wanted, look_into
 from shakedown.engine.policy.verdict_facts import verdict_value
+from shakedown.engine.state.job_limits import lengthened_s, limit_s, lowered_s
 from shakedown.engine.state.jobs import Job, PendingResult, Run
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH, Decision
@@ -23,6 +24,7 @@ from shakedown.engine.state.phases import LIVE, JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
+from shakedown.model.job_terms import limit_in_words
 from shakedown.model.ports import AT_LIMIT, KILLED_FROM_OUTSIDE, OVERRAN, OWN_DOING, SEEN_HERE, UNHEARD
 from shakedown.model.units import show_duration
 
@@ -208,14 +210,23 @@ def _is_cut_short(state: State, job: Job, run: Run) -> bool:
     limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
     place = state.index.places.get(pool_of(state, job))
     most = place.time_limit_s if place is not None and place.time_limit_s else limit
+    lowered = lowered_s(job)
+    if 0 < lowered < min(limit, most):  # that was seen, whatever the run's own clock says
+        return True
     return job.report.source != SEEN_HERE and elapsed is not None and elapsed < 0.9 * min(limit, most)
 
 
 def _at_limit(state: State, job: Job) -> str:
     """A scheduler's limit need not be the test's: an administrator may have changed it."""
     limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
+    lowered, lengthened = lowered_s(job), lengthened_s(job)
+    if 0 < lowered < limit:
+        said = f"the scheduler ended it at a time limit of {limit_in_words(lowered)}, to which somebody lowered it"
+        return f"{said}, although it asks for {limit:g} s"
     if elapsed is not None and elapsed < 0.9 * limit:
         return f"the scheduler ended it at a time limit after {elapsed:g} s, although it asks for {limit:g} s"
+    if lengthened:
+        return f"{AT_LIMIT} of {limit_in_words(lengthened)}, which somebody gave it at the scheduler; it asks for {limit:g} s"
     said, began, over = f"{AT_LIMIT} of {limit:g} s", job.started, job.report.facts.get("over")
     if began is None or over is None or over - began <= limit + _LATE_S:
         return said
@@ -289,7 +300,7 @@ def _waiting_entry(state: State, job: Job) -> PendingResult | None:
 def _orphaned(state: State, decision: Decision, job: Job, now: float) -> None:
     """Judged, but perhaps alive: what it holds stays held until a mark, or its time limit, proves it dead."""
     patience_s = state.index.policy.dead_after_s
-    limit = _limit_of(state, job) + patience_s
+    limit = limit_s(state, job) + patience_s
     deadline = max(
         (job.started if job.started is not None else job.since) + limit, state.driver.awake_since + patience_s
     )
@@ -309,10 +320,6 @@ def _orphaned(state: State, decision: Decision, job: Job, now: float) -> None:
             decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
         if now < deadline:
             decision.wake(deadline)
-
-
-def _limit_of(state: State, job: Job) -> float:
-    return (job.bundle.limit_s if job.bundle is not None else 0.0) or state.index.cases[job.case].shape.time_limit_s
 
 
 def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
@@ -346,11 +353,11 @@ def _overdue(state: State, decision: Decision, now: float) -> None:
         if job is None or job.phase != JobPhase.RUNNING or job.report.state != "running" or _is_in_the_queue(job):
             continue
         patience_s = state.index.policy.lost_after_s
-        deadline = max((job.started or 0.0) + _limit_of(state, job) + patience_s, state.driver.awake_since + patience_s)
+        deadline = max((job.started or 0.0) + limit_s(state, job) + patience_s, state.driver.awake_since + patience_s)
         if now < deadline:  # the one in the list was of an earlier start of the job
             decision.wake(deadline)
             continue
-        past = show_duration(now - (job.started or 0.0) - _limit_of(state, job))
+        past = show_duration(now - (job.started or 0.0) - limit_s(state, job))
         said = f"{job.report.source} still says that job {job.scheduler_id or job.id} runs, {past} past its time limit"
         why = f"{said}; nothing else that was asked knows of it"
         if job.bundle:

@@ -59,6 +59,8 @@ def judge_ends(state: State, decision: Decision) -> None:
             unwanted = job.requests.cancel or run.cancelled  # a person's word before the accident's
             verdict = "cancelled" if unwanted else "node_fail"
             _judge(state, decision, job, run, verdict, f"a node it ran on failed: {words}")
+        elif run.facts.get("state") == "interrupted":
+            _judge(state, decision, job, run, "interrupted", words)
         else:
             why = words or "its directory, its output or its payload could not be opened on the node"
             _judge(state, decision, job, run, "submit_failed", why)

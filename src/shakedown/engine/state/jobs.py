@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from shakedown.engine.state.phases import BuildPhase, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.plan import QueueKey
+from shakedown.model.job_terms import Terms
 
 _NO_PARTS: Mapping[str, None] = {}
 
@@ -191,7 +192,8 @@ class Job:
     what is given back), ``loads`` (of budgets, targets by their own names), ``targets`` (budget -> target), ``charged`` (it may
     start, and its units and loads are reserved). ``node``: the one that it must have, by its number in its pool from 1, 0 = any.
     ``after``: the job that must end before this one may start; ``successor``: the job that waits for this one. ``overtaken``: units
-    of jobs that were ordered later and began before it.
+    of jobs that were ordered later and began before it. ``terms``: what it asks for, as the scheduler had it when it was first
+    seen; ``terms_now``: with what somebody changed since.
     """
 
     id: str
@@ -225,6 +227,8 @@ class Job:
     report: JobReport = field(default_factory=JobReport)
     requests: JobRequests = field(default_factory=JobRequests)
     bundle: JobBundle | None = None
+    terms: Terms | None = None
+    terms_now: Terms | None = None
 
     @property
     def parts(self) -> Mapping[str, None]:

@@ -429,6 +429,7 @@ def _report(
         began=_began(ours, times) if state not in ("queued", "requeued") else None,
         over=_end(times) if over else None,
         halted_s=_halted_s(row) if state in OVER else None,
+        terms=row.terms if row is not None and state != "requeued" else None,
     )
 
 

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, QUEUE_FIELDS, SEPARATOR
+from shakedown.model.job_terms import ALONE, BESIDE, NO_LIMIT_S, ON_SHARED_CORES, Terms
+from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, FIRST_OF_TERMS, QUEUE_FIELDS, SEPARATOR
 
 _LONGEST = 300  # characters of a sentence of somebody else's
 _NOTHING = frozenset({"", "(null)", "None", "none", "N/A", "n/a", "Unknown", "unknown", "None assigned"})
 _KEY = re.compile(r"(?:^| )([A-Za-z][A-Za-z0-9_/:\[\]]*)=")
 _OUT = re.compile(r"down|drain|fail|error|inval|unk|\S+\*$", re.IGNORECASE)  # states in which a node is given nothing
 _DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,6}):)?(\d{1,2}):(\d{2})", re.ASCII)
+_MEMORY = re.compile(r"(\d{1,12}(?:\.\d{1,3})?)([KMGTP]?)[nc]?", re.ASCII)
+_SHARING = {"NO": ALONE, "OK": BESIDE, "YES": ON_SHARED_CORES}
 _ID = re.compile(r"\d+(?:_\d+|\+\d+)?(?:;[\w.-]+)?")
 
 
@@ -34,6 +37,7 @@ class QueueRow(Struct, frozen=True):
     end: float | None = None
     cluster: str = ""
     used_s: float | None = None
+    terms: Terms | None = None
 
 
 class Record(Struct, frozen=True):
@@ -96,12 +100,13 @@ def babble(text: str) -> str:
 
 
 def queue_rows(text: str, cluster: str = "") -> list[QueueRow]:
-    """Purpose: the rows of squeue. A header ("CLUSTER: x") or a torn line is no row."""
+    """Purpose: the rows of squeue. A header ("CLUSTER: x") or a torn line is no row; one that is torn in its terms has none."""
     names = [name for name, _ in QUEUE_FIELDS]
+    least = names.index(FIRST_OF_TERMS)
     rows = []
     for line in text.split("\n"):
         cells = [cell.strip() for cell in line.split(SEPARATOR)]
-        if len(cells) < len(names) or not cells[0]:
+        if len(cells) < least or not cells[0]:
             continue
         value = dict(zip(names, cells, strict=False))
         rows.append(
@@ -117,9 +122,38 @@ def queue_rows(text: str, cluster: str = "") -> list[QueueRow]:
                 end=seconds(value["end"]),
                 cluster=cluster,
                 used_s=duration(value["used"]),
+                terms=_terms(value) if len(cells) > len(names) else None,
             )
         )
     return rows
+
+
+def _terms(value: dict[str, str]) -> Terms:
+    """What the job asks for. While it is completing, Slurm counts only the nodes and cores that are not clean yet."""
+    completing = value["state"].startswith("COMPLETING")
+    return Terms(
+        partition=_word(value["partition"]),
+        time_limit_s=NO_LIMIT_S if value["time_limit"] == "UNLIMITED" else duration(value["time_limit"]),
+        nodes=None if completing else _count(value["node_count"]),
+        tasks=_count(value["tasks"]),
+        cpus=None if completing else _count(value["cpus"]),
+        memory_bytes=memory(value["memory"]),
+        sharing=_SHARING.get(value["sharing"], _word(value["sharing"]).lower()),
+        wants=_word(value["wants"]),
+        features=_word(value["features"]),
+        gpus=_word(value["gpus"]),
+        reservation=_word(value["reservation"]),
+        qos=_word(value["qos"]),
+        account=_word(value["account"]),
+    )
+
+
+def memory(word: str) -> float | None:
+    """Purpose: bytes from "100M" or "1.50G"; None for 0, with which nothing, or all of a node, is asked for."""
+    match = _MEMORY.fullmatch(word)
+    if match is None:
+        return None
+    return float(match[1]) * 1024 ** (1 + "KMGTP".index(match[2] or "M")) or None
 
 
 def records(text: str) -> list[Record]:
@@ -260,6 +294,10 @@ def last_words(text: str) -> Iterator[str]:
 
 def _word(text: str) -> str:
     return "" if text in _NOTHING else clean(text)
+
+
+def _count(word: str) -> int | None:
+    return int(word) if _is_number(word) else None
 
 
 def _is_number(word: str) -> bool:

@@ -21,7 +21,21 @@ QUEUE_FIELDS = (
     ("start", "StartTime"),
     ("end", "EndTime"),
     ("used", "TimeUsed"),  # without the time for which it was suspended
+    ("partition", "Partition"),
+    ("time_limit", "TimeLimit"),
+    ("node_count", "NumNodes"),
+    ("tasks", "NumTasks"),
+    ("cpus", "NumCPUs"),
+    ("memory", "MinMemory"),  # of a node or of a core, as the job asks
+    ("sharing", "OverSubscribe"),  # NO: its nodes are its own; OK: its cores are; YES: it may share them
+    ("wants", "ReqNodes"),  # the nodes that it must not have have no field in 22.05
+    ("features", "Feature"),
+    ("gpus", "tres-per-node"),
+    ("reservation", "Reservation"),
+    ("qos", "QOS"),
+    ("account", "Account"),
 )
+FIRST_OF_TERMS = "partition"  # from here on they are terms of the job
 ACCOUNT_FIELDS = ("JobID", "JobName", "State", "ExitCode", "NodeList", "Submit", "Start", "End", "Reason")
 
 # Times come as seconds since 1970 instead of words in a time zone.

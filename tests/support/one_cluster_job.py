@@ -1,0 +1,76 @@
+"""A job of one run on a cluster, and what its scheduler says of it, told second by second by a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import replace
+from stage import Campaign, small_document
+
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.loop import log_reports
+from shakedown.engine import decide
+from shakedown.model.events import Event
+from shakedown.model.nouns import Document, NodeType, Partition
+from shakedown.model.ports import JobReport
+
+SUSPENDED = "it is suspended"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def one_run(figures: bool, shape: Mapping[str, Any] = NOTHING) -> Document:
+    """One result of one case on one node, beside a partition of another type."""
+    document = small_document(tests=1, repeats=1)
+    tests = tuple(replace(test, figures=test.figures if figures else ()) for test in document.tests)
+    (cluster,) = document.system.clusters
+    cluster = replace(cluster, partitions=(*cluster.partitions, Partition("gpu", "c", "g[1-2]", 2, "fat")))
+    system = replace(
+        document.system, clusters=(cluster,), node_types=(*document.system.node_types, NodeType("fat", cores=8))
+    )
+    cases = tuple(replace(case, shape=replace(case.shape, **shape)) for case in document.cases)
+    return replace(document, tests=tests, cases=cases, system=system)
+
+
+class Story:
+    """A job of one run that a cluster has begun, told second by second; ``first``: what is said of it before that."""
+
+    def __init__(
+        self, figures: bool = False, shape: Mapping[str, Any] = NOTHING, first: Mapping[str, Any] = NOTHING
+    ) -> None:
+        self.campaign = Campaign(one_run(figures, shape))
+        self.conductor: Conductor = self.campaign._conductor(100)
+        self.conductor.watch = None
+        self.conductor.log("campaign_start", value={"campaign": "toy"})
+        self.conductor.log("driver_start")
+        for order in decide(self.conductor.state, self.conductor.state.time).orders:
+            self.conductor.log(order.event)
+        self.conductor.log("submit_accepted", job="j000001", value={"id": "7"})
+        self.begin = self.campaign.clock.now()
+        if first:
+            self.said("queued", 0.0, **first)
+        self.said("running", 0.0, **first)
+
+    def said(self, state: str, at: float, **more: Any) -> None:
+        self.campaign.clock._now = self.begin + at
+        log_reports(self.conductor, [JobReport("j000001", state, "queue", "7", **more)])
+
+    def events(self, name: str) -> list[Event]:
+        self.conductor.commit()
+        return [event for event in self.campaign.log.events() if event.event == name]
+
+    def halts(self) -> list[tuple[str, Any]]:
+        told = [event.value for event in self.events("finding")]
+        return [(value["kind"], value.get("halted_s", value.get("state"))) for value in told]
+
+    def end(self) -> Event:
+        return self.events("job_report")[-1]
+
+    def loads(self) -> dict[str, float]:
+        return dict(self.conductor.state.jobs["j000001"].loads)
+
+    def verdicts(self) -> list[Event]:
+        """Those that are due now."""
+        orders = [order.event for order in decide(self.conductor.state, self.conductor.state.time).orders]
+        return [event for event in orders if event.event == "verdict"]
