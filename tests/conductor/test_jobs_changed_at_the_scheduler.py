@@ -125,16 +125,23 @@ def test_terms_that_are_first_seen_when_it_is_over_are_held_against_the_case() -
 
 
 @pytest.mark.parametrize(
-    ("nodes", "partition", "words"),
+    ("nodes", "now", "words"),
     [
-        ("g1", "batch", "it ran on g1 of gpu, and asks for nodes of batch"),  # of another type
-        ("x7", "special", "it ran on x7 of special, and asks for nodes of batch"),  # which the plan does not know
-        ("n2", "debug", ""),  # one of its own
-        ("n9", "batch", ""),  # the partition grew
+        ("g1", {}, "it ran on g1 of gpu, and asks for nodes of batch"),  # of another type
+        (
+            "x7",
+            {"partition": "special"},
+            "it ran on x7 of special, and asks for nodes of batch",
+        ),  # which the plan does not know
+        ("n2", {"partition": "debug"}, ""),  # one of its own
+        ("n9", {"wants": "n9"}, "it ran on n9, and asks for nodes of batch"),  # to which somebody sent it
+        ("n9", {}, ""),  # the partition grew
     ],
 )
-def test_a_run_on_nodes_of_another_partition_is_no_result_of_its_case(nodes: str, partition: str, words: str) -> None:
-    story = ended({}, TAKEN, replace(TAKEN, partition=partition), nodes=nodes)
+def test_a_run_on_nodes_of_another_partition_is_no_result_of_its_case(
+    nodes: str, now: dict[str, Any], words: str
+) -> None:
+    story = ended({}, TAKEN, replace(TAKEN, **now), nodes=nodes)
     assert story.end().value["state"] == ("interrupted" if words else "completed")
     assert words in story.end().reason
 

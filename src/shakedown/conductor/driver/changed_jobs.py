@@ -98,7 +98,7 @@ def _other_number(case: Case, report: JobReport) -> str:
 
 
 def _other_nodes(state: State, place: Partition, report: JobReport, before: Terms | None, now: Terms | None) -> str:
-    """Whether it ran on nodes of another type, or, in another partition, on any that its own does not have.
+    """Whether it ran on nodes of another type; or, where it was sent elsewhere, on any that its own partition does not have.
 
     One that grew since it was described is no change.
     """
@@ -106,16 +106,16 @@ def _other_nodes(state: State, place: Partition, report: JobReport, before: Term
     strange = [node for node in has if node not in here] if here and report.state in _OWN_END else []
     if not strange:
         return ""
-    moved = before is not None and now is not None and "partition" in altered(before, now)
-    known, names = strange, [now.partition] if moved and now is not None else []
-    if not moved:
+    moved = altered(before, now) if before is not None and now is not None else {}
+    known, names = strange, [str(moved["partition"][1])] if "partition" in moved else []
+    if not moved.keys() & {"partition", "wants"}:
         others = [one for one in state.index.places.values() if one.cluster == place.cluster and one.type != place.type]
         theirs = {one.name: set(names_in(one.nodes)) for one in others if one.nodes}
         known = [node for node in strange if any(node in nodes for nodes in theirs.values())]
         names = [name for name, nodes in theirs.items() if nodes & set(known)]
     if not known:
         return ""
-    where = f"{', '.join(known[:_MOST_NAMED])} of {' and '.join(names)}"
+    where = ", ".join(known[:_MOST_NAMED]) + (f" of {' and '.join(names)}" if names else "")
     return f"it ran on {where}, and asks for nodes of {place.name}"
 
 
