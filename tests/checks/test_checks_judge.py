@@ -108,6 +108,22 @@ def test_a_test_may_ask_for_another_exit_status(argument: str, exit_status: int,
     assert judgement.checks == (CheckResult(f"exit is {argument}", outcome == "passed", fault),)
 
 
+KILLED = "srun: error: n002: task 1: Killed"
+
+
+@pytest.mark.parametrize(
+    ("test", "exit_status", "outcome"),
+    [
+        (Test("t"), 0, ("failed", f"ranks of a step were lost, although its exit status is 0: {KILLED}")),
+        (exit_check("0"), 0, ("failed", f"ranks of a step were lost, although its exit status is 0: {KILLED}")),
+        (exit_check("any"), 0, ("passed", "exit status 0")),  # it means to lose some
+        (exit_check("7"), 7, ("passed", "exit status 7")),
+    ],
+)
+def test_a_step_that_lost_ranks_has_not_passed(test: Test, exit_status: int, outcome: tuple[str, str]) -> None:
+    assert verdict(test, report(exit_status), Evidence("r", lost_ranks=KILLED)) == outcome
+
+
 def test_checks_are_listed_in_the_order_written() -> None:
     checks = (Check("exit", "", "0", "exit is 0"), CONTAINS)
     judgement = judge(CASE, Test("t", checks=checks), report(), Evidence("r", (HELD,)))

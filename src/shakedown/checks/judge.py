@@ -1,10 +1,10 @@
 """The verdict on a run that ended: its report and its evidence against its test. ``judge`` is the way in.
 
-failed: the exit status is not the one the test asks for. incorrect: a check does not hold, cannot be decided, or a
-required figure is missing. undetermined: no check is known not to hold, and something could not be read or judged for a
-reason that is neither the run's nor its test's; or it would be failed or incorrect, and a disk was full while it ran; or it would
-pass, and its own marks are not believed (``doubt`` in its output): then it is failed once that has happened too often.
-performance: all of that is well, but a figure lies outside a frozen
+failed: the exit status is not the one the test asks for, or it is 0 although a launcher says that ranks were lost.
+incorrect: a check does not hold, cannot be decided, or a required figure is missing. undetermined: no check is known not to hold,
+and something could not be read or judged for a reason that is neither the run's nor its test's; or it would be failed or
+incorrect, and a disk was full while it ran; or it would pass, and its own marks are not believed (``doubt`` in its output): then
+it is failed once that has happened too often. performance: all of that is well, but a figure lies outside a frozen
 contract row that judges runs. passed: all is well. A report of another end (timeout, node_fail...) names the verdict itself.
 """
 
@@ -146,6 +146,8 @@ def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, st
         words = (report.message.strip(), _last_words(report, evidence.excerpt))
         fault = _with_words(fault, "; ".join(word for word in words if word))
         return _nobody_knows(full, fault) if full else ("failed", fault)
+    if evidence.lost_ranks and _status(report) == 0 and "any" not in _wanted_exits(test):
+        return "failed", f"ranks of a step were lost, although its exit status is 0: {printable(evidence.lost_ranks)}"
     wrong = _what_is_wrong(test, evidence)
     if _is_undetermined(test, evidence):
         way_out = _GONE if "lost" in report.output else _AGAIN

@@ -95,7 +95,7 @@ CHECKS: tuple[CheckKind, ...] = (
         "exit",
         (
             ("exit is N", "the exit status is N; several mean any of them. Without it: `exit is 0`"),
-            ("exit is any", "whatever the exit status"),
+            ("exit is any", "whatever the exit status, and also where a launcher says that ranks were lost"),
         ),
         subjects=("exit",),
         argument="words",

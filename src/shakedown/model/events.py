@@ -38,7 +38,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 VERDICTS: Final[dict[str, str]] = {
     "passed": "It ran to its end and every check and figure was there.",
-    "failed": "It ended with an error: an exit status, a signal, a message.",
+    "failed": "It ended with an error: an exit status, a signal, a message, ranks that its launcher lost.",
     "incorrect": "It ran to its end, but its answer is wrong or missing.",
     "performance": "It ran to its end correctly, but outside the bounds frozen at the start.",
     "timeout": "It was ended at its time limit.",

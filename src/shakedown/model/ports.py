@@ -305,6 +305,7 @@ class Evidence(Struct, frozen=True):
 
     ``figures``: name -> value in the unit of its spec; a figure that is not there is missing, not zero.
     ``problems``: sentences about what could not be read: too large, too slow, not text.
+    ``lost_ranks``: a launcher's words in the output that ranks of a step were lost, "" where it has none.
     ``trouble``: why something could not be looked at although nothing is wrong with the run or its test (a disk that gives
     an error, a worker that was stopped); "" where there was no such trouble.
     """
@@ -318,6 +319,7 @@ class Evidence(Struct, frozen=True):
         None  # what the most telling line says, should it be judged to have failed; None: not looked at
     )
     trouble: str = ""
+    lost_ranks: str = ""
     sums: dict[str, Any] = field(
         default_factory=dict
     )  # of an output whose pointer has none: what is added to the pointer

@@ -1,4 +1,4 @@
-"""What srun and slurmstepd write into an output when a step of a job was given up. Pure."""
+"""What launchers write into an output when a step of a job was given up, or ranks of it were lost. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from msgspec import Struct
 from shakedown.model.shared_nodes import names_in
 
 _LONGEST = 200  # characters of their sentence
+_NEAR = 800  # characters of a line in which they stand
 # The most telling first: who names a node, then who says why, then who only says that it is over.
 _WORDS = (
     re.compile(r"^srun: error: Task launch for \S+ failed on node (?P<nodes>\S+): .*"),
@@ -17,7 +18,34 @@ _WORDS = (
     re.compile(r"^slurmstepd\S*: error: \*\*\* STEP .* DUE TO NODE FAILURE.*"),
     re.compile(r"^srun: error: Unable to create step\b.*"),
     re.compile(r"^srun: error: Application launch failed: .*"),
+    re.compile(r"^srun: error: Timed out waiting for job step to complete.*"),
     re.compile(r"^srun: Job step aborted\b.*"),
+)
+_OPEN_MPI = "(?:mpirun|mpiexec|orterun|prterun|prun)"
+# What a launcher writes of ranks that were lost, and of nothing else; each with a text without which no line need be looked at. A
+# step that is terminated or cancelled lost none: a script ends a step of its own so, which it needs no more. Nor did one whose
+# ranks ended with an exit status, which the launcher hands on.
+_LOST = (
+    ("srun: error: ", re.compile(r"srun: error: \S+: tasks? [\d,\[\]-]+: (?!Exited with exit code|Terminated).*")),
+    ("srun: error: Timed out", re.compile(r"srun: error: Timed out waiting for job step to complete.*")),
+    ("srun: error: Task launch", re.compile(r"srun: error: Task launch for .* failed on node .*")),
+    ("srun: error: Application", re.compile(r"srun: error: Application launch failed: .*")),
+    ("srun: error: Unable to create", re.compile(r"srun: error: Unable to create step\b.*")),
+    ("srun: error: Node failure", re.compile(r"srun: error: Node failure on .*")),
+    ("io error with slurmstepd", re.compile(r"srun: error: .*: aborting, io error with slurmstepd on node .*")),
+    ("slurmstepd", re.compile(r"slurmstepd[^\s:]*: error: (?:Detected \d+ oom.kill event|.* being killed\b).*", re.I)),
+    ("slurmstepd", re.compile(r"slurmstepd[^\s:]*: error: \*\*\* STEP .* DUE TO NODE FAILURE.*")),
+    (
+        " noticed that process rank ",
+        re.compile(rf"{_OPEN_MPI} noticed that process rank .* exited on signal (?!15\b).*"),
+    ),
+    (" noticed that the job aborted", re.compile(rf"{_OPEN_MPI} noticed that the job aborted.*")),
+    ("TE has lost communication", re.compile(r"(?:ORTE|PRTE) has lost communication with a remote daemon.*")),
+    ("unable to reliably start", re.compile(r"(?:ORTE|PRTE) was unable to reliably start one or more daemons.*")),
+    ("THE EXIT STRING: ", re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (?!Terminated).*")),
+    ("KILLED BY SIGNAL: ", re.compile(r"=\s+KILLED BY SIGNAL: (?!15\b)\d+.*")),
+    ("assert (!closed) failed", re.compile(r"\[proxy:\S+@\S+\] .*assert \(!closed\) failed.*")),
+    ("[NID ", re.compile(r"\[NID \d+\] .*(?:initiated application termination|OOM killer terminated this process).*")),
 )
 
 
@@ -26,6 +54,21 @@ class Step(Struct, frozen=True):
 
     words: str
     nodes: tuple[str, ...] = ()
+
+
+def lost_ranks(output: str) -> str:
+    """Purpose: in whose words ranks of a step were lost, as a launcher writes at the beginning of a line; "" where none says so."""
+    first = len(output), ""
+    for text, pattern in _LOST:
+        at = output.find(text)
+        while 0 <= at < first[0]:
+            begin = output.rfind("\n", max(0, at - _NEAR), at) + 1
+            line = output[begin : begin + _NEAR].partition("\n")[0] if begin or at < _NEAR else ""
+            if pattern.match(line):
+                first = begin, line
+                break
+            at = output.find(text, at + len(text))
+    return "".join(c if c.isprintable() else " " for c in first[1].rstrip())[:_LONGEST]
 
 
 def broken_step(output: str) -> Step | None:

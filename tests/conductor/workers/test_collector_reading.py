@@ -46,6 +46,22 @@ def test_checks_and_figures_come_from_the_slice_of_the_pack_that_is_the_runs_own
     assert evidence.excerpt == '{"triad": {"gb_s": 2.5}}\nspeed = 3\ndone'
 
 
+LOST = b"srun: error: n002: task 1: Killed\n"
+
+
+@pytest.mark.parametrize(
+    ("test", "output", "found"),
+    [
+        (Test("t"), b"hello\n" + LOST + b"more\n" * 2000, True),  # nothing else asks for the output
+        (Test("t"), LOST + b"more\n" * 20_000, False),  # so that only its end is read
+        (Test("t", checks=(on("output", "contains", "more"),)), LOST + b"more\n" * 20_000, True),
+        (Test("t"), b"", False),
+    ],
+)
+def test_what_a_launcher_says_of_lost_ranks_is_evidence(room: Room, test: Test, output: bytes, found: bool) -> None:
+    assert room.one(room.order(test, output)).lost_ranks == ("srun: error: n002: task 1: Killed" if found else "")
+
+
 def test_the_exit_status_is_left_to_the_judge(room: Room) -> None:
     assert room.one(room.order(Test("t", checks=(Check("exit", "", "0", "exit is 0"),)), b"x")).checks == ()
 

@@ -23,6 +23,7 @@ from shakedown.events.plain_files import LINK_CHARACTERS, link_of
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
 from shakedown.model.recorded import Recorded
+from shakedown.model.steps import lost_ranks
 from shakedown.schedulers.output_sums import (
     UNSURE,
     make_durable,
@@ -44,6 +45,7 @@ TOO_MANY_LEFT = (
 _PATTERN = re.compile(r"[*?\[]")
 _CHUNK = 1 << 20
 _EXCERPT_BYTES = 16 << 10
+_LAUNCHER_BYTES = 64 << 10  # where a launcher's words are looked for, if nothing else asked for the whole output
 _KINDS = {
     stat.S_IFIFO: "a fifo",
     stat.S_IFCHR: "a device",
@@ -181,6 +183,12 @@ class RunReader:
             if isinstance(known, Missing):
                 self._known["output"] = self.noted(known)  # worth a sentence, though no check asked for it
         return excerpt(known) if isinstance(known, Text) else ""
+
+    def lost_ranks(self) -> str:
+        """Purpose: in whose words a launcher says that ranks were lost, in all that was read of the output, or else in its end."""
+        known = self._known.get("output") or self._read_output(_LAUNCHER_BYTES)
+        found = (lost_ranks(part) for part in known.parts) if isinstance(known, Text) else ()
+        return next(filter(None, found), "")
 
     def parts(self, head: int, tail: int) -> tuple[str, ...]:
         """Purpose: the beginning and the end of the output, at most so many bytes of each, or what was read of it anyway."""

@@ -264,6 +264,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
     """Evidence small enough to travel: whatever was quoted from an output is cut."""
     last_lines = within(limits.excerpt, reader.excerpt) or ""
     sums = within(limits.excerpt, reader.sums) or {}
+    lost = within(limits.excerpt, reader.lost_ranks) or ""
     checks = [result for result in results if isinstance(result, CheckResult)]
     taken = [one for result in results if not isinstance(result, CheckResult) for one in result]
     problems = [figure.problem for figure in taken if figure.problem] + reader.problems()
@@ -275,6 +276,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
         tuple((figure.name, figure.value) for figure in taken if figure.value is not None),
         tuple(cut(printable(problem), PROBLEM_LIMIT) for problem in problems),
         last_lines,
+        lost_ranks=lost,
         trouble=cut(printable(reader.trouble[0]), PROBLEM_LIMIT) if reader.trouble else "",
         sums=sums,
         recorded=reader.recorded,

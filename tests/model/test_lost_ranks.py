@@ -1,0 +1,78 @@
+"""What launchers write of ranks that were lost, and what is not taken for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from shakedown.model.steps import broken_step, lost_ranks
+
+TIMED_OUT = "srun: error: Timed out waiting for job step to complete"
+LOST = (
+    TIMED_OUT,
+    "srun: error: n002: task 1: Killed",
+    "srun: error: n[001-002]: tasks 0-3: Segmentation fault (core dumped)",
+    "srun: error: n001: tasks 0,2: Out Of Memory",
+    "srun: error: Task launch for StepId=7.0 failed on node n002: Communication connection failure",
+    "srun: error: Application launch failed: Communication connection failure",
+    "srun: error: Unable to create step for job 9: Requested nodes are busy",
+    "srun: error: Node failure on n003",
+    "srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node 1",
+    "slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed.",
+    "slurmstepd-n001: error: Detected 2 oom-kill event(s) in step 12.0 cgroup.",
+    "slurmstepd: error: StepId=12.0 exceeded memory limit (2 > 1), being killed",
+    "slurmstepd: error: *** STEP 12.0 ON n001 CANCELLED AT 2026-01-01T00:00:00 DUE TO NODE FAILURE, SEE SLURMCTLD LOG",
+    "mpirun noticed that process rank 3 with PID 0 on node n002 exited on signal 9 (Killed).",
+    "prterun noticed that process rank 1 with PID 99 on node n002 exited on signal 11 (Segmentation fault: 11).",
+    "mpirun noticed that the job aborted, but has no info as to the process",
+    "ORTE has lost communication with a remote daemon.",
+    "PRTE has lost communication with a remote daemon.",
+    "PRTE was unable to reliably start one or more daemons.",
+    "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)",
+    "=   KILLED BY SIGNAL: 9 (Killed)",
+    "[proxy:0:1@n002] HYD_pmcd_pmip_control_cmd_cb (pmip_cb.c:480): assert (!closed) failed",
+    "[NID 00012] 2026-01-01 00:00:00 Apid 4: initiated application termination",
+    "[NID 00012] 2026-01-01 00:00:00 Apid 4: OOM killer terminated this process.",
+)
+OTHERS = (
+    "srun: error: n001: task 0: Exited with exit code 3",  # it hands that on
+    "srun: error: n001: task 0: Terminated",  # a script ended a step that it needed no more
+    "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.",
+    "slurmstepd: error: *** STEP 12.1 ON n001 CANCELLED AT 2026-01-01T00:00:00 ***",
+    "srun: Job 12 step creation temporarily disabled, retrying (Requested nodes are busy)",
+    "srun: warning: can't honor --ntasks-per-node set to 4",
+    "mpirun noticed that process rank 3 with PID 0 on node n002 exited on signal 15 (Terminated).",
+    "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Terminated (signal 15)",
+    "=   KILLED BY SIGNAL: 15 (Terminated)",
+    "my log: srun: error: n002: task 1: Killed",  # the application's own text
+    "  srun: error: n002: task 1: Killed",
+    "0: srun: error: n002: task 1: Killed",
+    "we write what slurmstepd: error: would, being killed",
+    "the sentence 'mpirun noticed that process rank 3 exited on signal 9' is tested here",
+    "",
+)
+
+
+@pytest.mark.parametrize("line", LOST)
+@pytest.mark.parametrize("around", ["{}", "hello\n{}\nbye\n", "x" * 5000 + "\n{}\n" + "y" * 5000])
+def test_a_launchers_words_of_ranks_that_were_lost(line: str, around: str) -> None:
+    assert lost_ranks(around.format(line)) == line
+
+
+@pytest.mark.parametrize("line", OTHERS)
+def test_other_words_are_not_taken_for_them(line: str) -> None:
+    assert lost_ranks(f"hello\n{line}\nbye\n") == ""
+
+
+def test_the_first_of_several_is_said_short_and_printable() -> None:
+    first = "srun: error: n002: task 1: Killed\x1b[0m" + "x" * 900
+    said = lost_ranks(f"{first}\n{TIMED_OUT}\n")
+    assert said.startswith("srun: error: n002: task 1: Killed [0mxx") and len(said) == 200
+
+
+def test_a_line_of_megabytes_is_passed_over_in_a_moment() -> None:
+    """It is an amount of work, not a time, that is bounded: nothing is looked for further back than a launcher's line is long."""
+    assert lost_ranks("a slurmstepd [NID srun: error: " * 100_000 + f"\n{TIMED_OUT}\n") == TIMED_OUT
+
+
+def test_a_step_that_was_waited_for_in_vain_is_looked_into() -> None:
+    assert broken_step(f"hello\n{TIMED_OUT}\n") is not None
