@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
 from typing import Any
 
 import msgspec
@@ -226,6 +227,29 @@ def test_a_file_that_is_none_is_the_runs_fault_and_such_a_reference_is_not() -> 
     held, told = said(good, b"not hdf5", absolute=1.0, format="hdf5")
     assert held is None
     assert told.startswith("the reference cannot be read as HDF5: ")
+
+
+@pytest.mark.parametrize("before", [None, "7"])
+def test_reading_variables_leaves_the_environment_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    """What is started later inherits it: a driver that finds a variable more begins an epoch."""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if before is not None:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", before)
+    environment = dict(os.environ)
+    while_loaded = []
+
+    def load(name: str) -> Any:
+        while_loaded.append(os.environ.get("OPENBLAS_NUM_THREADS"))
+        return really(name)
+
+    really = importlib.import_module
+    data = hdf5(a=numpy.zeros(2))
+    monkeypatch.setattr(importlib, "import_module", load)
+    assert said(data, data, absolute=1.0, format="hdf5") == (True, "")
+    assert while_loaded and set(while_loaded) == {before or "1"}
+    assert dict(os.environ) == environment
 
 
 @pytest.mark.parametrize(("form", "library"), [("netcdf", "netCDF4"), ("hdf5", "h5py")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
@@ -11,6 +12,7 @@ from typing import Any
 from shakedown.model.number_rows import UnreadableNumbers
 
 _LIBRARIES = {"netcdf": "netCDF4", "hdf5": "h5py"}
+_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 class LibraryMissing(Exception):
@@ -33,15 +35,28 @@ def read_variables(data: bytes, form: str, subject: str) -> dict[str, Any]:
 
 
 def _library(form: str) -> Any:
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # each thread of it would take from the memory that a worker may have
     try:
-        return importlib.import_module(_LIBRARIES[form])
+        with _one_thread():
+            return importlib.import_module(_LIBRARIES[form])
     except ImportError as error:
         raise LibraryMissing(
             f"Python's {_LIBRARIES[form]} is not installed where Shakedown runs: pip install 'shakedown[{form}]'"
         ) from error
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """OpenBLAS, which comes with the libraries, reads how many threads it begins when it is loaded: each would take from the memory
+    that a worker may have. The variable stays not set for what is started later, which inherits it.
+    """
+    if _THREADS in os.environ:
+        yield
+        return
+    os.environ[_THREADS] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(_THREADS, None)
 
 
 def _of_netcdf(library: Any, data: bytes) -> Iterator[tuple[str, Any]]:
