@@ -77,7 +77,7 @@ def mpi_of_compiler(toolchain: Toolchain | None, around: Surroundings) -> str:
     """
     if loads_software(toolchain):
         return ""
-    place = around.place(_compiler(toolchain))
+    place = around.place(compiler_for_mpi(toolchain))
     if not place:
         return ""
     return mpi_beside(place, around) or told(around.said(place, "-show"))
@@ -95,7 +95,8 @@ def told(text: str) -> str:
     return next((name for name, pattern in _TOLD if pattern.search(text)), "")
 
 
-def _compiler(toolchain: Toolchain | None) -> str:
+def compiler_for_mpi(toolchain: Toolchain | None) -> str:
+    """Purpose: the program with which a toolchain compiles what uses MPI."""
     if toolchain is None:
         return "mpicc"
     words = [dict(toolchain.environment).get("CC_MPI", ""), toolchain.cc, toolchain.cxx, toolchain.fc]

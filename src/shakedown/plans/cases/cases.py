@@ -24,6 +24,7 @@ from shakedown.plans.cases.references import Freezer
 from shakedown.plans.cases.resources import asked, too_little, with_licences
 from shakedown.plans.cases.scaling import with_scaling
 from shakedown.plans.cases.software import loading, loads_software, with_software
+from shakedown.plans.cases.tracing import check_trace, traced, tracer_compiler, with_tracer
 from shakedown.plans.cases.workplaces import workplace
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
@@ -113,6 +114,7 @@ class _Maker:
         self.work: list[tuple[str, float]] = []  # (case, amount of work), where the test says how it grows
         _check_stage(test, context)
         _check_container(test, context)
+        check_trace(test, context)
         if "files" in test.values["run"]:
             self.files, absent = input_files(test, context.library, context.around, context.problems)
             self.absent = [f"{absent} is not on this machine"] if absent else []
@@ -167,9 +169,9 @@ class _Maker:
         self._note_work(ident, names)
         loads = with_licences(self.filler, stage, names, self.filler.loads(names))
         place_of_work = workplace(self.filler, loads, names)
-        build = self._build_key(stage, toolchain, names)
         container = self.filler.container(stage, names, self._seen_inside(), self._is_here(stage, toolchain))
         launch = self.filler.launch(stage, shape, toolchain, self.build, names, container)
+        build = self._build_key(stage, toolchain, names)
         script = self.filler.text(("run", "command"), self.filler.run["command"], names).rstrip()
         environment = self.filler.environment(stage, shape, toolchain, names)
         checks, figures = own_evidence(self.noun, names, self._look_at, self.freezer)
@@ -260,11 +262,17 @@ class _Maker:
         return ("parameters", parameter, written.index(value)) if known else ("parameters", parameter)
 
     def _build_key(self, stage: Stage, toolchain: Toolchain | None, names: Names) -> str:
-        if self.build is None:
+        plan = self.build
+        if self.filler.traced(names):
+            plan = with_tracer(plan, self._tracer_compiler(toolchain), self.context)
+        if plan is None:
             installs = toolchain is not None and toolchain.spack.install
             return installation_for(toolchain, self.context).key if toolchain and installs else ""
         self.filler.at = ("build", "run")
-        return build_for(self.build, stage, toolchain, names, self.context).key
+        return build_for(plan, stage, toolchain, names, self.context).key
+
+    def _tracer_compiler(self, toolchain: Toolchain | None) -> str:
+        return tracer_compiler(self.build, toolchain, self.filler.programs, self.filler.mpi, self.context)
 
     def _reasons(
         self, stage: Stage, shape: Shape, toolchain: Toolchain | None, names: Names, launch: Launch | None
@@ -290,6 +298,8 @@ class _Maker:
         if build is not None and (stage.local or not build.in_job):
             tools += _KERNEL_TOOLS if build.kernel else ()
             tools += compilers_of(build, toolchain or Toolchain(""), names)
+        if self.filler.traced(names) and (build is None or stage.local or not build.in_job):
+            tools += ("make", self._tracer_compiler(toolchain))
         return [
             *(text for need in programs_needed(self.test) for text in missing_programs(need, around)),
             *missing_tools(tools, around),

@@ -13,6 +13,7 @@ from shakedown.plans.cases.combinations import Path
 from shakedown.plans.cases.containers import Chooser, Container
 from shakedown.plans.cases.launching import Launch, Launching, wish_from
 from shakedown.plans.cases.needs import programs_needed
+from shakedown.plans.cases.tracing import traced
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
 from shakedown.plans.partition_scopes import Names, Stage, toolchain_names
@@ -39,9 +40,11 @@ class Filler:
         self.test, self.context, self.values, self.run = test, context, test.values, test.values["run"]
         self.at: Path = ()
         self.small = ""
+        self.mpi = ""  # that the test says the case in hand has
         texts = [self.run.get("command", ""), *self.run.get("environment", {}).values()]
         self.launches = any("launch" in text for text in texts)
         self.contains = "container" in self.run
+        self.programs = [program for need in programs_needed(test) for program in need["programs"]]
 
     def names(self, stage: Stage, combination: dict[str, str], toolchain: Toolchain | None, built: bool) -> Names:
         """What expressions can name in one case. A parameter goes before a number of the shape of that name."""
@@ -87,6 +90,10 @@ class Filler:
         units = nodes if not stage.local else stage.node.cores if exclusive else tasks * cpus
         return Shape(nodes, tasks, cpus, units, exclusive, limit, self._yes_no("requeue", False, names))
 
+    def traced(self, names: Names) -> bool:
+        """Whether the ranks of this case have the tracer in them."""
+        return self.launches and self._yes_no("trace", False, names)
+
     def _yes_no(self, key: str, usual: bool, names: Names) -> bool:
         written = self.run.get(key, usual)
         return bool(self.parsed(("run", key), written, names, YES_NO.convert) if isinstance(written, str) else written)
@@ -108,8 +115,10 @@ class Filler:
             lambda at, text: self.text(at, text, names),
             lambda at, text: self.parsed(at, text, names, _OF_LAUNCH.get(str(at[-1]), LAUNCHER.convert)),
         )
-        programs = [program for need in programs_needed(self.test) for program in need["programs"]]
-        launch = Launching(stage, shape, wish, toolchain, build, programs, self.context, container).choose()
+        self.mpi = wish.mpi
+        launch = Launching(stage, shape, wish, toolchain, build, self.programs, self.context, container).choose()
+        if self.traced(names):
+            launch = traced(launch)
         names.pending["launch"] = _literal(launch.text)
         return launch
 

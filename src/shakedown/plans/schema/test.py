@@ -158,6 +158,10 @@ _RUN = Record(
         "launch": Key(
             Either(scalar=LAUNCHER, keys=_LAUNCH), "what {launch} stands for: a launcher, or a map; without it srun"
         ),
+        "trace": Key(
+            YES_NO,
+            "counts what the ranks that {launch} starts do in MPI and in files; 'shakedown trace' shows it; without it false",
+        ),
         "container": Key(CONTAINER, "the image that {launch} and {container} start programs in; without it none"),
         "files": Key(
             ListOf(Text("a file"), "a list of files"), "input files, from this file; placed in the run's directory"
