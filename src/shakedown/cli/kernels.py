@@ -41,6 +41,23 @@ def build(names: tuple[str, ...], into: str | None, as_json: bool) -> None:
     emit({name: str(path) for name, path in programs.items()}, as_json, lambda: "\n".join(map(str, programs.values())))
 
 
+@command.command(name="tracer")
+@click.option("--into", type=click.Path(file_okay=False), help="The directory for it; without it a cache.")
+@click.option(
+    "--mpicc", metavar="PROGRAM", help="The compiler of the MPI that the program has; without it the mpicc found."
+)
+@json_option
+def tracer(into: str | None, mpicc: str | None, as_json: bool) -> None:
+    """Build the tracer for MPI programs, and print where it is: LD_PRELOAD it into the ranks.
+
+    A test with run: {trace: yes} needs no such step.
+    """
+    from shakedown.kernels import build_tracer
+
+    library = build_tracer(Path(into).absolute() if into else None, mpicc)
+    emit({"tracer": str(library)}, as_json, lambda: str(library))
+
+
 @command.command(name="run")
 @click.argument("name")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTION...]")

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from shakedown.kernels.build import build_kernels, built_kernel, cache_directory
+from shakedown.kernels.build import build_kernels, build_tracer, built_kernel, cache_directory
 from shakedown.kernels.compilers import find_mpicc, find_mpiexec
 from shakedown.kernels.sources import Kernel, Option, describe_kernels, kernel_directory, kernel_names, shared_options
 
@@ -14,6 +14,7 @@ __all__ = [
     "Kernel",
     "Option",
     "build_kernels",
+    "build_tracer",
     "built_kernel",
     "cache_directory",
     "describe_kernels",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from shakedown.kernels.compilers import GET_COMPILER, find_mpicc, find_program
+from shakedown.kernels.compilers import GET_COMPILER, GET_MPI, find_mpicc, find_program
 from shakedown.kernels.sources import checked_names, kernel_directory
 from shakedown.model.errors import ShakedownError, UsageError
 
@@ -44,15 +44,45 @@ def built_kernel(name: str) -> Path:
 
 def cache_directory(mpicc: Path | None = None) -> Path:
     """Purpose: where built kernels are kept: one directory for each set of sources, compiler and processor architecture."""
+    return _cached(mpicc or find_mpicc(), _sources())
+
+
+def _cached(mpicc: Path, sources: list[Path]) -> Path:
     import hashlib
     import platform
 
-    compiler = (mpicc or find_mpicc()).resolve()
+    compiler = mpicc.resolve()
     digest = hashlib.sha256(f"{platform.machine()}\n{compiler}\n".encode())
-    for path in [compiler, *_sources()]:
+    for path in [compiler, *sources]:
         digest.update(f"{path.name}\n".encode() + path.read_bytes())
     home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
     return Path(home) / "shakedown" / "kernels" / digest.hexdigest()[:16]
+
+
+def build_tracer(target: Path | None = None, mpicc: str | None = None) -> Path:
+    """Purpose: the tracer's library, built into ``target``; without one from the cache, built now if it is not there yet.
+
+    ``mpicc``: a program or its path. Errors: as those of ``build_kernels``.
+    """
+    import tempfile
+
+    compiler = find_program(mpicc, GET_MPI) if mpicc else find_mpicc()
+    sources = sorted(path for path in (kernel_directory().parent / "trace").iterdir() if path.is_file())
+    place = target or _cached(compiler, sources)
+    library = place / "libshakedown-trace.so"
+    if target is None and library.is_file():
+        return library
+    make = find_program("make", GET_COMPILER)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=place) as scratch:
+            for path in sources:
+                (Path(scratch) / path.name).write_bytes(path.read_bytes())
+            _make(make, compiler, Path(scratch), [library.name])
+            return (Path(scratch) / library.name).replace(library)
+    except OSError as error:
+        hint = "name a directory that you may write to, with --into DIRECTORY; the cache is below XDG_CACHE_HOME, or ~/.cache"
+        raise UsageError(f"cannot build the tracer in {place}: {error.strerror or error}", hint) from error
 
 
 class BuildFailed(ShakedownError):

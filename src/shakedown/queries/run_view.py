@@ -66,6 +66,12 @@ def show_run(layout: Layout, run: str) -> RunView:
     )
 
 
+def work_of_run(layout: Layout, run: str) -> tuple[Path, bool]:
+    """Purpose: where a run worked, and whether its ranks were traced. UsageError where the campaign has no such run."""
+    found = _Found(layout, run)
+    return run_directory(layout, run, found.output), found.is_traced()
+
+
 def export_run(layout: Layout, run: str, target: Path) -> list[Path]:
     """Purpose: write a run's scripts, environment, events and whole output as files under ``target``, which must be new."""
     found = _Found(layout, run)
@@ -168,6 +174,9 @@ class _Found:
         if self.job in self._shared:
             return scripts_of_part(case, self.layout, self.job)
         return scripts_of(document.system, case, self.layout, self._ordered.get(self.job, self.run), self.job)
+
+    def is_traced(self) -> bool:
+        return any(case.id == self.case and "SHAKEDOWN_TRACE=" in case.script for case in self._document().cases)
 
     def stored(self) -> Environment:
         """What is kept of the conductor's environment at its start."""

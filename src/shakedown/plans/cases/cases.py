@@ -24,7 +24,7 @@ from shakedown.plans.cases.references import Freezer
 from shakedown.plans.cases.resources import asked, too_little, with_licences
 from shakedown.plans.cases.scaling import with_scaling
 from shakedown.plans.cases.software import loading, loads_software, with_software
-from shakedown.plans.cases.tracing import check_trace, traced, tracer_compiler, with_tracer
+from shakedown.plans.cases.tracing import check_trace, tracer_compiler, with_tracer
 from shakedown.plans.cases.workplaces import workplace
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition

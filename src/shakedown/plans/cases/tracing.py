@@ -1,7 +1,7 @@
 """What ``run: {trace: yes}`` adds to a case: the tracer is built beside what the case needs built, and preloaded into its ranks."""
 
 # paths are text in this room: a Path for each of thousands of files costs too much
-# ruff: noqa: PTH118, PTH119, PTH120
+# ruff: noqa: PTH118, PTH120
 
 from __future__ import annotations
 

@@ -9,9 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shakedown.conductor.workers.run_reader import run_directory
+from shakedown.kernels.traces import Trace, read_trace, trace_files
 from shakedown.metrics.cases import CaseSummary
 from shakedown.metrics.rows.rows import RunRow
+from shakedown.model.errors import RecordError
 from shakedown.model.events import COMPLETED
+from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.report.figures.records import Found, Histogram, IoRate, Matrix, find_pictures
 from shakedown.report.outputs import read_output
@@ -34,20 +38,35 @@ class CasePictures:
     rate_runs: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class CaseTrace:
+    """What the tracer wrote of the last completed run of a case; of several programs the one that ended first."""
+
+    case: str
+    run: str
+    trace: Trace
+
+
 @dataclass(slots=True)
 class Gathered:
     """All pictures, and a sentence for each that could not be had. ``left`` counts down the bytes that may be read."""
 
     cases: list[CasePictures] = field(default_factory=list)
+    traces: list[CaseTrace] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
     left: int = TOTAL_LIMIT
 
 
 def gather(root: Path, document: Document, cases: tuple[CaseSummary, ...]) -> Gathered:
-    """Purpose: the pictures of every case whose test draws something. Each case once, whatever components it is in."""
+    """Purpose: the pictures of every case whose test draws something, and the traces of traced ones. Each case once, whatever
+    components it is in.
+    """
     draws = {test.name: frozenset(test.draws) for test in document.tests if test.draws}
     rows: dict[str, list[RunRow]] = {}
+    traced: dict[str, list[RunRow]] = {}
     for summary in cases:
+        if "SHAKEDOWN_TRACE=" in summary.case.script:
+            traced.setdefault(summary.case.id, []).extend(row for row in summary.rows if row.verdict in COMPLETED)
         if summary.case.test in draws:
             rows.setdefault(summary.case.id, []).extend(row for row in summary.rows if row.verdict in COMPLETED)
     tests = {case.id: case.test for case in document.cases}
@@ -55,7 +74,23 @@ def gather(root: Path, document: Document, cases: tuple[CaseSummary, ...]) -> Ga
     for case, mine in rows.items():
         if mine:
             _case(gathered, root, case, sorted(mine, key=lambda row: row.seq), draws[tests[case]])
+    for mine in traced.values():
+        if mine:
+            _trace(gathered, root, max(mine, key=lambda row: row.seq))
     return gathered
+
+
+def _trace(gathered: Gathered, root: Path, row: RunRow) -> None:
+    """The trace of a run; where it cannot be read is noted."""
+    try:
+        files = trace_files(run_directory(Layout(root), row.run, row.output))
+        if files:
+            trace = read_trace(files[0], OUTPUT_LIMIT)
+            gathered.traces.append(CaseTrace(row.case, row.run, trace))
+        else:
+            gathered.troubles.append(f"{one_line(row.case)}, {row.run}: it left no trace")
+    except RecordError as error:
+        gathered.troubles.append(f"{one_line(row.case)}, {row.run}: {one_line(str(error))}")
 
 
 def _case(gathered: Gathered, root: Path, case: str, rows: list[RunRow], wanted: frozenset[str]) -> None:
