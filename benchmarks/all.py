@@ -14,6 +14,7 @@ BENCHMARKS = (
     "record",
     "engine",
     "kernels",
+    "tracer",
     "nodes",
     "live",
     "slurm",
