@@ -12,6 +12,7 @@ from shakedown.metrics.requirements import Requirement, clause_order, requiremen
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.nouns import Component, Procedure
+from shakedown.report.page.filters import margin
 
 
 def matrix(story: Any, rows: tuple[ContractRow, ...] = (), procedures: tuple[Procedure, ...] = ()) -> list[Requirement]:
@@ -65,6 +66,28 @@ def test_the_margin_is_how_far_inside_of_the_nearer_bound_the_worst_value_lies(s
     assert spread.margin == pytest.approx(0.01 - 2.1213203 / 96.5, abs=1e-6) and spread.outcome == "not met"
     assert fast.margin == pytest.approx(-0.035) and not fast.points  # the median 96.5 of >= 100
     assert between.margin == pytest.approx(0.02) and between.count == 2
+    assert dict(between.margins) == {
+        "lower": pytest.approx(5 / 90),
+        "upper": pytest.approx(0.02),
+    }  # 95 above 90, 98 below 100
+    assert (margin(between), margin(share)) == ("+5.6% lower, +2.0% upper", "+10.0 pt")
+
+
+def test_one_bound_has_one_margin_and_what_lies_on_it_has_no_sign(story: Any) -> None:
+    story.values("t/a", [90.0, 120.0])
+    story.repeats = 2
+    story.must("passed / attempts", "=", 1.0, unit="%", must="all", name="share", clause="1")
+    found = {one.name: one for one in matrix(story, (row("c:1", ">= 90 GB/s", "4", low=90.0),))}
+    assert (margin(found["c:1"]), found["c:1"].margins) == ("0.0%", ()) and margin(found["share"]) == "0.0 pt"
+
+
+def test_what_a_clause_says_stands_with_all_that_it_asks_for(story: Any) -> None:
+    story.values("t/a", [95.0])
+    story.must("passed / attempts", ">=", 0.9, unit="%", must=">= 90%", name="share", clause="4.2")
+    story.must("passed / wanted", ">=", 0.9, unit="%", must=">= 90%", name="other", clause="4.3")
+    said = replace(row("c:1", ">= 90 GB/s", "4.2", low=90.0), text="The memory shall sustain 90 GB/s.")
+    found = {one.name: one.text for one in matrix(story, (said,))}
+    assert {name for name, text in found.items() if text == said.text} == {"c:1", "share"} and found["other"] == ""
 
 
 def test_a_procedure_says_who_attested_it_and_what_it_lacks(story: Any) -> None:

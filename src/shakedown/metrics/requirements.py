@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.judging.contract import RowScore
 from shakedown.metrics.judging.procedures import standing_of
@@ -30,8 +31,9 @@ SCORES = "scores"  # the component that stands for the plan's scores
 class Requirement(Struct, frozen=True):
     """One thing that is asked for. ``what``: in words; ``must``: the bound as it was written; ``measured``: the arithmetic.
 
-    ``margin``: how far it lies inside of its bound, below 0 outside, as a share of the bound; in ``points`` where what is
-    measured is a share itself. None where there is no number, or the bound is 0. ``count``: runs or values that it rests on.
+    ``margin``: how far it lies inside of its bound, of two bounds the nearer, below 0 outside, as a share of the bound; in
+    ``points`` where what is measured is a share itself. None where there is no number, or the bound is 0. ``margins``: (bound,
+    margin) of each bound, where there are two. ``count``: runs or values that it rests on. ``text``: what the clause says.
     """
 
     clause: str
@@ -47,14 +49,21 @@ class Requirement(Struct, frozen=True):
     points: bool = False
     waiver: str = ""
     reason: str = ""
+    text: str = ""
+    margins: tuple[tuple[str, float], ...] = ()
 
 
 def requirements(document: Document, record: Record, scorecard: Scorecard) -> tuple[Requirement, ...]:
     """Purpose: everything that is asked for, by clause: "4.2" before "4.10"; what names no clause comes last, in the plan's
-    order.
+    order. What names a clause and does not say its text has that of a contract row of the same clause.
     """
     every = [*_criteria(scorecard), *_scores(scorecard), *_rows(scorecard), *_procedures(document, record)]
-    return tuple(sorted(every, key=lambda one: (not one.clause, clause_order(one.clause))))
+    texts: dict[str, str] = {}
+    for one in every:
+        if one.text:
+            texts.setdefault(one.clause, one.text)
+    told = [one if one.text else replace(one, text=texts.get(one.clause, "")) for one in every]
+    return tuple(sorted(told, key=lambda one: (not one.clause, clause_order(one.clause))))
 
 
 def clause_order(clause: str) -> tuple[tuple[int, int, str], ...]:
@@ -129,6 +138,7 @@ def _rows(scorecard: Scorecard) -> Iterator[Requirement]:
         row = score.row
         where = ", ".join(f"{name}={'|'.join(values)}" for name, values in row.where)
         what = "run time" if row.figure == "elapsed" else row.figure
+        margins = _row_margins(score)
         yield Requirement(
             clause=row.clause,
             kind=f"{row.basis} row",
@@ -139,23 +149,24 @@ def _rows(scorecard: Scorecard) -> Iterator[Requirement]:
             measured=score.arithmetic,
             outcome=score.outcome_words,
             count=score.count,
-            margin=_row_margin(score),
+            margin=min((share for _, share in margins), default=None),
             waiver=f"{score.waiver} (by {score.waived_by})" if score.waived else "",
             reason=score.reason,
+            text=row.text,
+            margins=margins if len(margins) > 1 else (),
         )
 
 
-def _row_margin(score: RowScore) -> float | None:
-    """By the bound that is nearer; of a row on each run for the value that lies worst."""
-    if score.measured is None:
-        return None
-    offs = []
-    if score.row.low is not None:
-        offs.append((score.measured - score.row.low, score.row.low))
-    if score.row.high is not None:
-        offs.append((score.row.high - score.measured, score.row.high))
-    shares = [off / abs(bound) for off, bound in offs if bound]
-    return min(shares) if shares else None
+def _row_margins(score: RowScore) -> tuple[tuple[str, float], ...]:
+    """To each bound that is not 0, the lower one first; of a row on each run for the value that lies worst to that bound."""
+    found = []
+    for word, bound, measured, side in (
+        ("lower", score.row.low, score.least, 1),
+        ("upper", score.row.high, score.most, -1),
+    ):
+        if bound and measured is not None:
+            found.append((word, side * (measured - bound) / abs(bound)))
+    return tuple(found)
 
 
 def _procedures(document: Document, record: Record) -> Iterator[Requirement]:

@@ -22,6 +22,7 @@ class ContractRow(Struct, frozen=True):
     ``statistic``: ``each`` run on its own, or one number of all that count. ``mode`` "" = whatever the mode. ``verdict``: a run
     outside is judged ``performance``; only rows on each run can. ``place`` is where it was written (file:line).
     ``inputs``: of a row on a score the digest of what that is computed from: other inputs ask for something else.
+    ``text``: the words of the clause, for people.
     """
 
     name: str  # unique over all contracts: CONTRACT:NUMBER
@@ -43,6 +44,7 @@ class ContractRow(Struct, frozen=True):
     about: str = ""
     place: str = ""
     inputs: str = ""
+    text: str = ""
 
 
 class Criterion(Struct, frozen=True):

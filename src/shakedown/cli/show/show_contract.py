@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 CSV_COLUMNS = (
-    *("row", "test", "where", "figure", "must", "basis", "clause", "statistic", "mode", "verdict", "about"),
+    *("row", "test", "where", "figure", "must", "basis", "clause", "text", "statistic", "mode", "verdict", "about"),
     *("matches", "in force", "place"),
 )
 
@@ -54,7 +54,17 @@ def _csv(views: Sequence[RowView]) -> str:
     writer.writerow(CSV_COLUMNS)
     for view in views:
         row = view.row
-        said = (row.name, row.test, where_text(row), row.figure, row.must, row.basis, row.clause, row.statistic)
+        said = (
+            row.name,
+            row.test,
+            where_text(row),
+            row.figure,
+            row.must,
+            row.basis,
+            row.clause,
+            row.text,
+            row.statistic,
+        )
         verdict = "yes" if row.verdict else "no"
         writer.writerow((*said, row.mode, verdict, row.about, len(view.matches), len(view.in_force), row.place))
     return text.getvalue().rstrip("\n")
@@ -110,7 +120,7 @@ def _asks(row: ContractRow) -> str:
 
 def _says(row: ContractRow) -> str:
     judges = "a run outside is judged performance" if row.verdict else ""
-    return "; ".join(filter(None, (row.basis, row.clause, judges, row.about)))
+    return "; ".join(filter(None, (row.basis, row.clause, row.text, judges, row.about)))
 
 
 def _unmatched(row: ContractRow) -> str:

@@ -39,7 +39,7 @@ class RowScore(Struct, frozen=True):
     ``count`` values were looked at, ``outside`` of them lie beyond a bound (rows on each run). ``cases`` are those it is in force
     for, ``overridden`` those where a more specific row is in force instead. ``worst_run`` names the run of ``measured``.
     ``waived``: a person took the row as it is, with the restriction ``waiver``; the outcome stays what it is beneath.
-    ``unavailable``: all cases that it is in force for are.
+    ``unavailable``: all cases that it is in force for are. ``least`` is held against its lower bound, ``most`` against the upper one.
     """
 
     row: ContractRow
@@ -57,6 +57,8 @@ class RowScore(Struct, frozen=True):
     waiver: str = ""
     waived_by: str = ""
     unavailable: bool = False
+    least: float | None = None
+    most: float | None = None
 
     @property
     def outcome_words(self) -> str:
@@ -209,6 +211,8 @@ def _each(
         reason="results are still to come" if outcome == "undecided" else "",
         worst_run=run.run,
         cases=names,
+        least=min((value for _, value, mine in values if mine.low is not None), default=None),
+        most=max((value for _, value, mine in values if mine.high is not None), default=None),
     )
 
 
@@ -229,7 +233,10 @@ def _by_side(row: ContractRow, asked: Sequence[CaseRuns], names: tuple[str, ...]
             scores.append(RowScore(part, "undecided", to_come=coming, reason=why, cases=names))
     worst = max(scores, key=lambda score: ("met", "undecided", "not met").index(score.outcome))
     text = "; ".join(score.arithmetic for score in scores if score.arithmetic)
-    return replace(worst, row=row, arithmetic=text)
+    least, most = (
+        next((end for one in scores if (end := getattr(one, name)) is not None), None) for name in ("least", "most")
+    )
+    return replace(worst, row=row, arithmetic=text, least=least, most=most)
 
 
 def _half(row: ContractRow, case: CaseRuns) -> str:
@@ -257,6 +264,8 @@ def _one(row: ContractRow, values: list[tuple[RunRow, float]], coming: int, name
         arithmetic=text + _later(coming),
         reason="results are still to come" if outcome == "undecided" else "",
         cases=names,
+        least=value if row.low is not None else None,
+        most=value if row.high is not None else None,
     )
 
 

@@ -53,7 +53,7 @@ def _judged(row: ContractRow, document: Document, people: Mapping[str, Populatio
         return replace(found, outcome="unjudged" if result.unavailable else "undecided", reason=why,
                        unavailable=result.unavailable)  # fmt: skip
     text = f"{score_words(result, beside(result.value, row))}, must be {row.must}"
-    found = replace(found, measured=result.value, arithmetic=text)
+    found = replace(found, measured=result.value, least=result.value, arithmetic=text)
     if not result.settled:
         return replace(found, reason="results are still to come")
     return replace(found, outcome="met" if holds(row, result.value) else "not met")

@@ -106,6 +106,7 @@ def _row(written: Written, paper: Paper, known: Known) -> ContractRow | None:
         verdict=values.get("verdict", values["basis"] == "contract" and statistic == "each"),
         clause=values.get("clause", ""),
         about=values.get("about", ""),
+        text=values.get("text", ""),
         place=f"{written.path}:{written.line}",
     )
 

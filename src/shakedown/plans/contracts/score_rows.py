@@ -59,6 +59,7 @@ def score_row(
         unit=quantity.unit,
         clause=values.get("clause", ""),
         about=values.get("about", ""),
+        text=values.get("text", ""),
         place=f"{written.path}:{written.line}",
     )
 

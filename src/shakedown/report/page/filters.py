@@ -85,11 +85,12 @@ def share(value: float | None) -> str:
 
 
 def margin(one: Requirement) -> str:
-    """How far inside of its bound: "+2.4%", or of a share "+0.2 pt"."""
+    """How far inside of its bound: "+2.4%", or of a share "+0.2 pt"; of two bounds to each: "+2.4% lower, +0.3% upper"."""
+    if one.margins:
+        return ", ".join(f"{show_change(100 * size)}% {side}" for side, size in one.margins)
     if one.margin is None:
         return "–"
-    size = 100 * one.margin
-    return f"{size:+.1f} pt" if one.points else f"{size:+.1f}%"
+    return f"{show_change(100 * one.margin)}{' pt' if one.points else '%'}"
 
 
 def percent(value: float | None) -> str:

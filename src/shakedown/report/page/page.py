@@ -34,6 +34,7 @@ from shakedown.report.figures.pairs import NodeMedian, is_time
 from shakedown.report.figures.registry import Pictures
 from shakedown.report.figures.time_axis import span_text
 from shakedown.report.page.cover import parties, what_is_missing
+from shakedown.report.page.first_pages import first_pages
 from shakedown.report.page.settled_block import framed
 from shakedown.report.page.site_templates import digests, render, style_sheet
 from shakedown.report.reading import CampaignRead
@@ -117,6 +118,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
     facts["signatures"] = signatures_on_page(campaign)
+    facts |= first_pages(document, scorecard)
     facts |= {"worst_nodes": evidence.nodes.worst(WORST_LIMIT), "false_findings": FALSE_FINDINGS}
     facts["contents"] = _contents(facts)
     return facts
@@ -127,10 +129,11 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
     evidence, pictures, record = facts["evidence"], facts["pictures"], facts["record"]
     people = len(record.epochs) > 1 or record.rulings or record.waivers
     parts: list[tuple[str, str, Any]] = [
+        ("restrictions", "To sign", True),
+        ("requirements", "Requirements, by clause", any(one.clause for one in facts["requirements"])),
         ("scorecard", "Scorecard", True),
         ("scores", "Scores", facts["scorecard"].scores),
         ("acts", "What people did", facts["acts"]),
-        ("requirements", "Requirements, by clause", any(one.clause for one in facts["requirements"])),
         ("issues", "Issue ledger", evidence.issues),
         ("contract", "Contract", facts["scorecard"].contract),
         ("components", "Components", True),

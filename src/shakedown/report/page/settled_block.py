@@ -22,6 +22,7 @@ from typing import Any
 from shakedown.metrics.judging.scorecard import ActScore, Scorecard
 from shakedown.metrics.words import plural
 from shakedown.report.page.filters import sentence, sign, tone
+from shakedown.report.page.first_pages import Tested
 from shakedown.report.terminal import standing_words
 from shakedown.report.words import ad_hoc_words, one_line, show_time
 
@@ -156,10 +157,16 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
         yield _element(f"{sentence(one_line(ad_hoc_words(scorecard.ad_hoc), 600))}", _BOLD)
     yield _element(_outcome(scorecard), "font-size: 26px !important; font-weight: 700 !important;")
     yield _element(sentence(one_line(scorecard.summary, 1000)), "font-size: 15px !important;")
+    yield _element(facts["advice"], _BOLD)
     register = facts["record"].register
     if register and not scorecard.rehearsal:
         yield _element(f"By the register of the site: {one_line(register, 600)}.", _PLAIN)
     yield _element(_where(facts["site_templates"]), _SMALL)
+    yield _heading("What was tested")
+    yield from _listed(
+        [_tested(one) for one in facts["tested"]], "The plan has no components.", "tables/components.csv"
+    )
+    yield from _against(facts["missing"])
     yield _heading("Restrictions")
     yield from _listed(scorecard.restrictions, "None.", "tables/restrictions.csv")
     if scorecard.acts:
@@ -168,6 +175,25 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
         yield _element(f"Without all of these acts: {scorecard.without_acts}.{_undisputed(scorecard)}", _PLAIN)
     yield _heading("What is signed")
     yield from _signed(facts)
+
+
+def _tested(one: Tested) -> str:
+    parts = [
+        f"{one.component}: {one.outcome}",
+        one.what,
+        f"{one.passed} of {one.wanted} wanted results passed" if one.wanted else "",
+        f"did not pass: {one.others}" if one.others else "",
+        f"{one.met} of {one.asked} criteria met" if one.asked else "",
+    ]
+    return one_line("; ".join(filter(None, parts)), 600)
+
+
+def _against(missing: list[tuple[str, str]]) -> Iterator[str]:
+    if missing:
+        yield _heading("What is not met, undecided or not judged")
+        yield from _listed(
+            [f"{word}: {text}" for word, text in missing], "", "tables/criteria.csv and tables/contract-rows.csv"
+        )
 
 
 def _where(templates: list[tuple[str, str]]) -> str:

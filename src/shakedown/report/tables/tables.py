@@ -70,7 +70,8 @@ _CRITERIA = (
     "measured_before", "without_waiver", "restriction", "waived_by",
 )  # fmt: skip
 _REQUIREMENTS = (
-    "clause", "kind", "component", "name", "what", "must", "measured", "count", "margin", "points", "outcome", "waiver", "reason",
+    "clause", "text", "kind", "component", "name", "what", "must", "measured", "count", "margin", "margin_to_lower",
+    "margin_to_upper", "points", "outcome", "waiver", "reason",
 )  # fmt: skip
 _LADDERS = (
     "component", "test", "ladder", "along", "size", "case", "state", "runs", "value", "figure", "within", "why", "over",
@@ -127,9 +128,10 @@ def _by_case(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:
 
 def _requirements(every: Iterable[Requirement]) -> Iterable[Sequence[Cell]]:
     for one in every:
+        sides = dict(one.margins)
         yield (
-            one.clause, one.kind, one.component, one.name, one.what, one.must, one.measured, one.count, one.margin,
-            one.points, one.outcome, one.waiver, one.reason,
+            one.clause, one.text, one.kind, one.component, one.name, one.what, one.must, one.measured, one.count, one.margin,
+            sides.get("lower"), sides.get("upper"), one.points, one.outcome, one.waiver, one.reason,
         )  # fmt: skip
 
 

@@ -1,0 +1,104 @@
+"""The first two pages: what was tested, what failed, whether to sign, and on what; each on one sheet, whatever the names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.model.nouns import Case, Component
+from shakedown.report import write_report
+from shakedown.report.page import pdf
+from shakedown.report.page.first_pages import MOST, advice, is_cut, restrictions_that_fit
+
+if TYPE_CHECKING:
+    from tests.report.conftest import CampaignBuilder
+
+needs_weasyprint = pytest.mark.skipif(bool(pdf.trouble()), reason=pdf.trouble())
+
+
+def words_of(data: bytes) -> list[str]:
+    import pypdfium2
+
+    return [" ".join(page.get_textpage().get_text_bounded().split()) for page in pypdfium2.PdfDocument(data)]
+
+
+@needs_weasyprint
+def test_they_say_what_failed_and_what_is_signed_and_the_clauses_come_next(acceptance: Path) -> None:
+    first, second, third = words_of((acceptance / "report.pdf").read_bytes())[:3]
+    for words in (
+        "Rejected",
+        "It is not to be signed as an acceptance",
+        "What was tested",
+        "What stands against acceptance",
+    ):
+        assert words in first
+    assert "For the vendor: The Vendor Company" in second and "What is signed" in second and "For the" not in first
+    assert "Requirements, by clause" in third and "Requirements, by clause" not in second
+
+
+def endless(builder: CampaignBuilder) -> CampaignBuilder:
+    """Every name and reason far too long, many components, restrictions and acts."""
+    for number in range(20):
+        run = builder.run("hello", f"part{number}", "failed", reason="x" * 3000)
+        builder.add("ruled", run=run, value={"as": "site", "by": f"{number}" + "Ada " * 900}, reason="because " * 500)
+        waived = {
+            "what": "criterion",
+            "component": f"part{number}",
+            "name": "passed",
+            "by": "Ada",
+            "restriction": "no " * 900,
+        }
+        builder.add("waived", value=waived, reason="why " * 800)
+    builder.end()
+    return builder
+
+
+@needs_weasyprint
+@pytest.mark.usefixtures("without_figures")
+def test_each_fits_on_a_sheet_whatever_the_names(new: Callable[..., CampaignBuilder]) -> None:
+    parts = tuple(Component(f"part{number}", "functionality", ("hello",)) for number in range(20))
+    builder = new(components=parts, about="about " * 2000, cases=(Case("hello", "hello", "local:all"),))
+    page = write_report(endless(builder).save()).read_text()
+    *head, rest = page.split("</section>", 2)
+    assert 'class="signing sheet"' in head[1], "the second page ends there"
+    two = "</section>".join([*head, '<h2 class="plain">Behind</h2></main></body></html>'])
+    first, second, third = words_of(pdf.to_pdf(two.encode()))
+    assert "What was tested" in first and "What is signed" in second and "Behind" in third
+    assert "and 12 more, in the scorecard" in first and re.search(r"and \d+ more, in the scorecard", second)
+    assert rest.count("no no no") >= 20, "the scorecard has every restriction whole"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "restrictions", "words"),
+    [
+        (
+            "accepted",
+            (),
+            "It can be signed as it is: everything that was asked for is met, and nothing restricts the acceptance.",
+        ),
+        (
+            "accepted with restrictions",
+            ("a", "b"),
+            "It can be signed with 2 restrictions: who signs accepts what stands under",
+        ),
+        ("rejected", ("a",), "what is not met stands below. 1 restriction of it would stand all the same."),
+        ("incomplete", (), "It is too early to sign: what is still to come or undecided stands below."),
+        ("disputed", (), "It is not to be signed before both sides agree"),
+    ],
+)
+def test_whether_to_sign_follows_from_the_outcome(outcome: Any, restrictions: tuple[str, ...], words: str) -> None:
+    card = Scorecard("c", "p", "s", outcome, "", True, (), 0, 0, restrictions=restrictions)
+    assert words in advice(card)
+    rehearsed = Scorecard("c", "p", "s", outcome, "", True, (), 0, 0, rehearsal="on a model")
+    assert advice(rehearsed) == "This is a rehearsal: there is nothing to sign."
+
+
+def test_restrictions_that_fit_are_whole_and_nothing_is_said_twice() -> None:
+    assert restrictions_that_fit(["a"] * 3) == ("a",) * 3 and not is_cut(["a"] * 3)
+    assert len(restrictions_that_fit(["a"] * 30)) == MOST.restrictions and is_cut(["a"] * 30)
+    assert is_cut(["a" * (MOST.longest + 1)])
