@@ -1,6 +1,7 @@
 """The first two pages: what was tested, what failed, and whether to sign; then what is signed, and the lines to sign on.
 
-``first_pages`` is the table of contents. What stands on them is cut so that each fits on a sheet of A4, whatever the names; the sections behind and the tables hold all.
+``first_pages`` is the table of contents. What stands on them is cut so that each fits on a sheet of A4, whatever the names; the
+sections behind and the tables hold all.
 """
 
 from __future__ import annotations
