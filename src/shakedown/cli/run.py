@@ -33,7 +33,12 @@ from shakedown.cli.unavailable import unavailable_option
     help="Only cases of these tests that have this value; a name may be given several times, with each value that is meant.",
 )
 @click.option("--partition", "partitions", multiple=True, metavar="P", help="Only cases on this partition.")
-@click.option("--system", default=None, metavar="S", help="On this system; 'here' is this machine, meant without it where the site describes no cluster.")
+@click.option(
+    "--system",
+    default=None,
+    metavar="S",
+    help="On this system; 'here' is this machine, which is meant without it where the site describes no cluster.",
+)
 @click.option("--repeats", type=int, default=None, metavar="N", help="Results of each case; without it 1.")
 @site_option
 @click.option("--id", "identifier", default=None, help="The campaign's name; without it the plan's and a number.")
