@@ -407,6 +407,42 @@ def test_the_page_has_both_parties_and_the_digest_and_no_markup_of_others(site: 
     assert page.count("Signature</p>") == 2
 
 
+def test_the_page_says_which_outputs_are_gone(finished: Path, tmp_path: Path, people: Run) -> None:
+    site = Path(shutil.copytree(finished, tmp_path / "site"))
+    layout = Layout(site / "campaigns/p-1")
+    whole = seal_campaign(layout, "Ada").signed["outputs"]
+    assert whole["of"] == whole["kept"] > 3 and whole["missing"] == []
+    shutil.rmtree(layout.packs)
+    sealed = people(site, "seal", "--by", "Ada")
+    assert sealed.returncode == 3, "what a seal covers is damaged now"
+    shutil.rmtree(site)
+    shutil.copytree(finished, site)
+    shutil.rmtree(layout.packs)
+    said = people(site, "seal", "--by", "Ada").stdout
+    words = f"0 of {whole['of']} kept outputs (GONE: r000001, "
+    page = (layout.root / "signature.html").read_text()
+    assert words in page and words in said and f"and {whole['of'] - 3} more). Check a copy" in page
+
+
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        ({"of": 3, "kept": 3, "missing": []}, "and all 3 kept outputs. Check"),
+        ({"of": 0, "kept": 0, "missing": []}, "and no outputs: none was kept. Check"),
+        (
+            {"of": 3, "kept": 2, "missing": ["r<1"]},
+            "and 2 of 3 kept outputs (GONE: r&lt;1). Check",
+        ),
+        (None, "and kept outputs that were there. Check"),
+    ],
+)
+def test_what_the_page_says_of_outputs(outputs: object, words: str) -> None:
+    from shakedown.report.page.signature import render_signature_page
+
+    page = render_signature_page("0" * 64, 4, {"outcome": "accepted", "outputs": outputs}).decode()
+    assert words in page and "<1" not in page
+
+
 @pytest.mark.parametrize("parties", [0, 2, 6])
 def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
     from shakedown.report.page.pdf import trouble
@@ -419,6 +455,9 @@ def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
     long = "word " * 100
     signed = {"contracts": [long], "parties": [["party", long]] * parties, "summary": long, "restrictions": [long] * 20}
     signed |= {"campaign": long, "plan": long, "system": long, "outcome": "rejected", "sealed_by": long}
+    signed |= {
+        "outputs": {"of": 123456, "kept": 100000, "missing": [f"r{number}" for number in range(1000000, 1000020)]}
+    }
     page = render_signature_page("0123456789abcdef" * 4, 4711, signed)
     assert len(weasyprint.HTML(string=page.decode()).render().pages) == 1
     signature = Signature("0" * 64, long, "2026-01-02T03:04:05Z", "ssh-ed25519", "SHA256:" + 43 * "W", "seals/x.sig")

@@ -7,7 +7,7 @@ run left in its directory are no part of the record: where a test looks at them 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -24,7 +24,7 @@ from shakedown.model.events import Event
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document, Test
-from shakedown.schedulers.output_sums import damage_of_output, has_grown, has_sum
+from shakedown.schedulers.output_sums import damage_of_output, has_grown, has_sum, missing_marks
 
 _ACT = Act("verify", "held against its kept output")
 
@@ -71,7 +71,7 @@ def _changed(layout: Layout, judged: Judged) -> Damage | None:
 
 
 def _remarks(layout: Layout, judged: Judged) -> list[str]:
-    """What no sum holds: outputs without one, the middle of large ones, and what came after a run was judged."""
+    """What no sum holds: outputs without one, the middle of large ones, what came after a run was judged, marks that are gone."""
     outputs = [old.value.get("output") or {} for old in judged.verdicts.values()]
     bare = sum(not has_sum(output) for output in outputs)
     large = sum("ends" in output for output in outputs)
@@ -88,7 +88,18 @@ def _remarks(layout: Layout, judged: Judged) -> list[str]:
         said.append(
             f"{plural(grown, 'output')} longer than when the run was judged: what came later is no part of the record"
         )
-    return said
+    return said + _marks_gone(layout, outputs)
+
+
+def _marks_gone(layout: Layout, outputs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Of how many runs the claim or marks are gone that their exit status and run time were read from."""
+    marked = [output for output in outputs if output.get("marks")]
+    gone = [paths for output in marked if (paths := missing_marks(layout.root, output))]
+    if not gone:
+        return []
+    where = f"such as {gone[0][0]}" if layout.jobs.exists() else "all of jobs/ is"
+    what = f"claims or marks of {len(gone)} of {plural(len(marked), 'run')} of a cluster gone ({where})"
+    return [f"{what}: what they said of its exit status and run time stands in the log alone"]
 
 
 def _pack_sizes(layout: Layout) -> dict[str, int]:

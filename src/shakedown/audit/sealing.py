@@ -38,8 +38,10 @@ from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.report.terminal import standing_words
+from shakedown.schedulers.output_sums import is_named, missing_output
 
 MOST_PARTIES = 4
+MOST_MISSING = 20  # outputs that are named; verify counts them all
 MOST_ACTS = 20  # in a seal; the report has them all
 
 
@@ -131,7 +133,7 @@ def _seal(layout: Layout, document: Document, record: Record, scorecard: Scoreca
                 raise UsageError(f"{layout.root.name} went on just now", hint="seal it again")
             now = max(tail.time, time.time())
             register = head_for_a_seal(layout)
-            signed = signed_words(layout, document, scorecard, by, now)
+            signed = signed_words(layout, document, scorecard, by, now) | {"outputs": kept_outputs(layout, record)}
             signed |= {"register": register} if register else {}
             value = {"digest": NO_DIGEST, "through": record.seq, "outcome": scorecard.outcome, "by": by[:100]}
             value |= {"who": user_name(os.getuid())} | ({"register": register} if register else {})
@@ -167,6 +169,13 @@ def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: s
         "sealed_by": by[:100],
         "sealed_at": round(now, 3),
     } | ({"ad_hoc": True} if document.ad_hoc else {})
+
+
+def kept_outputs(layout: Layout, record: Record) -> dict[str, Any]:
+    """Purpose: of how many runs an output was kept, of how many it is there, and of which it is gone; for the page to sign."""
+    named = [row for row in record.current() if is_named(row.output)]
+    gone = [row.run for row in named if missing_output(layout.root, row.output)]
+    return {"of": len(named), "kept": len(named) - len(gone), "missing": gone[:MOST_MISSING]}
 
 
 def _first_those_that_matter(scorecard: Scorecard) -> list[ActScore]:

@@ -79,8 +79,11 @@ def command(
 
 
 def _sealed_words(sealed: Sealed, named: bool) -> str:
-    """What was sealed, its digest and the outcome. ``named``: somebody named the seal, and none was made."""
+    """What was sealed, its digest, the outcome, and outputs that were gone. ``named``: somebody named the seal; none was made."""
+    from shakedown.report.page.signature import kept_words
+
     groups = " ".join(sealed.digest[at : at + 8] for at in range(0, len(sealed.digest), 8))
     what = "nothing was recorded since it was sealed as" if sealed.again else f"sealed up to event {sealed.event}:"
     what = f"the seal of event {sealed.event}:" if named else what
-    return f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}"
+    kept = kept_words(sealed.signed.get("outputs"))
+    return f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}" + (f"\n{kept}" if "GONE" in kept else "")

@@ -161,6 +161,36 @@ def has_grown(root: Path, output: Mapping[str, Any]) -> bool:
     return size > int(output["bytes"])
 
 
+def is_named(output: Mapping[str, Any]) -> bool:
+    """Purpose: whether a pointer is to an output that was kept. One that is known to be lost, or was a link, never was."""
+    return bool(_name(output)) and "lost" not in output and "link" not in output
+
+
+def missing_output(root: Path, output: Mapping[str, Any]) -> str:
+    """Purpose: the path inside the campaign of a kept output whose whole file is gone, "" where it is there, or nobody can tell."""
+    name = _name(output) if is_named(output) else ""
+    return name if name and _is_gone(root / name) else ""
+
+
+def missing_marks(root: Path, output: Mapping[str, Any]) -> list[str]:
+    """Purpose: paths inside the campaign of a job's claim and marks that its verdict has sums of, and that are gone."""
+    wanted = output.get("marks")
+    if not isinstance(wanted, dict):
+        return []
+    paths = [path for path in Layout(root).marks_of(str(output.get("file", ""))) if path.name in wanted]
+    return [str(path.relative_to(root)) for path in paths if _is_gone(path)]
+
+
+def _is_gone(path: Path) -> bool:
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
 _CHANGED = "it is not what was kept of the run"
 
 

@@ -16,6 +16,7 @@ MOST_RESTRICTIONS = 8  # that are spelt out; the report has them all
 MOST_PARTIES = 4
 MOST_SIGNATURES = 3
 MOST_ACTS = 8  # that are spelt out
+_MOST_MISSING = 3  # runs whose outputs are gone that are named
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
 _LONGEST_RESTRICTION = 420  # where all of them fit so
 _LONGEST_SUMMARY = 420  # of the sentence on the whole, where at most two parties sign and few keys have signed
@@ -54,7 +55,7 @@ def render_signature_page(
         "" if signed.get("finished") else '<p class="open">The campaign is not over: how it comes out is open.</p>',
         _restrictions(restrictions, few, longest),
         _acts(acts, signed, rows),
-        _digest(digest, event, str(signed.get("campaign", ""))),
+        _digest(digest, event, str(signed.get("campaign", "")), kept_words(signed.get("outputs"))),
         _signatures(signatures, len(parties), sides or {}, bool(acts)),
         _places(parties),
     ]
@@ -215,12 +216,31 @@ def _restrictions(lines: Sequence[str], room: int, longest: int) -> str:
     return f"<h2>Restrictions</h2><ol>{items}</ol>{rest}"
 
 
-def _digest(digest: str, event: int, campaign: str) -> str:
+def kept_words(outputs: Any) -> str:
+    """Purpose: how many of the runs' outputs were there when it was sealed, and which were gone. ``outputs``: as the seal has it; a
+    seal of an older version does not say.
+    """
+    if not isinstance(outputs, Mapping):
+        return "kept outputs that were there"
+    of, kept, missing = (
+        int(outputs.get("of", 0)),
+        int(outputs.get("kept", 0)),
+        [str(m) for m in outputs.get("missing", [])],
+    )
+    if kept == of:
+        return f"all {of} kept outputs" if of else "no outputs: none was kept"
+    more = of - kept - len(missing[:_MOST_MISSING])
+    names = ", ".join(missing[:_MOST_MISSING]) + (f" and {more} more" if more > 0 else "")
+    return f"{kept} of {of} kept outputs (GONE: {names})"
+
+
+def _digest(digest: str, event: int, campaign: str, outputs: str) -> str:
     groups = " ".join(f"<span>{escape(digest[at : at + 8])}</span>" for at in range(0, len(digest), 8))
+    small = ' class="small"' if "GONE" in outputs else ""
     return (
         f'<h2>Digest of the seal (SHA-256)</h2><p class="digest">{groups}</p>'
-        f"<p>It stands for the whole record up to event {event}: the log, the frozen plans, evidence, fingerprints and kept"
-        f" outputs. Check a copy with <code>shakedown verify {_text(campaign, _LONGEST_NAME)} --digest"
+        f"<p{small}>It stands for the whole record up to event {event}: the log, the frozen plans, evidence, fingerprints and"
+        f" {_text(outputs, _LONGEST)}. Check a copy with <code>shakedown verify {_text(campaign, _LONGEST_NAME)} --digest"
         f" {escape(digest[:16])}</code></p>"
     )
 
