@@ -167,8 +167,8 @@ def test_a_build_is_one_job_and_then_a_directory(room: Room, tmp_path: Path) -> 
 
 
 def test_its_job_bears_a_name_that_is_ours(room: Room) -> None:
-    room.builder.start([build()])
     token = campaign_token(room.layout)
+    room.builder.start([build()])
     label = job_label(token, room.slurm.orders[0].job)
     assert job_of_label(token, label) == room.slurm.orders[0].job == job_id("ab" * 32, 1)
     assert job_id("ab" * 32, 1) != job_id("ab" * 32, 2) != job_id("cd" * 32, 1)

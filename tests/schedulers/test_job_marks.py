@@ -224,6 +224,39 @@ def test_a_copy_becomes_a_campaign_of_its_own_without_its_token(tmp_path: Path) 
     assert campaign_token(Layout(tmp_path / "b")) != token
 
 
+@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("lost", [["token"], ["token", "token.place"]], ids=" ".join)
+def test_a_token_that_is_gone_is_not_replaced_in_silence(tmp_path: Path, lost: list[str], moved: bool) -> None:
+    """With another one the campaign would not know its own jobs. Their scripts still have it."""
+    root = tmp_path / "a"
+    root.mkdir()
+    token = campaign_token(Layout(root))
+    JobPlaces(Layout(root)).prepare(JobOrder(JOB, "r000001", Case("c", "t", "emu:batch", script="true")))
+    if moved:
+        root = root.rename(tmp_path / "b")
+    for name in lost:
+        (root / name).unlink()
+    with pytest.raises(UsageError, match=r"token is gone: by what stood there this campaign knows its jobs") as told:
+        campaign_token(Layout(root))
+    assert told.value.hint == f"put it back: echo {token} >{root}/token (the scripts in {root}/jobs have it)"
+    assert not (root / "token").exists()
+    (root / "token").write_text(f"{token}\n")
+    assert campaign_token(Layout(root)) == token
+
+
+def test_a_token_that_no_script_has_is_asked_for(tmp_path: Path) -> None:
+    """An older version wrote the scripts, or two campaigns' were mixed."""
+    campaign_token(Layout(tmp_path))
+    Layout(tmp_path).token.unlink()
+    for number, line in enumerate(("# job j1 sd-00000000-j1", "# job j2 sd-00000001-j2", "# job j3")):
+        script = Layout(tmp_path).jobs / f"000/j{number}/job.sh"
+        script.parent.mkdir(parents=True)
+        script.write_text(f"#!/bin/sh\n{line}\n")
+    with pytest.raises(UsageError, match="is gone") as told:
+        campaign_token(Layout(tmp_path))
+    assert told.value.hint is not None and "from a backup" in told.value.hint and "sacct -X" in told.value.hint
+
+
 @pytest.mark.parametrize("damage", [b"", b"abc", b"0123456789\n", b"\0" * 8, b"ABCDEF01\n"])
 def test_a_damaged_token_is_not_replaced_in_silence(tmp_path: Path, damage: bytes) -> None:
     """Under another token the jobs that are out there would be strangers."""

@@ -177,7 +177,9 @@ def test_when_the_time_limit_would_be_is_no_end(tmp_path: Path) -> None:
     marks = read_marks(found.places, "j000001")
     row_of = QueueRow("7", "another name", "RUNNING", nodes="n[001-002]", start=4102444700.0, end=4102444820.0)
     report = weigh(Found(JOB, marks=marks, row=row_of))
-    assert report is not None and (report.state, report.over) == ("running", None), "its mark may be of anybody's making"
+    assert report is not None and (report.state, report.over) == ("running", None), (
+        "its mark may be of anybody's making"
+    )
     report = weigh(Found(JOB, marks=marks, row=structs.replace(row_of, state="STAGE_OUT"), doubt_s=61.0))
     assert report is not None and (report.state, report.over) == ("completed", None)
     report = weigh(Found(JOB, marks=marks, row=structs.replace(row_of, state="COMPLETED")))

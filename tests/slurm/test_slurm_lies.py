@@ -148,3 +148,43 @@ def test_politeness(accounting_cluster: Cluster, tmp_path: Path) -> None:
         assert campaign.calls("sacct") <= 2
         told = sum((event.value["squeue"] for event in campaign.events("asked")), 0)
         assert told == campaign.calls("squeue"), "what it asked is counted"
+
+
+# ---- payloads that lie ----
+
+FORGE = """\
+marks=$(echo {campaign}/jobs/*/$(echo $SLURM_JOB_NAME | sed 's/.*-//'))/marks.0
+read -r now _ </proc/uptime
+echo "began=$now ended=$now status=0 told= ." >$marks
+"""
+
+
+def test_a_payload_that_writes_its_own_end(accounting_cluster: Cluster, tmp_path: Path) -> None:
+    """It passes by none of them, and its end is not told while it runs."""
+    payloads = [
+        Payload("early", "n001", f"{FORGE}sleep 3"),
+        Payload("fails", "n002", f"{FORGE}sleep 1\nexit 3"),
+        Payload("kills", "n003", f"{FORGE}kill -9 $PPID\nsleep 20"),
+        Payload("cancels", "n004", f"{FORGE}scancel $SLURM_JOB_ID\nsleep 20"),
+        Payload("honest", "n005", "sleep 1"),
+    ]
+    with Disturbed(accounting_cluster, tmp_path / "site", payloads) as campaign:
+        campaign.start()
+        campaign.end()
+        told = campaign.verdicts()
+        early, again = (
+            "an end mark was there before its payload ended: somebody else wrote it",
+            "the result is attempted again",
+        )
+        own = "it is attempt 3, so that is taken for its own doing"
+        killed = "its end mark says exit status 0, Slurm signal 9 (FAILED)"
+        for name, why in (("early", early), ("kills", killed)):
+            undetermined = ("undetermined", f"could not be judged: {why}; {again}")
+            assert told[name] == [undetermined, undetermined, ("failed", f"{why}; {own}")], told[name]
+        assert [verdict for verdict, _ in told["fails"]] == ["failed"] and early in told["fails"][0][1]
+        assert {verdict for verdict, _ in told["cancels"]} <= {"cancelled", "interrupted", "failed", "undetermined"}
+        assert told["honest"] == [PASSED]
+        elapsed = [event.value["elapsed_s"] for event in campaign.events("verdict") if campaign.name(event) == "early"]
+        assert all(seconds >= 2.9 for seconds in elapsed), "the numbers are its script's"
+        found = [event for event in campaign.events("finding") if event.value["kind"] == "marks_doubted"]
+        assert len(found) >= 7

@@ -10,6 +10,7 @@ import secrets
 import threading
 import time
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -30,6 +31,8 @@ AWAY_S = 600.0  # for which the directory of all jobs is expected to come back, 
 _CACHED_CASES = 1024
 _TOKEN = re.compile(r"[0-9a-f]{8}")
 _JOB = re.compile(r"[a-z]+[0-9]+")
+_NAMED = re.compile(rb"^# job \S+ sd-([0-9a-f]{8})-", re.MULTILINE)
+_MOST_SCRIPTS = 100  # that are looked at for a token that is gone
 
 
 @dataclass(slots=True)
@@ -275,12 +278,14 @@ def read_small(path: Path) -> bytes | None:
 def campaign_token(layout: Layout) -> str:
     """Purpose: the word that marks a campaign's jobs among all of an account's; made once, and it moves with the directory.
 
-    A file beside it names the directory. Raises CannotStart where there is none and none can be made, UsageError in a copy.
+    A file beside it names the directory. Raises CannotStart where there is none and none can be made, UsageError in a copy, and
+    where it is gone from a campaign that has jobs: with another one they would not be known again, and run a second time.
     """
     path, here = layout.token, layout.root.absolute()
     try:
         known = read_small(path)
         if known is None:
+            _refuse_a_second(layout, here)
             known, place = secrets.token_hex(4).encode() + b"\n", None
             _write(path, known)
         else:
@@ -298,6 +303,41 @@ def campaign_token(layout: Layout) -> str:
     except OSError as error:
         raise CannotStart(f"{path} cannot be read or made: {error.strerror}") from error
     return token
+
+
+def _refuse_a_second(layout: Layout, here: Path) -> None:
+    """Raises UsageError where a token was there. Whoever removed it from a copy of a campaign that is still there wants another."""
+    place = _written_for(layout.token)
+    if place is None and not (_has_files(layout.jobs) or _has_files(layout.payloads)):
+        return
+    if place is not None and place != here and _is_token(Layout(place).token):
+        return
+    if token := _token_of_jobs(layout):
+        way_out = f"put it back: echo {token} >{layout.token} (the scripts in {layout.jobs} have it)"
+    else:
+        shown = "sacct -X --format=JobID,JobName%30,WorkDir%200"
+        way_out = f"put it back from a backup, or write into it what its jobs have between 'sd-' and '-j' in their names: {shown}"
+    raise UsageError(
+        f"{layout.token} is gone: by what stood there this campaign knows its jobs at the scheduler, and with another token they"
+        " would be unknown and run a second time",
+        hint=way_out,
+    )
+
+
+def _is_token(path: Path) -> bool:
+    try:
+        return _TOKEN.fullmatch((read_small(path) or b"").decode("ascii", "replace").strip()) is not None
+    except (OSError, ValueError):
+        return False
+
+
+def _token_of_jobs(layout: Layout) -> str:
+    """The token that the scripts of a campaign's jobs name, "" where none does, or not all of them the same."""
+    found = set[bytes]()
+    with contextlib.suppress(OSError):
+        for script in islice(layout.jobs.glob("*/*/job.sh"), _MOST_SCRIPTS):
+            found |= set(_NAMED.findall(read_small(script) or b"")[:1])
+    return found.pop().decode() if len(found) == 1 else ""
 
 
 def _place(path: Path) -> Path:

@@ -56,7 +56,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A mark that had to wait says so (full=1), and so does that of each payload that ended before there was room again: what these
 # wrote meanwhile may be lost, though nobody told them.
 _HEAD = r"""#!/bin/sh
-{directives}# job {job}
+{directives}# job {label}
 _sd_restart=${{SLURM_RESTART_COUNT:-0}}
 _sd_control={control}
 read -r _sd_began _ </proc/uptime
@@ -219,11 +219,21 @@ def head(layout: Layout, job: str, limit_s: int = 0, directives: Sequence[str] =
     return _HEAD.format(
         directives=lines,
         job=job,
+        label=" ".join(filter(None, (job, _name_at_the_scheduler(layout, job)))),
         control=quoted(layout.job(job)),
         token=quoted(layout.token),
         taken=CLAIM_TAKEN,
         limit=limit_s or _NO_LIMIT,
     )
+
+
+def _name_at_the_scheduler(layout: Layout, job: str) -> str:
+    """The job's name with the campaign's token: should the file of the token be lost, its jobs' scripts still have it."""
+    try:
+        token = layout.token.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+    return f"sd-{token}-{job}"
 
 
 def payload_script(case: Case, layout: Layout) -> str:
