@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.checks import extract
-from shakedown.checks.text import LINE_LIMIT, Missing, Text, decode
+from shakedown.checks.text import LINE_LIMIT, Missing, Text, decode, joined
 from shakedown.model.nouns import Check, Test
 
 
@@ -90,16 +90,22 @@ def test_output_that_is_no_plain_text_is_read_all_the_same_and_said(data: bytes,
     assert extract.check(on_output("contains", "b"), contents).held
 
 
-def test_a_very_long_line_is_cut_for_regular_expressions_only() -> None:
+def test_a_very_long_line_is_cut_for_regular_expressions_only_at_first() -> None:
     contents = text("x" * 50 + "needle" + "x" * 50 + "\nshort\n", limit=20)
     assert contents.problems == (
-        "the output has a line longer than 20 B: regular expressions see only the beginning and the end",
+        "the output has a line longer than 20 B: regular expressions see the middle only where nothing else fits",
     )
     assert extract.check(on_output("contains", "needle"), contents).held
-    undecided = extract.check(on_output("matches", "needle"), contents)
-    assert undecided.held is None
-    assert undecided.detail == "it is not in what was read of the output, but very long lines were cut"
+    assert extract.check(on_output("matches", "x+needlex+$"), contents).held
     assert extract.check(on_output("matches", "^short$"), contents).held
+    nowhere = extract.check(on_output("matches", "pin"), contents)
+    assert (nowhere.held, nowhere.detail) == (False, "it is nowhere in the output, whose last line is 'short'")
+
+
+def test_of_several_files_with_long_lines_all_is_looked_through() -> None:
+    files = [text("x" * 50 + "needle" + "x" * 50, limit=20), text("short\n")]
+    contents = joined("*.txt", files)
+    assert len(contents.parts) == 1 and extract.check(on_output("matches", "needlex+\nshort$"), contents).held
 
 
 def test_what_lies_in_an_unread_middle_is_never_decided() -> None:

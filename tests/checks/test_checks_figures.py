@@ -248,18 +248,46 @@ def test_of_an_output_with_an_unread_middle_only_the_ends_give_figures() -> None
 
 
 @pytest.mark.parametrize(
-    ("pick", "content", "part"),
+    ("pick", "content"),
     [
-        ("first", "x" * 21 + " speed = 123.456 GB/s " + "y" * 99 + "\n", "speed = 12"),
-        ("last", "y" * 99 + " speed = 123.456 GB/s " + "x" * 24 + "\n", "56 GB/s"),
+        ("first", "x" * 21 + " speed = 123.456 GB/s " + "y" * 99 + "\n"),
+        ("last", "y" * 99 + " speed = 123.456 GB/s " + "x" * 24 + "\n"),
     ],
 )
-def test_a_number_across_the_cut_of_a_very_long_line_is_no_shorter_number(pick: Pick, content: str, part: str) -> None:
-    """Of 64 characters a line the first and the last 32 are seen: 123.456 must be neither 12 nor 56."""
+@pytest.mark.parametrize("skipped", [0, 9])
+def test_a_number_across_the_cut_of_a_very_long_line_is_no_shorter_number(
+    pick: Pick, content: str, skipped: int
+) -> None:
+    """Of 64 characters a line the first and the last 32 are seen at first: 123.456 must be neither 12 nor 56."""
     regex = {"first": r"speed = (?P<value>[\d.]+)", "last": r"(?P<value>[\d.]+) GB/s"}[pick]
-    found = figure(by_regex(pick, regex=regex), text(content, limit=64))
-    assert found.value is None
-    assert f"'{part}' lies where a very long line was cut" in found.problem
+    head, tail = (content, "z\n") if pick == "first" else ("z\n", f"z\n{content}")
+    contents = text(content, limit=64)
+    if skipped:  # then the rest is looked for in vain
+        contents = decode("output", head.encode(), tail.encode(), skipped, limit=64)
+    found = figure(by_regex(pick, regex=regex), contents)
+    assert found.value == (None if skipped else 123.456)
+    assert ("lies where a very long line was cut" in found.problem) is bool(skipped)
+
+
+@pytest.mark.parametrize(
+    ("pick", "content", "value"),
+    [
+        ("last", "speed = 7\n" + "x" * 300 + "\nend\n", 7.0),
+        ("last", "speed = 7\n" + "x" * 100 + " speed = 8 " + "x" * 200 + "\nend\n", 8.0),
+        ("first", "x" * 300 + "\nspeed = 7\nspeed = 8\n", 7.0),
+        ("first", "x" * 100 + " speed = 6 " + "x" * 200 + "\nspeed = 7\n", 6.0),
+        ("max", "speed = 7\n" + "x" * 100 + " speed = 9 " + "x" * 200 + "\nspeed = 8\n", 9.0),
+        ("last", "speed = 7\n" + "x" * 300 + "\nspeed = 8\n", 8.0),
+    ],
+)
+def test_a_value_beside_a_very_long_line_or_within_it_is_found(pick: Pick, content: str, value: float) -> None:
+    found = figure(by_regex(pick), text(content, limit=64))
+    assert (found.value, found.problem) == (value, "")
+
+
+def test_a_value_that_is_nowhere_beside_a_very_long_line_is_missing() -> None:
+    found = figure(by_regex("last"), text("x" * 300 + "\nend\n", limit=64))
+    assert found.problem.endswith("is missing: it is nowhere in the output, whose last line is 'end'")
 
 
 def test_records_longer_than_a_line_for_regular_expressions_are_read_whole() -> None:

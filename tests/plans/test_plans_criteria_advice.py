@@ -343,3 +343,21 @@ def test_a_row_that_asks_for_nothing_makes_no_band_either(site: Any, here: Any) 
     site.write("contracts/c.yaml", f"contract: c\ncolumns: [test, figure, must, basis]\nrows:\n{rows}")
     (found,) = [text for text in warned(site, here, "repeats: 3", DONE) if "is better" in text]
     assert "it must be <= 1 GB/s" in found
+
+
+@pytest.mark.parametrize(
+    ("keys", "criteria", "way"),
+    [
+        ("repeats: 5", (CORRECT,), "passed / wanted and passed / attempts count"),
+        ("repeats: 5", ("x: {measure: passed / wanted, must: '>= 0%'}",), "passed / wanted above 0 % and passed / attempts count"),
+        (DAY, ("r: {measure: correct / completed, must: '= 100%'}",), "hours per node, passed / wanted, or an"),
+        (DAY, ("w: {measure: passed / wanted, must: '= 100%'}",), "hours per node, or an"),
+        ("repeats: 9", ("w: {measure: passed / wanted, must: '>= 20%'}",), "per node, more than half of passed / wanted, or an"),
+    ],
+)  # fmt: skip
+def test_the_way_out_is_not_what_the_plan_asks_for_already(
+    site: Any, here: Any, keys: str, criteria: tuple[str, ...], way: str
+) -> None:
+    warned(site, here, keys, *criteria)
+    ways = [problem.hint for problem in check_site(Path(site.path), lambda: here).warnings]
+    assert any(way in one for one in ways), ways

@@ -97,7 +97,7 @@ def test_a_record_that_says_running_for_ever(forgetful_cluster: Cluster, tmp_pat
         assert campaign.verdict("nap") == ("passed", "exit status 0")
         assert campaign.verdict("dies") == (
             "lost",
-            f"marks, queue and accounting were asked for 10 s and none could tell what became of it (scheduler id {job})",
+            f"marks, queue and accounting were asked for 10 s and none could tell what became of it (scheduler id {job}, on n002)",
         )
         assert campaign.reports("dies", "absent") == [
             "the queue does not know it; accounting still calls it RUNNING; it began on n002 and left no end mark"

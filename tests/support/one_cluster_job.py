@@ -53,8 +53,17 @@ class Story:
         self.said("running", 0.0, **first)
 
     def said(self, state: str, at: float, **more: Any) -> None:
+        self.hear(JobReport("j000001", state, "queue", "7", **more), at)
+
+    def hear(self, report: JobReport, at: float) -> None:
+        """A report, so many seconds after the beginning."""
         self.campaign.clock._now = self.begin + at
-        log_reports(self.conductor, [JobReport("j000001", state, "queue", "7", **more)])
+        log_reports(self.conductor, [report])
+
+    def wait(self, at: float) -> None:
+        """Nobody says anything until then."""
+        self.campaign.clock._now = self.begin + at
+        self.conductor.log("asked", value={"squeue": 1})
 
     def events(self, name: str) -> list[Event]:
         self.conductor.commit()

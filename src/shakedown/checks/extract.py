@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shakedown.checks.text import Missing, Text, name_of, omission, printable, show
+from shakedown.checks.text import Missing, Text, name_of, omission, printable, show, uncut
 from shakedown.model.checks import is_of_exit_status, kind_of
 from shakedown.model.entry_points import function
 from shakedown.model.nouns import Check, Test
@@ -141,9 +141,10 @@ def matches(check: Check, text: Text) -> CheckResult:
     pattern = compile_pattern(check.argument)
     if isinstance(pattern, str):
         return CheckResult(label(check), None, pattern)
-    if any(pattern.search(piece) for piece in text.pieces):
+    whole = uncut(text)
+    if any(pattern.search(piece) for piece in text.pieces) or (whole and pattern.search(whole)):
         return CheckResult(label(check), True)
-    return _not_found(check, text, bool(omission(text)))
+    return _not_found(check, text, len(text.parts) > 1)
 
 
 def _not_found(check: Check, text: Text, partly_read: bool) -> CheckResult:

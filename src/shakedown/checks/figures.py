@@ -16,7 +16,7 @@ from shakedown.checks import structured
 from shakedown.checks.extract import compile_pattern, not_there
 from shakedown.checks.numbers import Entry, combine, number_in
 from shakedown.checks.tables import TableError, cells, tag
-from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show
+from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
 from shakedown.model.bounds import same
 from shakedown.model.figures import FigureSpec
 from shakedown.model.units import UNITS, unit_of_print
@@ -45,6 +45,8 @@ def take(spec: FigureSpec, contents: Contents) -> tuple[Figure, ...]:
 
 def _from_text(spec: FigureSpec, contents: Text) -> Figure:
     pieces = contents.pieces if spec.regex else contents.parts
+    if spec.regex and uncut(contents):
+        return _from_long_lines(spec, contents)
     whole = len(pieces) == 1
     if not whole:
         if spec.pick not in ("first", "last") or spec.yaml:
@@ -57,6 +59,19 @@ def _from_text(spec: FigureSpec, contents: Text) -> Figure:
     if isinstance(found, str):
         return missing(spec, found)
     return Figure(spec.name, found)
+
+
+def _from_long_lines(spec: FigureSpec, contents: Text) -> Figure:
+    """The first or the last value is looked for at that end; only where it is not there is all of it looked through."""
+    if spec.pick in ("first", "last"):
+        end = contents.pieces[0 if spec.pick == "first" else -1]
+        found = _pick(spec, _entries(spec, end, _cut(spec, contents)))
+        if isinstance(found, float):
+            return Figure(spec.name, found)
+    found = _pick(spec, _entries(spec, uncut(contents), ""))
+    if found is None:
+        return missing(spec, _nowhere(spec, contents, whole=True) if spec.required else "")
+    return missing(spec, found) if isinstance(found, str) else Figure(spec.name, found)
 
 
 def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from shakedown.model.units import show_bytes
 
-LINE_LIMIT = 2**20  # characters of one line that a regular expression is given
+LINE_LIMIT = 2**20  # characters of one line that a regular expression is given at first
 EXCERPT_LINES, EXCERPT_LINE, EXCERPT_TOTAL = 12, 200, 1500  # lines, characters a line, characters in all
 
 
@@ -20,7 +20,8 @@ class Text:
     """What was read of one subject (``output`` or a file's path).
 
     ``parts``: text, two of them where the middle of a very large subject was not read. ``pieces``: the same without the
-    middles of very long lines, for regular expressions. ``problems``: sentences about all of that.
+    middles of very long lines, where regular expressions are tried first: on all of it one may take very long. ``problems``:
+    sentences about all of that.
     """
 
     subject: str
@@ -63,20 +64,19 @@ def decode(
     if long_lines:
         lines = "a line" if long_lines == 1 else f"{long_lines} lines"
         size = show_bytes(limit)
-        problems.append(
-            f"{name} has {lines} longer than {size}: regular expressions see only the beginning and the end"
-        )
+        seen = "see only the beginning and the end" if skipped else "see the middle only where nothing else fits"
+        problems.append(f"{name} has {lines} longer than {size}: regular expressions {seen}")
     return Text(subject, parts, pieces, tuple(problems))
 
 
 def joined(subject: str, texts: Sequence[Text]) -> Text:
     """Purpose: several files that one pattern names, as one text: one after the other."""
     problems = tuple(dict.fromkeys(problem for text in texts for problem in text.problems))
-    if all(len(text.parts) == 1 and len(text.pieces) == 1 for text in texts):
+    pieces = tuple(piece for text in texts for piece in text.pieces)
+    if all(len(text.parts) == 1 for text in texts):
         whole = "\n".join(text.parts[0].removesuffix("\n") for text in texts) + "\n"
-        return Text(subject, (whole,), (whole,), problems)
-    parts = tuple(part for text in texts for part in text.parts)
-    return Text(subject, parts, tuple(piece for text in texts for piece in text.pieces), problems)
+        return Text(subject, (whole,), (whole,) if len(pieces) == len(texts) else pieces, problems)
+    return Text(subject, tuple(part for text in texts for part in text.parts), pieces, problems)
 
 
 def name_of(subject: str) -> str:
@@ -113,6 +113,11 @@ def excerpt(text: Text) -> str:
             break
         kept.append(short)
     return "\n".join(reversed(kept))
+
+
+def uncut(text: Text) -> str:
+    """Purpose: all of a text of which regular expressions were given less at first; "" where they had it, or not all was read."""
+    return text.parts[0] if len(text.parts) == 1 and len(text.pieces) > 1 else ""
 
 
 def omission(text: Text) -> str:

@@ -270,6 +270,8 @@ def job_report(state: State, event: Event) -> None:
         return
     changed = said != job.report.state
     _note_halt(job, value, event.time)
+    if said == "running":
+        job.nodes = value.get("nodes", job.nodes)
     if "terms" in value and job.terms is None:
         job.terms = job.terms_now = terms_of(value["terms"])
     _note_stuck(state, job, value, event.time)
@@ -424,7 +426,7 @@ def requeued(state: State, event: Event) -> None:
     job.report.facts, job.report.state, job.report.note = {}, "", ""
     job.requests.claim, job.requests.cancel, job.requests.claim_unknown = Claim.NONE, Step.NONE, False
     job.requests.release, job.requests.hold = Step.NONE, Step.NONE
-    job.after, job.overtaken, job.halts, job.allowed = "", 0, [], event.time
+    job.after, job.overtaken, job.halts, job.allowed, job.nodes = "", 0, [], event.time, ""
     state.agenda.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there
     state.job_index.follows_no_more(job)
     state.agenda.attention.pop(job.id, None)

@@ -358,9 +358,16 @@ def _overdue(state: State, decision: Decision, now: float) -> None:
             decision.wake(deadline)
             continue
         past = show_duration(now - (job.started or 0.0) - limit_s(state, job))
-        said = f"{job.report.source} still says that job {job.scheduler_id or job.id} runs, {past} past its time limit"
-        why = f"{said}; nothing else that was asked knows of it"
+        why = f"{_said_to_run(job)}, {past} past its time limit; nothing else that was asked knows of it"
         if job.bundle:
             attend_parts.lose(state, decision, job, why)
             continue
         _judge(state, decision, job, "lost", why, alive=True)
+
+
+def _said_to_run(job: Job) -> str:
+    """Who says that a job runs, which job, and where."""
+    which = f"job {job.scheduler_id or job.id}" + (f" on {job.nodes}" if job.nodes else "")
+    if job.report.source == "marks":
+        return f"{which} wrote a mark when it began and none of an end"
+    return f"{job.report.source} still says that {which} runs"

@@ -56,5 +56,6 @@ def _silent_until(state: State, decision: Decision, job: Job, now: float, patien
         decision.wake(deadline)
         return ""
     asked = "no source answered" if job.report.state == "no_answer" else "marks, queue and accounting were asked"
-    what = f"none could tell what became of it (scheduler id {job.scheduler_id or '?'})"
+    where = f", on {job.nodes}" if job.nodes else ""
+    what = f"none could tell what became of it (scheduler id {job.scheduler_id or '?'}{where})"
     return f"{asked} for {patience_s:g} s and {what}"

@@ -268,8 +268,16 @@ def _drained(component: Component, most: Most) -> Iterator[Advice]:
     said = "every criterion can be met by a run or two, so that a drain as soon as it looks good would make them true"
     if component.duration_s:
         said += "; only the planned time, which is a criterion by itself, stands against that"
-    way = "ask for an amount, too: runs, node-hours or hours per node, passed / wanted, or an 'enough' near what there will be"
+    amount = "ask for an amount, too: runs, node-hours or hours per node"
+    way = f"{amount}, {_wanted_share(component)}or an 'enough' near what there will be"
     yield ("criteria",), said, way
+
+
+def _wanted_share(component: Component) -> str:
+    """The share of what is wanted as a way out, with a comma; "" where the plan asks for it, and no bound of it would help."""
+    if all(criterion.measure != "passed / wanted" for criterion in component.criteria):
+        return "passed / wanted, "
+    return "" if component.duration_s else "more than half of passed / wanted, "
 
 
 def _needs_much(criterion: Criterion, component: Component, most: Most) -> bool:
@@ -301,7 +309,9 @@ def _overlooked(component: Component, most: Most) -> Iterator[Advice]:
     others = [name for name in found if name != test]
     too = f"; of {', '.join(others)} too" if others else ""
     said = f"{many} of {test} may fail and every criterion is still met{too}"
-    way = "passed / wanted and passed / attempts count runs that fail; so does an 'enough' that is as many as there are"
+    asked = {criterion.measure for criterion in component.criteria if criterion.test in ("", test)}
+    ways = [f"{name} above 0 %" if name in asked else name for name in ("passed / wanted", "passed / attempts")]
+    way = f"{' and '.join(ways)} count runs that fail; so does an 'enough' that is as many as there are"
     yield ("criteria",), said, way
 
 
