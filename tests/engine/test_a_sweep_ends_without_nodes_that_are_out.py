@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from engine_by_hand import ByHand
+import pytest
+from engine_by_hand import ByHand, begun
 from msgspec.structs import replace
 from stability_plan import BUSY, Filled, at_times, document, machine, play, sweep_of_five
 from stability_plan import case as case_of
@@ -14,7 +15,7 @@ from shakedown.engine import State, index_plan
 from shakedown.engine.policy.explain import explain
 from shakedown.engine.state.moments import moment
 from shakedown.model.filling import Sweep
-from shakedown.model.nouns import Component, Retry
+from shakedown.model.nouns import Case, Component, Retry, Shape
 from shakedown.twin import Fates, Lies, Others
 
 DAY = 86400.0
@@ -257,3 +258,30 @@ def test_a_node_that_looks_idle_and_drained_at_once_is_given_no_job() -> None:
     assert "submit_order" not in hand.settle()
     hand.play("surveyed", value={"out": {"c:batch": {}}})
     assert "submit_order" in hand.settle(), "it is back"
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+@pytest.mark.parametrize("state", ["requeued", "queued"])
+def test_a_job_that_the_scheduler_starts_again_for_a_node_that_is_down_is_ended(has_begun: bool, state: str) -> None:
+    """Its runs go on in other jobs, when the node is back; nothing waits for a job that would wait for the node."""
+    names = ("c0", "c1")
+    cases = tuple(Case(name, "t", "c:batch", shape=Shape(units=1, time_limit_s=30.0)) for name in names)
+    hand = begun(document(machine(2, targets=False), cases, Component("many", "functionality", names, sweep=Sweep(4))))
+    hand.play("surveyed", value={"idle": {"c:batch": [1, 2]}})
+    hand.settle()
+    hand.play("submit_accepted", job="j000001", value={"id": "1"})
+    if has_begun:
+        hand.play("job_report", job="j000001", value={"state": "running", "source": "queue", "nodes": "n1"})
+        mark = {"state": "running", "source": "marks", "part": True}
+        hand.play("job_report", job="j000001", run="r000001", value=mark)
+    hand.play("job_report", job="j000001", value={"state": state, "source": "queue", "restart": 1})
+    hand.settle()
+    for event in [event for event in hand.log if event.event == "claim_order"]:
+        hand.play("claim_taken", job=event.job, run=event.run, value={"part": True})
+    hand.play("surveyed", value={"idle": {"c:batch": []}, "out": {"c:batch": {"down": [1]}}})
+    hand.settle()
+    assert "cancel_order" in [event.event for event in hand.log if event.job == "j000001"]
+    hand.play("cancel_done", job="j000001")
+    hand.play("job_report", job="j000001", value={"state": "cancelled", "source": "queue", "restart": 1})
+    hand.settle()
+    assert "j000001" not in hand.state.jobs

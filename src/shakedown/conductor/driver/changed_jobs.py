@@ -18,7 +18,7 @@ from shakedown.engine.state.state import State
 from shakedown.model.job_terms import ALONE, BESIDE, ON_SHARED_CORES, Terms, altered, in_words, limit_in_words
 from shakedown.model.nouns import Case, Partition
 from shakedown.model.ports import OVERRAN, SEEN_HERE, JobReport
-from shakedown.model.shared_nodes import names_in
+from shakedown.model.shared_nodes import names_in, names_of
 from shakedown.model.units import show_bytes, show_duration
 
 _OWN_END = frozenset({"completed", "failed"})
@@ -102,7 +102,7 @@ def _other_nodes(state: State, place: Partition, report: JobReport, before: Term
 
     One that grew since it was described is no change.
     """
-    has, here = names_in(report.nodes) if report.nodes else (), names_in(place.nodes) if place.nodes else ()
+    has, here = names_in(report.nodes) if report.nodes else (), names_of(place.nodes) if place.nodes else ()
     strange = [node for node in has if node not in here] if here and report.state in _OWN_END else []
     if not strange:
         return ""
@@ -110,9 +110,9 @@ def _other_nodes(state: State, place: Partition, report: JobReport, before: Term
     known, names = strange, [str(moved["partition"][1])] if "partition" in moved else []
     if not moved.keys() & {"partition", "wants"}:
         others = [one for one in state.index.places.values() if one.cluster == place.cluster and one.type != place.type]
-        theirs = {one.name: set(names_in(one.nodes)) for one in others if one.nodes}
+        theirs = {one.name: names_of(one.nodes) for one in others if one.nodes}
         known = [node for node in strange if any(node in nodes for nodes in theirs.values())]
-        names = [name for name, nodes in theirs.items() if nodes & set(known)]
+        names = [name for name, nodes in theirs.items() if not nodes.isdisjoint(known)]
     if not known:
         return ""
     where = ", ".join(known[:_MOST_NAMED]) + (f" of {' and '.join(names)}" if names else "")
