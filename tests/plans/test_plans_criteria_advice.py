@@ -359,5 +359,5 @@ def test_the_way_out_is_not_what_the_plan_asks_for_already(
     site: Any, here: Any, keys: str, criteria: tuple[str, ...], way: str
 ) -> None:
     warned(site, here, keys, *criteria)
-    ways = [problem.hint for problem in check_site(Path(site.path), lambda: here).warnings]
+    ways = [problem.hint or "" for problem in check_site(Path(site.path), lambda: here).warnings]
     assert any(way in one for one in ways), ways
