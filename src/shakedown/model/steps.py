@@ -18,8 +18,8 @@ _WORDS = (
     re.compile(r"^slurmstepd\S*: error: \*\*\* STEP .* DUE TO NODE FAILURE.*"),
     re.compile(r"^srun: error: Unable to create step\b.*"),
     re.compile(r"^srun: error: Application launch failed: .*"),
-    re.compile(r"^srun: error: Timed out waiting for job step to complete.*"),
     re.compile(r"^srun: Job step aborted\b.*"),
+    re.compile(r"^srun: error: Timed out waiting for job step to complete.*"),
 )
 _OPEN_MPI = "(?:mpirun|mpiexec|orterun|prterun|prun)"
 # What a launcher writes of ranks that were lost, and of nothing else; each with a text without which no line need be looked at. A
