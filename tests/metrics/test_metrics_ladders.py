@@ -271,8 +271,9 @@ def test_of_a_size_that_fails_the_run_that_did_not_end_as_expected_is_named() ->
     assert (row.holds, row.fails) == ("2", "4") and largest.why.endswith(" timeout") and largest.runs == 2
 
 
-def test_run_again_it_is_climbed_anew_and_the_newer_climb_counts() -> None:
-    climbing = Climbing(ladder_plan([1, 2, 4, 8, 16]))
+def test_run_again_it_is_climbed_anew_and_all_climbs_count() -> None:
+    """A later climb that holds up to the largest size does not hide the one that failed."""
+    climbing = Climbing(ladder_plan([1, 2, 4, 8, 16], must=4))
     climbing.to_the_end(up_to(2))
     assert judged(climbing)[1][0].holds == "2"
     climbing.hand.play("again", value={"component": "ladder", "by": "Bo"}, reason="mended")
@@ -280,7 +281,29 @@ def test_run_again_it_is_climbed_anew_and_the_newer_climb_counts() -> None:
     before = len(climbing.ran)
     climbing.to_the_end(up_to(16))
     assert sizes_of(climbing.ran[before:]) == [1, 16]
-    assert judged(climbing)[1][0].holds == "16"
+    component, rows = judged(climbing)
+    assert [(row.round, row.holds) for row in rows] == [(1, "2"), (2, "16")]
+    (up,) = [item for item in component.criteria if item.name == "up"]
+    assert (up.outcome, up.measured) == ("not met", 2)
+    assert up.arithmetic == (
+        "t0/flavour=0, round 1 holds up to n=2, not at n=4; t0/flavour=0, round 2 holds at every size, up to n=16, must >= 4"
+    )
+
+
+def test_a_climb_that_a_changed_verdict_left_open_still_says_what_failed_in_it() -> None:
+    """16 was judged again, and fails: nobody can say whether 8 holds. Run again it is known that all hold, and that 16 failed."""
+    climbing = Climbing(ladder_plan([1, 2, 4, 8, 16]))
+    climbing.to_the_end(up_to(16))
+    (largest,) = [event for event in climbing.hand.log if event.event == "verdict" and event.case == "t/n=16,flavour=0"]
+    value = dict(largest.value) | {"verdict": "failed", "supersedes": largest.seq, "was": "passed"}
+    climbing.hand.play("verdict", case=largest.case, run=largest.run, value=value, reason="seen again")
+    climbing.hand.play("again", value={"component": "ladder", "by": "Bo"}, reason="to see")
+    climbing.hand.settle()
+    assert judged(climbing)[0].criteria[0].outcome == "undecided"
+    climbing.to_the_end(up_to(16))
+    component, rows = judged(climbing)
+    assert [row.holds for row in rows] == ["1", "16"] and rows[0].lost
+    assert component.criteria[0].measured == 8
 
 
 def test_a_verdict_that_changes_leaves_open_what_was_spared_by_the_old_one() -> None:
@@ -291,7 +314,7 @@ def test_a_verdict_that_changes_leaves_open_what_was_spared_by_the_old_one() -> 
     value = dict(largest.value) | {"verdict": "failed", "supersedes": largest.seq, "was": "passed"}
     climbing.hand.play("verdict", case=largest.case, run=largest.run, value=value, reason="seen again")
     component, (row,) = judged(climbing)
-    assert row.lost and row.outcome == "holds up to n=1; no more is known"
+    assert row.lost and row.outcome == "holds up to n=1, not at n=16; no more is known"
     assert component.criteria[0].outcome == "undecided"
 
 

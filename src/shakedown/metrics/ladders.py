@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
@@ -35,7 +36,7 @@ class RungRow(Struct, frozen=True):
 class LadderRow(Struct, frozen=True):
     """One ladder of a component. ``label``: the test with what all its sizes have in common. ``holds``, ``fails``: sizes as
     they were written, "" where there is none; ``unavailable``: sizes that this system cannot run. ``over``: it has come to its
-    end; ``lost``: not even then anybody can say more.
+    end; ``lost``: not even then anybody can say more. ``round``: each time that the component runs again is a climb of its own.
     """
 
     component: str
@@ -50,12 +51,14 @@ class LadderRow(Struct, frozen=True):
     figure: str = ""
     within: float = 0.0
     unavailable: tuple[str, ...] = ()
+    round: int = 1
 
     @property
     def outcome(self) -> str:
         """In words: "holds up to nodes=64, not at nodes=128"."""
         if self.lost:
-            return f"holds up to {self._at(self.holds)}; no more is known" if self.holds else "not known"
+            fails = f", not at {self._at(self.fails)}" if self.fails else ""
+            return f"holds up to {self._at(self.holds)}{fails}; no more is known" if self.holds else "not known"
         if not self.over:
             return f"holds at {self._at(self.holds)} so far" if self.holds else "nothing is known yet"
         if not self.fails:
@@ -82,26 +85,29 @@ class LadderRow(Struct, frozen=True):
 
 
 def ladders_of(component: Component, document: Document, record: Record) -> list[LadderRow]:
-    """Purpose: the ladders of a component, by its newest round, in the order of the plan; none where it has none."""
+    """Purpose: the ladders of a component, in the order of the plan, round by round; none where it has none."""
     ladder = component.ladder
     if ladder is None:
         return []
     cases = {case.id: case for case in document.cases if case.id in component.cases}
-    results = _results(component, record)
+    every = rungs_of(ladder, [cases[name] for name in component.cases if name in cases])
+    rounds = 1 + times_again(component, record)
     found = []
-    for rungs in rungs_of(ladder, [cases[name] for name in component.cases if name in cases]):
-        found.append(_row(component, ladder, rungs, cases, results))
+    for number in range(1, rounds + 1):
+        results = _results(component, record, number)
+        rows = [_row(component, ladder, rungs, cases, results) for rungs in every]
+        beside = f", round {number}" if rounds > 1 else ""
+        found += [replace(row, label=row.label + beside, round=number) for row in rows]
     return found
 
 
 Results = Mapping[str, Mapping[int, Sequence[RunRow]]]  # case -> repeat -> attempts
 
 
-def _results(component: Component, record: Record) -> Results:
-    """The attempts at the results of the newest round."""
-    round_ = times_again(component, record)
+def _results(component: Component, record: Record, number: int) -> Results:
+    """The attempts at the results of a round."""
     newest = newest_results(record)
-    first, last = round_ * component.repeats + 1, (round_ + 1) * component.repeats
+    first, last = (number - 1) * component.repeats + 1, number * component.repeats
     found: dict[str, dict[int, list[RunRow]]] = {}
     for row in record.current():
         mine = row.component == component.name and not row.mode and first <= row.repeat <= last

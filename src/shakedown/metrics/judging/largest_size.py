@@ -1,4 +1,4 @@
-"""The measure ``largest size``: up to which size the ladders of a component hold; the one that holds least counts."""
+"""The measure ``largest size``: up to which size the ladders of a component hold; of all rounds, the one that holds least."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from shakedown.model.judging import Criterion
 
 
 def largest_size(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Purpose: the largest size that holds. While a ladder is climbed it may still be any size below the smallest that fails."""
+    """Purpose: the largest size that holds, in every round. While a ladder is climbed it may still be any size below the smallest
+    that fails. Of a climb of which nobody can say more, and that was climbed again, what failed still counts.
+    """
     rows = ladders_of(around.component, around.document, around.record)
     rows = [row for row in rows if criterion.test in ("", row.test)]
     if not rows:
@@ -18,7 +20,8 @@ def largest_size(criterion: Criterion, population: Population, around: MeasureCo
         return Measured(None, 0, "", reason=why, restricted=around.component.ladder is not None)
     least = min(rows, key=_low)
     text = "; ".join(f"{row.label} {row.outcome}" for row in rows)
-    if any(row.lost for row in rows):
+    newest = max(row.round for row in rows)
+    if any(row.lost and row.round == newest for row in rows):
         return Measured(None, 0, text, reason="a size that is needed was spared; run the component again")
     low, high = _low(least), min(map(_high, rows))
     count = sum(rung.state in ("holds", "fails") for row in rows for rung in row.rungs)
@@ -30,6 +33,11 @@ def largest_size(criterion: Criterion, population: Population, around: MeasureCo
 
 
 def _low(row: LadderRow) -> float:
+    if row.lost:
+        return max(
+            (float(rung.size) for rung in row.rungs if not row.fails or float(rung.size) < float(row.fails)),
+            default=0.0,
+        )
     return float(row.holds) if row.holds else 0.0
 
 
