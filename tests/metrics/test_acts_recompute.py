@@ -61,6 +61,11 @@ def test_random_campaigns_in_which_cases_are_taken_out_and_put_in_again(seed: in
     _comes_out_the_same(out_and_in_story.drawn(seed))
 
 
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_campaigns_in_which_live_runs_are_taken_out_and_put_in_again(seed: int) -> None:
+    _comes_out_the_same(out_and_in_story.drawn(seed, live=True))
+
+
 @pytest.mark.parametrize("seed", range(3 * SEEDS))
 def test_random_campaigns_with_set_ups_clean_ups_and_drills(seed: int) -> None:
     _comes_out_the_same(steps_story.drawn(seed))
@@ -223,6 +228,22 @@ def _known_without_checks(told: Acted) -> bool:
     mine = copied(record)
     mine.documents, mine.epochs = record.documents[:1], record.epochs[:1]
     return any(without_added(row, PlansInForce(mine, document_of), real) for row in record.current())
+
+
+def test_runs_are_live_when_the_plan_is_amended_and_outcomes_hang_on_that() -> None:
+    told = [out_and_in_story.drawn(seed, live=True) for seed in range(SEEDS)]
+    amended = [[event.seq for event in one.events if event.event == "amended"] for one in told]
+    lived = [
+        any(
+            row.ordered_by < number < row.seq and row.verdict == "failed"
+            for row in one.record.runs
+            for number in numbers
+        )
+        for one, numbers in zip(told, amended, strict=True)
+    ]
+    assert sum(lived) > SEEDS // 4
+    cards = [one.card() for one, has in zip(told, lived, strict=True) if has]
+    assert {card.outcome for card in cards} >= {"disputed", "rejected", "accepted with restrictions"}
 
 
 def test_the_campaigns_in_which_cases_come_back_hang_on_that() -> None:

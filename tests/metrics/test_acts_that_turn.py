@@ -52,7 +52,9 @@ def test_nodes_that_no_case_runs_on_are_taken_out_of_the_denominator() -> None:
     assert told(whole).card().outcome == "rejected"
     for less in (machine(a=1), machine(a=1, z=1)):
         card = told(whole, "pppp", replace(whole, system=less)).card()
-        assert [act.takes for act in card.acts] == [("what keeps use of speed from being met",)]
+        (took,) = card.acts[0].takes
+        assert took.startswith("what keeps use of speed from being met (0.01111 delivered node-hours of 4 runs / (9 nodes x ")
+        assert took.endswith(" = 9.7%, must >= 40%)")
         assert (card.outcome, card.acts[0].without) == ("accepted with restrictions", "rejected")
         assert "takes away what keeps use of speed from being met" in card.restrictions[0]
 
@@ -64,7 +66,8 @@ def test_what_two_amendments_turn_only_together_is_told_with_the_first() -> None
     whole = replace(whole, components=(parts,))
     card = told(whole, "pppp", replace(whole, system=machine(a=1, y=4)), replace(whole, system=machine(a=1))).card()
     first, second = card.acts
-    assert (first.takes, second.takes) == (("what keeps use of speed from being met",), ())
+    assert [took.partition(" (")[0] for took in first.takes] == ["what keeps use of speed from being met"]
+    assert second.takes == ()
     assert first.together == (first.number, second.number)
     assert card.outcome == "accepted with restrictions"
 

@@ -14,30 +14,30 @@ DONE = Criterion("done", "passed / attempts", ">=", 0.9, "%", must=">= 90%")
 EASY = Criterion("most", "passed / wanted", ">=", 0.5, "%", must=">= 50%")
 
 
-def drawn(seed: int) -> Acted:
-    """A plan of counted results alone, amended up to five times; who agrees to what is drawn."""
-    draw = random.Random(f"out and in {seed}")
+def drawn(seed: int, live: bool = False) -> Acted:
+    """A plan of counted results alone, amended up to five times; who agrees to what is drawn. ``live``: some are live then."""
+    draw = random.Random(f"live, out and in {seed}" if live else f"out and in {seed}")
     whole = plan(PARTIES if seed % 4 else (), draw.choice([(), (), ("amend",)]) if seed % 4 else ())
     part = Component("speed", "performance", CASES, draw.choice([1, 2]), criteria=(DONE, EASY))
     told = Acted(replace(whole, components=(part,)))
     closed: set[tuple[str, int]] = set()
     bad, said = draw.choice([0.2, 0.5]), []
     _run(told, draw, closed, bad)
-    live = _left_live(told, draw, closed) if seed % 2 else {}
+    runs = _left_live(told, draw, closed) if live else {}
     for _ in range(draw.randrange(1, 6)):
         now = told.documents[told.record.document]
         said.append(_amend(told, draw, now, part))
         after = told.documents[told.record.document]
         closed &= _wanted(after)  # what a plan does not want is forgotten
-        closed |= live.keys() & _wanted(after)  # but for what is live all the while
-        for want in [want for want in live if draw.random() < 0.4]:
-            told.judge(live.pop(want), "failed" if draw.random() < 0.6 else "passed")
+        closed |= runs.keys() & _wanted(after)  # but for what is live all the while
+        for want in [want for want in runs if draw.random() < 0.4]:
+            told.judge(runs.pop(want), "failed" if draw.random() < 0.6 else "passed")
         if draw.random() < 0.8:
             _run(told, draw, closed, bad / 4)
         if draw.random() < 0.2:
             run = f"r{draw.randrange(1, told.runs + 1):06d}"
             told.say("ruled", {"as": "site", "by": draw.choice(["Ada", "Bo"])}, "outage", run=run)
-    for run in live.values():
+    for run in runs.values():
         told.judge(run, "failed" if draw.random() < 0.6 else "passed")
     told.end()
     for number in said if told.documents[told.record.document].parties else ():

@@ -56,8 +56,9 @@ def asks_less(old: Json, new: Json) -> set[Any]:
             continue
         found |= {(key, name, now[key]) for key in ("duration_s", "repeats") if now[key] < part[key]}
         found |= {("no results", name)} if now["duration_s"] and not part["duration_s"] else set()
-        gone = len(set(part["cases"]) - set(now["cases"])), len(part["procedures"]) - len(now["procedures"])
-        found |= {(name, place, count) for place, count in enumerate(gone) if count > 0}
+        found |= {("case", name, case) for case in set(part["cases"]) - set(now["cases"])}
+        fewer = len(part["procedures"]) - len(now["procedures"])
+        found |= {("procedures", name, fewer)} if fewer > 0 else set()
         found |= _criteria_ask_less(part, now)
     for part in (part for part in old["components"] if part["name"] in parts):
         later = {mode["name"]: mode for mode in parts[part["name"]]["modes"]}

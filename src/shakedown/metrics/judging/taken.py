@@ -68,23 +68,23 @@ def _by_amendment(before: Document, after: Document, agreed: Document, now: Docu
     return tuple(what for what in of(agreed, after) if what not in had or what in step)
 
 
-def turned(now: Scorecard, without: Scorecard) -> tuple[str, ...]:
-    """Purpose: what is met with some acts and not met without them, a phrase each: criteria and contract rows, whatever the acts
-    touched. An act that turns *not met* into *met* restricts, whether any other rule knows what it changed or not.
+def turned(now: Scorecard, without: Scorecard) -> dict[str, str]:
+    """Purpose: what is met with some acts and not met without them, a phrase each, with the number that it has without them:
+    criteria and contract rows, whatever the acts touched. An act that turns *not met* into *met* restricts, whether any other rule
+    knows what it changed or not.
     """
     mine = _criteria(now)
-    found = [
-        f"what keeps {name} of {component} from being met"
+    found = {
+        f"what keeps {name} of {component} from being met": item.arithmetic or item.reason
         for (component, name), item in _criteria(without).items()
         if item.outcome == "not met" and (component, name) in mine and mine[component, name].outcome == "met"
-    ]
+    }
     rows = {score.row.name: score.outcome for score in now.contract.rows} if now.contract else {}
-    found += [
-        f"what keeps contract row {score.row.name} from being met"
+    return found | {
+        f"what keeps contract row {score.row.name} from being met": score.arithmetic or score.reason
         for score in (without.contract.rows if without.contract else ())
         if score.outcome == "not met" and rows.get(score.row.name) == "met"
-    ]
-    return tuple(found)
+    }
 
 
 def _runs(now: Runs, without: Runs) -> Iterator[str]:

@@ -278,10 +278,8 @@ class WhatIf:
         found = turned(now, self.score(gone | numbers)[2])
         alone = self.one_sided | {one for one in self.counting_again(numbers) if self.consent.missing.get(one)}
         before = {one for one in alone if one < max(numbers) and self.family(one) in families}
-        if not found or before <= gone | numbers:
-            return found
-        still = turned(now, self.score(gone | numbers | before)[2])
-        return tuple(what for what in found if what in still)
+        still = found if not found or before <= gone | numbers else turned(now, self.score(gone | numbers | before)[2])
+        return tuple(f"{what} ({number})" if number else what for what, number in found.items() if what in still)
 
     def turns(self, act: Act, gone: Acts) -> bool:
         able = act.kind not in TURNS_NOTHING and not act.unknown
