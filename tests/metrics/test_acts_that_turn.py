@@ -11,8 +11,20 @@ import pytest
 from acts_story import PARTIES, Acted
 from msgspec.structs import replace
 
-from shakedown.model.judging import Criterion
-from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Party, Shape, System, Test
+from shakedown.model.judging import Contract, ContractRow, Criterion
+from shakedown.model.nouns import (
+    Case,
+    Cluster,
+    Component,
+    Document,
+    FigureSpec,
+    NodeType,
+    Partition,
+    Party,
+    Shape,
+    System,
+    Test,
+)
 
 USE = Criterion("use", "delivered node-hours / calendar node-hours", ">=", 0.4, "%", must=">= 40%")
 MOST = Criterion("most", "passed / attempts", ">=", 0.7, "%", must=">= 70%")
@@ -53,10 +65,35 @@ def test_nodes_that_no_case_runs_on_are_taken_out_of_the_denominator() -> None:
     for less in (machine(a=1), machine(a=1, z=1)):
         card = told(whole, "pppp", replace(whole, system=less)).card()
         (took,) = card.acts[0].takes
-        assert took.startswith("what keeps use of speed from being met (0.01111 delivered node-hours of 4 runs / (9 nodes x ")
+        assert took.startswith(
+            "what keeps use of speed from being met (0.01111 delivered node-hours of 4 runs / (9 nodes x "
+        )
         assert took.endswith(" = 9.7%, must >= 40%)")
         assert (card.outcome, card.acts[0].without) == ("accepted with restrictions", "rejected")
         assert "takes away what keeps use of speed from being met" in card.restrictions[0]
+
+
+def test_a_row_on_a_statistic_that_a_new_component_dilutes_is_told_with_its_old_number() -> None:
+    row = ContractRow("c:1", "c", "r", "rate", ">= 80", "contract", low=80.0, statistic="mean")
+    first = plan(machine(a=1))
+    first = replace(
+        first,
+        components=(replace(first.components[0], repeats=1, criteria=(MOST,)),),
+        cases=(replace(first.cases[0], rows=("c:1",)),),
+        tests=(Test("r", figures=(FigureSpec("rate", "", "higher"),)),),
+        contracts=(Contract("c", rows=(row,)),),
+    )
+    more = replace(first, components=(*first.components, replace(first.components[0], name="more")))
+    campaign = Acted(first)
+    campaign.run("speed", "r", rate=70.0)
+    value = {"document": campaign.keep(more), "by": "Bo", "difference": ["component more is added"]}
+    campaign.say("amended", value, "more data")
+    campaign.run("more", "r", rate=120.0)
+    campaign.end()
+    card = campaign.card()
+    was = "what keeps contract row c:1 from being met (mean of 1 value of rate = 70, must be >= 80)"
+    assert card.acts[0].takes == (was,)
+    assert card.restrictions[0].startswith(f"the amendment by Bo (event 4) takes away {was}: Bo amended the plan")
 
 
 def test_what_two_amendments_turn_only_together_is_told_with_the_first() -> None:
