@@ -56,6 +56,10 @@ def _leave_out_twice(campaign: Campaign, mine: Plans, real: Plans) -> None:
     """What was wanted again after plans that did not want it, and these are not there: the result of before is the one."""
     ordered = sorted((run for run in campaign.judged if run.ordered), key=lambda run: run.ordered)
     kept: dict[Any, Run] = {}
+    last: dict[Any, int] = {}
+    for run in ordered:
+        last[run.component, run.case, run.mode] = max(run.result[4], last.get((run.component, run.case, run.mode), 0))
+    numbers: dict[Any, int] = {}
     for run in ordered:
         before = kept.setdefault(run.result[:5], run)
         if run.result == before.result:
@@ -68,10 +72,33 @@ def _leave_out_twice(campaign: Campaign, mine: Plans, real: Plans) -> None:
             )
             for plans in (mine, real)
         ]
-        if gaps == [False, True]:
+        on = [
+            any(
+                not _runs_on(plan, run)
+                for since, plan in [(before.ordered, _at(plans, before.ordered)), *plans]
+                if before.ordered <= since <= run.ordered
+            )
+            for plans in (mine, real)
+        ]
+        if on == [False, True]:
+            key = run.component, run.case, run.mode
+            if run.result not in numbers:
+                numbers[run.result] = last[key] = last[key] + 1
+        elif gaps == [False, True]:
             del campaign.runs[run.name]
         else:
             kept[run.result[:5]] = run
+    for run in ordered:
+        if run.result in numbers:
+            run.result = (*run.result[:4], numbers[run.result], *run.result[5:])
+
+
+def _runs_on(plan: Json, run: Run) -> bool:
+    """Whether a plan runs a case for a time, where every run counts and none is wanted by its number."""
+    return any(
+        part["name"] == run.component and part["duration_s"] and run.case in part["cases"] and not run.mode
+        for part in plan["components"]
+    )
 
 
 def _is_wanted(plan: Json, run: Run, again: int) -> bool:

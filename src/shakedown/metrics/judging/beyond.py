@@ -21,7 +21,7 @@ from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.without_checks import without_added
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.wanted import ResultKey, result_key, wanted_results
+from shakedown.metrics.wanted import FILLER, ResultKey, result_key, wanted_results
 from shakedown.model.events import COMPLETED
 from shakedown.model.nouns import Case, Component, Document
 
@@ -131,6 +131,17 @@ class _Plans(PlansInForce):
         changes = (event for event in self.since if since < event <= until)
         return all(self._wants(row, event, rounds) for event in (since, *changes))
 
+    def run_throughout(self, row: RunRow, since: int, until: int) -> bool:
+        """Whether every plan that was in force between two events runs the case of a run, in its mode, for a time."""
+        changes = (event for event in self.since if since < event <= until)
+        return all(self._runs_on(row, event) for event in (since, *changes))
+
+    def _runs_on(self, row: RunRow, event: int) -> bool:
+        part = self.part(event, row.component)
+        if part is None or not part.duration_s:
+            return False
+        return row.case in (part.fillers if row.mode == FILLER else () if row.mode else part.cases)
+
     def _wants(self, row: RunRow, event: int, rounds: int) -> bool:
         part, case = self.part(event, row.component), self.case(event, row.case)
         if part is None or case is None or part.duration_s or case.unavailable or row.case not in part.cases:
@@ -146,20 +157,30 @@ class _Plans(PlansInForce):
 
 def _take_out_twice(record: Record, mine: _Plans, real: _Plans) -> None:
     """Results of which there was one already, and that were wanted again only because plans that are not left in force did not
-    want them for a while: nobody would have ordered them.
+    want them for a while: nobody would have ordered them. Of a component that runs for a time they are so much later ones.
     """
     first: dict[ResultKey, RunRow] = {}
     gone: dict[int, str] = {}
+    later: dict[int, int] = {}  # result -> the number that it has then
+    last: dict[tuple[str, str, str], int] = {}
+    for row in record.current():
+        key = row.component, row.case, row.mode
+        last[key] = max(row.repeat, last.get(key, 0))
     for row in sorted(record.current(), key=lambda one: (one.result, one.attempt)):
         before = first.setdefault(result_key(row), row)
-        if row.result in gone or row.result == before.result:
+        if row.result in gone or row.result in later or row.result == before.result:
             continue
         between = before.ordered_by, row.ordered_by
         rounds = 1 + _again(row.component, record)
         if all(between) and mine.want_throughout(row, *between, rounds) > real.want_throughout(row, *between, rounds):
             gone[row.result] = row.component
+        elif all(between) and mine.run_throughout(row, *between) > real.run_throughout(row, *between):
+            key = row.component, row.case, row.mode
+            later[row.result] = last[key] = last[key] + 1
         else:
             first[result_key(row)] = row
+    if later:
+        record.runs = [replace(row, repeat=later.get(row.result, row.repeat)) for row in record.runs]
     if gone:
         names = list(gone.values())
         record.twice = {name: names.count(name) for name in names}
