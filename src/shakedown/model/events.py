@@ -53,7 +53,7 @@ VERDICTS: Final[dict[str, str]] = {
     "undetermined": "It ran to its end, but what it left could not be read or judged for reasons not its own; it is judged again.",
 }
 
-NO_LONGER_WANTED: Final = "no longer wanted"  # the component of what no plan wants: live runs, and orders that were taken back
+NO_LONGER_WANTED: Final = "no longer wanted"  # the component of what no plan wants: an order that was taken back
 SPARED: Final = "spared"  # no attempt was made, since none is needed: in no count
 UNDETERMINED: Final = "undetermined"  # neither for nor against what was tested: in no count but its own
 COMPLETED: Final = frozenset({"passed", "incorrect", "performance"})  # verdicts of runs that ran to their end
