@@ -25,7 +25,7 @@ from shakedown.events.seals import seals_of
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import ShakedownError, UsageError
 from shakedown.model.layout import Layout
-from shakedown.model.speakers import CERTIFICATE
+from shakedown.model.ssh_keys import CERTIFICATE, read_key
 
 NAMESPACE = "shakedown-seal"
 PROGRAM = "ssh-keygen"
@@ -279,7 +279,10 @@ def _public_key(armour: bytes) -> bytes:
     length = int.from_bytes(blob[10:14], "big")
     if blob[:6] != b"SSHSIG" or not 0 < length <= len(blob) - 14:
         raise ValueError("it is no SSH signature: it holds no key")
-    return blob[14 : 14 + length]
+    key = blob[14 : 14 + length]
+    if CERTIFICATE not in _key_type(key) and read_key(key) is None:
+        raise ValueError("its key is not written as OpenSSH writes one")  # else one key could pass as two
+    return key
 
 
 def _key_type(key: bytes) -> str:

@@ -10,8 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from shakedown.model.nouns import Party
-
-CERTIFICATE = "-cert-v"  # in the type of an SSH key that an authority has certified for a time
+from shakedown.model.ssh_keys import key_of_text
 
 
 def name_key(name: str) -> str:
@@ -25,6 +24,16 @@ def party_of(parties: Sequence[Party], name: str) -> Party | None:
     wanted = name_key(name)
     found = [party for party in parties if wanted in {name_key(person) for person in party.people}]
     return found[0] if len(found) == 1 else None
+
+
+def party_of_key(parties: Sequence[Party], written: str) -> str:
+    """Purpose: the party that a key speaks for; "" where that is none of them, or several: a person cannot be both parties."""
+    key = key_of_text(written)
+    if key is None:
+        return ""
+    theirs = {party.name: [key_of_text(one) for one in party.keys] for party in parties}
+    found = [name for name, keys in theirs.items() if any(one is not None and one.holder == key.holder for one in keys)]
+    return found[0] if len(found) == 1 and key in theirs[found[0]] else ""
 
 
 def names_another(parties: Sequence[Party], by: str, party: str) -> str:

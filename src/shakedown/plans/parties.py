@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Any
 
 from yaml.nodes import MappingNode
 
 from shakedown.model.nouns import Party
-from shakedown.model.speakers import CERTIFICATE, name_key
+from shakedown.model.speakers import name_key
+from shakedown.model.ssh_keys import CERTIFICATE, key_of_text
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue, Scalar
 from shakedown.plans.schema.source_positions import place
 
 _TYPES = ("ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-")
+_BLOB = "AAAA"  # how the base64 of every key begins
 _LONGEST = 100  # characters of a name: what an act's --by may have
 
 
@@ -27,25 +27,24 @@ class Speaker(Scalar):
         """Purpose: name and key. Raises InvalidValue."""
         if not text.startswith(_TYPES):
             return _name(text), ""
-        kind, _, rest = text.partition(" ")
-        blob, _, name = rest.strip().partition(" ")
-        try:
-            data = base64.b64decode(blob, validate=True)
-        except (binascii.Error, ValueError):
-            data = b""
+        kind, *rest = text.split(None, 2)
         if CERTIFICATE in kind:
             raise InvalidValue(
                 "this is a certificate, which has an end, and nobody checks it here",
                 "write the key itself: what its .pub file holds, and not the one that ends in -cert.pub",
             )
-        length = int.from_bytes(data[:4], "big")
-        if data[4 : 4 + length] != kind.encode() or len(data) <= 4 + length:
+        key = key_of_text(text)
+        if key is None:
             raise InvalidValue("this is no public SSH key", "write what the key's .pub file holds: TYPE KEY NAME")
-        return _name(name.strip()) if name.strip() else "", f"{kind} {blob}"
+        return _name(rest[1]) if len(rest) > 1 else "", key.text
 
 
 def _name(text: str) -> str:
     name = " ".join(text.split())
+    if any(word.startswith(_BLOB) and len(word) > 40 for word in name.split()):
+        raise InvalidValue(
+            "there is a key in this name", "write what its .pub file holds, and nothing before it: TYPE KEY NAME"
+        )
     if not name or len(name) > _LONGEST or not name.isprintable():
         raise InvalidValue(
             f"'{text[:_LONGEST]}' is no name", f"a name has at most {_LONGEST} characters, and no control characters"
@@ -60,16 +59,22 @@ def read_parties(root: MappingNode, values: dict[str, Any], problems: Problems) 
     at = place(root, "parties")
     if len(parties) == 1:
         problems.at(at, "there is one party", "an agreement takes two: name the other one, such as vendor: [NAME]")
-    known: dict[str, str] = {}
+    known: dict[object, str] = {}
     for party in parties:
-        for word in dict.fromkeys((*(name_key(name) for name in party.people), *party.keys)):
-            if word in known:
-                shown = word if len(word) <= 60 else f"{word[:60]}..."
+        for word, shown in (*((name_key(name), name_key(name)) for name in party.people), *map(_holder, party.keys)):
+            if known.get(word, party.name) != party.name:
+                shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
                 problems.at(at, f"'{shown}' is in {known[word]} and in {party.name}", "a person cannot be both parties")
             known[word] = party.name
     if values.get("consent") and not parties:
         problems.at(place(root, "consent"), "consent is asked for, and the plan names no parties", "add parties: {...}")
     return parties
+
+
+def _holder(written: str) -> tuple[object, str]:
+    """What is compared of a key, and how it is shown: one secret is one speaker, under whatever type it is written."""
+    key = key_of_text(written)
+    return (key.holder if key is not None else written), written
 
 
 def _party(name: str, speakers: list[tuple[str, str] | None]) -> Party:

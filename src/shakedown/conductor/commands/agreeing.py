@@ -17,7 +17,7 @@ from shakedown.model.errors import UsageError, there_are
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document, Party
 from shakedown.model.ports import Command
-from shakedown.model.speakers import names_another, party_of
+from shakedown.model.speakers import names_another, party_of, party_of_key
 
 CAN_BE_WITHDRAWN = ("waive", "rule")
 Pairs = Sequence[tuple[int, str]]
@@ -64,10 +64,10 @@ def why_not_agree(parties: Sequence[Party], record: Record, pairs: Pairs, by: st
     elif not signed.key:
         return signed.why or "the signature does not hold"
     else:
-        found = [party.name for party in parties if signed.key in party.keys]
-        if len(found) != 1:
+        found = party_of_key(parties, signed.key)
+        if not found:
             return f"the key {signed.fingerprint} is of no party of the plan: an agreement signed with it counts for nothing"
-        named = names_another(parties, by, found[0])
+        named = names_another(parties, by, found)
         if named:
             way_out = f"give --by the name of who holds the key {signed.fingerprint}"
             return f"{named}: an agreement signed so counts for nothing; {way_out}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,7 +9,8 @@ from shakedown.events.signatures import GOOD, UNKNOWN, Signature, fingerprint_of
 from shakedown.model.errors import FileProblems
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Party
-from shakedown.model.speakers import names_another
+from shakedown.model.speakers import names_another, party_of_key
+from shakedown.model.ssh_keys import key_of_text
 
 
 def allowed_signers(layout: Layout, named: Path | None, site: Path | None) -> Path | None:
@@ -52,11 +52,9 @@ def not_met(signatures: list[Signature], named: bool) -> bool:
 
 def sides_of(parties: Sequence[Party]) -> Mapping[str, str]:
     """Purpose: fingerprint of a key -> the party whose key it is by the plan. A key of two parties is of none."""
-    found: dict[str, set[str]] = {}
-    for party in parties:
-        for key in party.keys:
-            found.setdefault(fingerprint_of(base64.b64decode(key.partition(" ")[2])), set()).add(party.name)
-    return {fingerprint: next(iter(names)) for fingerprint, names in found.items() if len(names) == 1}
+    found = {key: party_of_key(parties, key) for party in parties for key in party.keys}
+    keys = ((key_of_text(written), party) for written, party in found.items() if party)
+    return {fingerprint_of(key.blob): party for key, party in keys if key is not None}
 
 
 def signed_for(parties: Sequence[Party], signatures: Sequence[Signature]) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from shakedown.metrics.judging.people import Act
 from shakedown.metrics.rows.rows import AgreementRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document, Party
-from shakedown.model.speakers import names_another, party_of
+from shakedown.model.speakers import names_another, party_of, party_of_key
 
 NEVER = frozenset({"agree"})  # an agreement needs none itself
 
@@ -195,9 +195,9 @@ class _Terms:
             signed = self.signatures.get(row.seq, Signed(why="its signature was not checked"))
             if not signed.key:
                 return "", "", signed.why or "the signature does not hold"
-            found = [party.name for party in self.parties if signed.key in party.keys]
-            why = names_another(self.parties, row.by, found[0]) if len(found) == 1 else "its key is of neither party"
-            return ("", "", why) if why else (found[0], signed.fingerprint, "")
+            found = party_of_key(self.parties, signed.key)
+            why = names_another(self.parties, row.by, found) if found else "its key is of neither party"
+            return ("", "", why) if why else (found, signed.fingerprint, "")
         name = self._named(row.by)
         if not name:
             return "", "", f"the plan names no party that {row.by or 'nobody'} speaks for"
