@@ -147,12 +147,12 @@ def test_keys_of_an_amendment_that_nobody_agreed_to_seal_for_nobody(site: Path) 
 
 
 def test_the_page_and_the_tables_say_what_an_independent_program_says(site: Path) -> None:
-    """Before and after agreements and a withdrawal."""
+    """Before and after agreements and a withdrawal, by one side of what nobody else had agreed to."""
     _compare(site)
     found = numbers(site)
     assert run(site, "withdraw", found["waive"], "--by", "Ada", "--because", "a mistake").returncode == 0
     card = _compare(site)
-    assert card["outcome"] == "disputed"
+    assert card["outcome"] == "rejected"
     page = (site / "campaigns/p-1/report.html").read_text()
     assert "withdrawn by event" in page and "&lt;b&gt;outage&lt;/b&gt;" in page and "<b>outage</b>" not in page
 
@@ -193,6 +193,23 @@ def test_what_names_no_act_is_refused(site: Path) -> None:
             "x",
         ): "error: Cy speaks for no party of the plan (site: Ada; ",
         ("agree", acts["waive"], *ada, "--sign", "none"): "error: the key none cannot be read: ",
+        (
+            "agree",
+            acts["waive"],
+            "--by",
+            "A\u0501a",
+            "--because",
+            "x",
+        ): "error: --by: 'A\u0501a' has letters of two alphabets",
+        ("agree", acts["waive"], "--by", "Ada", "--because", "\u200b"): "error: --because shows nothing\n",
+        (
+            "waive",
+            "functionality",
+            "passed",
+            "--restriction",
+            "None",
+            *ada,
+        ): "error: --restriction shows nothing, or says",
         ("withdraw", acts["attest"], *ada): "cannot be withdrawn\nhint: what can be is: waive, rule\n",
         ("withdraw", "nowhere", "3", *ada): "error: there is no campaign 'nowhere'",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -112,6 +113,29 @@ def test_a_wish_of_the_wrong_shape_is_refused_or_harmless(what: str, value: dict
     assert not campaign.inbox.waiting, "it does not come back"
     heard = [event for event in campaign.events() if event.event in ("command_refused", "stop_request")]
     assert [event.event for event in heard] == ["stop_request" if what == "stop" else "command_refused"]
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "reason"),
+    [
+        ("change", {"by": "\u0430nna"}, "so"),
+        ("stop", {}, "\u200b"),
+        ("cancel", {"all": True, "by": "Anna\u200b"}, "so"),
+        (
+            "waive",
+            {"component": "first", "name": "passed", "restriction": "none", "by": "Ada"},
+            "so",
+        ),
+    ],
+)
+def test_words_that_show_nothing_or_look_like_others_are_refused(what: str, value: dict[str, Any], reason: str) -> None:
+    """Of every command, in one place: nothing of it is carried out."""
+    campaign, conductor = staged()
+    campaign.inbox.post(what, reason=reason, **value)
+    hear(conductor)
+    (event,) = [event for event in campaign.events() if event.value.get("request")]
+    assert event.event == "command_refused"
+    assert re.search("two alphabets|shows nothing|invisible character|restricts nothing", event.reason)
 
 
 def test_a_run_that_the_scheduler_did_not_take_yet_can_be_cancelled_by_name() -> None:

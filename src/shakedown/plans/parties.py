@@ -7,6 +7,7 @@ from typing import Any
 from yaml.nodes import MappingNode
 
 from shakedown.model.nouns import Party
+from shakedown.model.said_words import looks, wrong_name
 from shakedown.model.speakers import name_key
 from shakedown.model.ssh_keys import CERTIFICATE, key_of_text
 from shakedown.plans.schema.problems import Problems
@@ -45,6 +46,9 @@ def _name(text: str) -> str:
         raise InvalidValue(
             "there is a key in this name", "write what its .pub file holds, and nothing before it: TYPE KEY NAME"
         )
+    why = wrong_name(name)
+    if why and name.isprintable():
+        raise InvalidValue(f"'{text[:_LONGEST]}' is no name: {why}", "both parties read it")
     if not name or len(name) > _LONGEST or not name.isprintable():
         raise InvalidValue(
             f"'{text[:_LONGEST]}' is no name", f"a name has at most {_LONGEST} characters, and no control characters"
@@ -61,7 +65,7 @@ def read_parties(root: MappingNode, values: dict[str, Any], problems: Problems) 
         problems.at(at, "there is one party", "an agreement takes two: name the other one, such as vendor: [NAME]")
     known: dict[object, str] = {}
     for party in parties:
-        for word, shown in (*((name_key(name), name_key(name)) for name in party.people), *map(_holder, party.keys)):
+        for word, shown in (*((looks(name), name_key(name)) for name in party.people), *map(_holder, party.keys)):
             if known.get(word, party.name) != party.name:
                 shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
                 problems.at(at, f"'{shown}' is in {known[word]} and in {party.name}", "a person cannot be both parties")

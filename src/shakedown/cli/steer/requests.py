@@ -12,6 +12,7 @@ import click
 
 from shakedown.model.errors import LeaseHeld, UsageError
 from shakedown.model.layout import Layout
+from shakedown.model.said_words import shows_nothing, wrong_name
 
 if TYPE_CHECKING:
     from shakedown.conductor.driver.conductor import Commands
@@ -60,10 +61,7 @@ def kept_lines(kept: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _words(context: click.Context, option: click.Parameter, value: str) -> str:
-    text = value.strip()
-    if not text:
-        raise UsageError(f"--{option.opts[0].lstrip('-')} is empty", hint="it is kept in the record: say it in words")
-    return kept_whole(option.opts[0], text, LONGEST_NAME if option.name == "who" else LONGEST_REASON)
+    return kept_words("--by" if option.name == "who" else option.opts[0], value)
 
 
 def kept_words(option: str, value: str | None) -> str:
@@ -72,6 +70,11 @@ def kept_words(option: str, value: str | None) -> str:
         raise UsageError(f"{option} is missing", hint="who and why are kept in the record")
     if not value.strip():
         raise UsageError(f"{option} is empty", hint="it is kept in the record: say it in words")
+    if shows_nothing(value):
+        raise UsageError(f"{option} shows nothing", hint="it is kept in the record: say it in words that can be read")
+    why = wrong_name(value.strip()) if option == "--by" else ""
+    if why:
+        raise UsageError(f"{option}: {why}")
     return kept_whole(option, value.strip(), LONGEST_NAME if option == "--by" else LONGEST_REASON)
 
 

@@ -8,6 +8,7 @@ from shakedown.cli.naming import campaign_of, campaign_option_given, names_after
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import LONGEST_RESTRICTION, kept_whole, said_by
 from shakedown.model.errors import UsageError
+from shakedown.model.said_words import restricts_nothing
 
 
 @click.command()
@@ -53,6 +54,9 @@ def command(
     campaign, component, what, name = _meant(names, gate, row, conditions)
     if not restriction.strip() and what != "conditions":
         raise UsageError("--restriction is missing or empty", hint="say what the acceptance is restricted by")
+    if restriction.strip() and restricts_nothing(restriction):
+        hint = "say what the acceptance is restricted by" + (", or leave it out" if what == "conditions" else "")
+        raise UsageError("--restriction shows nothing, or says that there is none", hint=hint)
     kept_whole("--restriction", restriction.strip(), LONGEST_RESTRICTION)
     layout, state = find_started(site, campaign, "waive")
     if what == "conditions":

@@ -14,6 +14,7 @@ from msgspec import Struct
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.commands.registry import commands_for
 from shakedown.conductor.driver.conductor import Commands, Conductor
+from shakedown.conductor.driver.heard_words import unfit_words
 from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.record.documents import Documents
 from shakedown.events.inbox import FileInbox
@@ -117,5 +118,7 @@ def _hear(conductor: Conductor) -> list[Event]:
 def _event(conductor: Conductor, command: Command) -> Event | None:
     if command.what == "refused":
         return refusal(command, command.reason)
+    if unfit := unfit_words(conductor, command):
+        return refusal(command, unfit)
     answer = conductor.commands.get(command.what)
     return answer(conductor, command) if answer else refusal(command, f"'{command.what}' is no command")

@@ -21,6 +21,7 @@ from shakedown.conductor.driver.doubts import say_doubt
 from shakedown.conductor.driver.gates import log_outcomes
 from shakedown.conductor.driver.halted_jobs import as_halted, say_halt
 from shakedown.conductor.driver.handing import Stranger, with_handed
+from shakedown.conductor.driver.heard_words import unfit_words
 from shakedown.engine import Decision, Order, State, decide
 from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.fold.queue_guard import CLAIM_AGAIN_S
@@ -88,8 +89,11 @@ def _hear_commands(conductor: Conductor) -> None:
     if not commands:
         return
     for command in commands:
-        carry_out = conductor.commands.get(command.what)
-        event = carry_out(conductor, command) if carry_out else _refused(command, f"'{command.what}' is no command")
+        carry_out, unfit = conductor.commands.get(command.what), unfit_words(conductor, command)
+        if carry_out is None or unfit:
+            event: Event | None = _refused(command, unfit or f"'{command.what}' is no command")
+        else:
+            event = carry_out(conductor, command)
         if event is not None:
             conductor.log(event)
     conductor.commit()

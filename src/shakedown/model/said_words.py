@@ -1,0 +1,83 @@
+"""Words of people as a reader sees them: what shows nothing, what says nothing, and names that look like others.
+
+One place for all words that are kept in the record: whoever takes some asks ``wrong_said``, or one of the parts of it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from shakedown.model.speakers import name_key
+
+_BLANK = {0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0}  # letters and symbols that show nothing
+_JOINERS = "\u034f\u17b4\u17b5" + "".join(map(chr, range(0xFE00, 0xFE10)))  # marks that show nothing
+_SHOWN = frozenset("LNPS")  # general categories with a shape of their own: letters, numbers, punctuation, symbols
+_NO_RESTRICTION = {
+    "",
+    "none",
+    "no",
+    "nothing",
+    "nil",
+    "null",
+    "na",
+    "no restriction",
+    "without",
+    "without a restriction",
+}
+_ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
+# Letters of other alphabets, and numbers, and the one of a to z that each looks like in one of its cases.
+_LOOKS = str.maketrans(
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455\u0456\u0458\u04bb\u04cf\u0501\u051b\u051d\u0475\u0433"
+    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131\u057d\u0585\u057001|",
+    "abekmhopctyxsijhldqwvrabeznikmvoptyxiuoholl",
+)
+
+
+def shows_nothing(text: str) -> bool:
+    """Purpose: whether a reader sees nothing of a text: it is empty, blank, or all of its characters are invisible."""
+    return not any(unicodedata.category(c)[0] in _SHOWN and ord(c) not in _BLANK for c in text)
+
+
+def restricts_nothing(text: str) -> bool:
+    """Purpose: whether a restriction is none: it shows nothing, or only says that there is none."""
+    bare = "".join(c for c in unicodedata.normalize("NFKC", text) if c.isalnum() or c.isspace())
+    return shows_nothing(text) or " ".join(looks(bare).split()) in _NO_RESTRICTION
+
+
+def looks(name: str) -> str:
+    """Purpose: what two names have in common that look alike: letters of another alphabet count as those they look like."""
+    return name_key(unicodedata.normalize("NFKC", name)).translate(_LOOKS)
+
+
+def wrong_name(name: str, people: Iterable[str] = ()) -> str:
+    """Purpose: why a name is refused, with the way out; "" where it is well. ``people``: names that the plan gives."""
+    hidden = next((c for c in name if (c != " " and not c.isprintable()) or ord(c) in _BLANK or c in _JOINERS), "")
+    if hidden:
+        return f"it has an invisible character (U+{ord(hidden):04X}): write the name without it"
+    for word in name.split():
+        alphabets = {one: c for c in word for one in _ALPHABETS if unicodedata.name(c, "").startswith(f"{one} ")}
+        if len(alphabets) > 1:
+            odd = alphabets[max(alphabets, key=_ALPHABETS.index)]
+            return (
+                f"'{word}' has letters of two alphabets ({odd} is {unicodedata.name(odd)}): write it with those of one"
+            )
+    for person in people:
+        if looks(person) == looks(name) and name_key(person) != name_key(name):
+            return f"'{name}' looks like {person}, and is another name: write {person} as the plan does"
+    return ""
+
+
+def wrong_said(by: str, because: str, restriction: str, people: Iterable[str] = ()) -> str:
+    """Purpose: why the words of an act are refused, with the way out; "" where they are well. What is empty is nobody's concern
+    here. ``people``: names that the plan gives.
+    """
+    if by and (why := wrong_name(by, people)):
+        return f"who says so (--by): {why}"
+    for option, text in (("why (--because)", because), ("the restriction (--restriction)", restriction)):
+        if text.strip() and shows_nothing(text):
+            return f"{option} shows nothing: say it in words that can be read"
+    if restriction.strip() and restricts_nothing(restriction):
+        way_out = "say what the acceptance is restricted by, or leave it out with --conditions"
+        return f"'{restriction.strip()}' restricts nothing: {way_out}"
+    return ""

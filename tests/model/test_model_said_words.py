@@ -1,0 +1,67 @@
+"""What a reader would not see, or would take for something else, is refused with the way out."""
+
+from __future__ import annotations
+
+import pytest
+
+from shakedown.model.said_words import looks, restricts_nothing, shows_nothing, wrong_name, wrong_said
+
+HIDDEN = ["", " ", "\u200b", "\u200b \u2060", "\ufeff", "\u2800", "\u3164", "\u034f", "\ufe0f", "\u202e", "\xad"]
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_what_nobody_sees_says_nothing(text: str) -> None:
+    assert shows_nothing(text) and restricts_nothing(text)
+    assert not shows_nothing(text + "a disk")
+    assert bool(wrong_said("Ada", text, "", ())) == bool(text.strip())
+
+
+@pytest.mark.parametrize(
+    "text", ["none", "None.", " NONE ", "n/a", "-", "no restriction", "n\u200bone", "n\u043ene", "(nothing)"]
+)
+def test_a_restriction_that_says_there_is_none_is_none(text: str) -> None:
+    assert restricts_nothing(text)
+    assert "restricts nothing: say what the acceptance is restricted by" in wrong_said("Ada", "so", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no wide jobs",
+        "none of the wide jobs",
+        "\u041d\u0435\u0442 \u0448\u0438\u0440\u043e\u043a\u0438\u0445",
+        "\u00bd price",
+    ],
+)
+def test_other_restrictions_restrict(text: str) -> None:
+    assert not restricts_nothing(text) and not wrong_said("Ada", "so", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "\u0430nna",
+            "'\u0430nna' has letters of two alphabets (\u0430 is CYRILLIC SMALL LETTER A): write it with those of one",
+        ),
+        ("An\u200bna", "it has an invisible character (U+200B): write the name without it"),
+        ("Anna\u3164", "it has an invisible character (U+3164): write the name without it"),
+        ("\u0410\u041d\u041d\u0410", ""),  # a name in Cyrillic, which looks like no other one
+        ("\u0415\u0432\u0430 Smith", ""),  # each word in one alphabet
+        ("J\u00fcrgen Stra\u00dfe", ""),
+        ("J\u0075\u0308rgen", ""),
+        ("\u5c71\u7530 Taro-\u592a\u90ce", ""),
+    ],
+)
+def test_a_name_has_letters_of_one_alphabet_that_are_seen(name: str, said: str) -> None:
+    assert wrong_name(name) == said
+
+
+@pytest.mark.parametrize("name", ["\u0412\u043e", "B0", "\u0392\u03bf", "\uff22\uff4f"])
+def test_a_name_that_looks_like_one_of_the_plan_is_refused(name: str) -> None:
+    """All of it in another alphabet, so that only the plan's name shows it."""
+    assert looks(name) == looks("Bo")
+    assert wrong_said(name, "so", "", ("Ada", "Bo")).endswith(
+        "looks like Bo, and is another name: write Bo as the plan does"
+    )
+    assert not wrong_name(name, ("Ada", "Eve")) and not wrong_name("bo", ("Ada", "Bo"))
