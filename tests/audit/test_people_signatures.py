@@ -105,6 +105,14 @@ def test_who_signs_an_older_seal_is_told_of_the_newer_one_and_of_what_came_after
     told = command(site, *counter).stdout
     assert f"a newer seal stands: outcome {newest['outcome']}, sealed by Ada" in told and newest["digest"][:16] in told
     assert "Ada ruled r000001 as site" in told
+    pages = {
+        name: site / "campaigns/p-1" / name for name in ("signature.html", f"signature-{first['digest'][:16]}.html")
+    }
+    shown = [
+        digest["digest"][:8] in path.read_text() for digest, path in zip((newest, first), pages.values(), strict=True)
+    ]
+    assert shown == [True, True], "each page is of its own seal"
+    assert str(pages[f"signature-{first['digest'][:16]}.html"]) in told.replace("\n", "")
 
 
 def test_good_unknown_and_expired_are_told_apart(signed: Path, keys: Path, tmp_path: Path) -> None:

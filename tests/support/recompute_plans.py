@@ -85,7 +85,7 @@ def _criteria_ask_less(part: Json, now: Json) -> set[Any]:
         if mine is None:
             found.add((part["name"], item["name"]))
             continue
-        less = mine["enough"] > item["enough"] or mine["unit"] != item["unit"] or _lets_more_pass(item, mine)
+        less = mine["enough"] != item["enough"] or mine["unit"] != item["unit"] or _lets_more_pass(item, mine)
         if less or any(
             mine[key] != item[key]
             for key in ("measure", "of", "test", "statistic", "leave_out", "epochs", "since", "inputs")

@@ -196,12 +196,14 @@ def _act_words(act: ActScore) -> dict[str, Any]:
     return said | ({"as_of": act.as_of} if act.backdated else {})
 
 
-def signature_page(layout: Layout, sealed: Sealed) -> str:
-    """Purpose: write the page to sign into the campaign. Returns its path."""
+def signature_page(layout: Layout, sealed: Sealed, older: bool = False) -> str:
+    """Purpose: write the page to sign into the campaign. Returns its path. ``older``: of a seal that is not the newest; its page
+    lies beside that of the newest one.
+    """
     from shakedown.events.segment_file import unwritable
     from shakedown.report.page.signature import render_signature_page
 
-    path = layout.root / "signature.html"
+    path = layout.root / (f"signature-{sealed.digest[:16]}.html" if older else "signature.html")
     signatures = signatures_of(layout, [sealed.digest])
     try:
         sides = signed_for(parties_of_seals(layout, [sealed.digest])[sealed.digest], signatures)

@@ -253,6 +253,7 @@ def _say_made(found: Verified, layout: Layout) -> None:
     """Pages beside the record that a person may take for it: whoever can write there can change them."""
     pages = ("report.html", "report.pdf", "report", "signature.html")
     there = [name for name in pages if os.path.lexists(layout.root / name)]
+    there += sorted(path.name for path in layout.root.glob("signature-*.html"))
     if there:
         found.unchecked.append(
             f"{', '.join(there)}: made from the record and not sealed; 'shakedown report' and 'seal' make them again"

@@ -57,8 +57,8 @@ def command(
     if key is not None:
         sign(layout, sealed.digest, Path(key), who)
     signatures = signatures_of(layout, [sealed.digest])
-    page = signature_page(layout, sealed)
     newer = newer_seal(layout, sealed) if digest is not None else ""
+    page = signature_page(layout, sealed, older=bool(newer))
     signed = "".join(f"signed: {signature_words(one)}\n" for one in signatures)
     signed += "".join(f"{line}\n" for line in counter_seals_of(layout, signatures))
     signed += f"{newer}; sign that one where you stand by what came after\n" if newer else ""

@@ -177,7 +177,7 @@ def _of_criteria(old: Component, new: Component) -> Iterator[str]:
         what = f"criterion {item.name} of {old.name}"
         if mine is None:
             yield what
-        elif mine.enough > item.enough:
+        elif mine.enough != item.enough:
             yield f"{what}: it is judged by {mine.enough} values or more, before by {item.enough}"
         elif admits_more(item, mine):
             yield f"the bound {item.must or item.bound} of {what}: now {mine.must or mine.bound}"
