@@ -12,6 +12,7 @@ import pytest
 
 from shakedown.conductor.commands.rulings import why_not_waive
 from shakedown.conductor.record.documents import Documents
+from shakedown.metrics.issues import told_issues
 from shakedown.metrics.rows.table import Record
 from shakedown.model.contracts import content
 from shakedown.model.judging import Contract, ContractRow
@@ -101,7 +102,10 @@ def test_a_change_opens_an_epoch_and_results_keep_theirs(site: Path, people: Run
             ["functionality", "--row", "deal:9"],
             "the plan in force has no contract row 'deal:9'; did you mean 'deal:1'?",
         ),
-        (["functionality", "--row", "deal:1", "--gate"], "--gate, --row and --conditions are different waivers"),
+        (
+            ["functionality", "--row", "deal:1", "--gate"],
+            "--gate, --row, --conditions and --issue are different waivers",
+        ),
         (["functionality"], "1 name is given"),
         (["nowhere", "functionality", "passed"], "there is no campaign 'nowhere'"),
     ],
@@ -111,6 +115,22 @@ def test_a_waiver_that_names_nothing_is_refused(site: Path, people: Run, words: 
     assert done.returncode == 2
     assert said in done.stderr
     assert not record_of(site).waivers
+
+
+def test_an_open_issue_is_closed_by_whoever_accepts_it(site: Path, people: Run) -> None:
+    """Before that its event is told where another one is named, and afterwards it is closed."""
+    assert people(site, "rule", "r000002", "--as", "vendor", "--by", "Ada", "--because", "a cable").returncode == 0
+    (ruling,) = record_of(site).rulings
+    words = ("--by", "Bo", "--because", "replaced, ticket 17")
+    wrong = people(site, "waive", "--issue", "1", *words)
+    assert wrong.returncode == 2 and f"event 1 opened no issue; open ones are: {ruling.seq}" in wrong.stderr
+    assert people(site, "waive", "--issue", str(ruling.seq), *words).returncode == 0
+    (closed,) = [one for one in told_issues(record_of(site)) if one.number == ruling.seq]
+    assert (closed.state, closed.closed_by) == ("closed", "Bo accepted it as it is: replaced, ticket 17")
+    again = people(site, "waive", "--issue", str(ruling.seq), *words)
+    assert again.returncode == 2 and f"issue {ruling.seq} is closed: Bo accepted it as it is" in again.stderr
+    named = people(site, "waive", "p-1", "functionality", "--issue", str(ruling.seq), *words)
+    assert "an issue is waived for the whole campaign; no component is named" in named.stderr
 
 
 def test_a_waiver_without_a_restriction_is_refused(site: Path, people: Run) -> None:
@@ -238,7 +258,7 @@ def test_an_amendment_that_describes_a_cluster_anew_is_for_who_drives_next(site:
         ("rule", {"run": "r0", "as": "site"}, "x", "there is no run 'r0' in this campaign"),
         ("rule", {"run": "r000002", "as": "moon"}, "x", "'moon' is no party; there are vendor, site, application"),
         ("change", {}, " ", "it does not say what was changed"),
-        ("waive", {"what": "all"}, "x", "'all' cannot be waived; criterion, gate, row, conditions can"),
+        ("waive", {"what": "all"}, "x", "'all' cannot be waived; criterion, gate, row, conditions, issue can"),
         (
             "waive",
             {"what": "criterion", "component": "functionality", "name": "passed"},

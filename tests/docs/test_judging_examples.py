@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 import yaml
 
+from shakedown.metrics.issues import told_issues
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import exit_status
 from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import EVENTS, Event
 from shakedown.model.nouns import Document, System
-from shakedown.model.waived import criterion_digest
+from shakedown.model.waived import criterion_digest, issue_digest
 from shakedown.plans import read_plan
 
 PAGE = (Path(__file__).parents[2] / "docs/concepts/judging.md").read_text()
@@ -34,6 +35,7 @@ KEYS = {
     "consent",
     "scores",
     "baselines",
+    "issues",
     "contract",
     "expect",
     "needs",
@@ -46,6 +48,7 @@ OF_THE_PLAN = (
     "consent",
     "scores",
     "baselines",
+    "issues",
     "contract",
     "expect",
 )  # keys of an amendment that are none of the component
@@ -97,7 +100,7 @@ class Log:
         run, because, of = (left.pop(key, "") for key in ("run", "because", "of"))
         ((name, value),) = left.items()
         if name == "waived":
-            value = value | self.as_it_is(value["name"])
+            value |= self.as_it_is(value["name"])
         if name == "verdict":
             value = {"component": self.name, "attempt": 1} | value
         case = (
@@ -106,7 +109,10 @@ class Log:
         self.add(name, run=run, case=case, value=value, reason=because)
 
     def as_it_is(self, name: str) -> dict[str, str]:
-        """What a waiver says of the criterion that it is given for."""
+        """What a waiver says of the criterion that it is given for, or of the issue that this event opened."""
+        if name.isdigit():
+            (one,) = [one for one in told_issues(fold_runs(self.events)) if one.number == int(name)]
+            return {"digest": issue_digest(one.kind, one.what), "asked": f"{one.kind}: {one.what}"}
         (criterion,) = [one for one in list(self.plans.values())[-1].components[0].criteria if one.name == name]
         return {"digest": criterion_digest(criterion), "asked": f"{criterion.measure}, must {criterion.must}"}
 
@@ -176,7 +182,7 @@ def _plan(root: Path, example: dict[str, Any]) -> Document:
         known += f"needs: {first}\n" if first else ""
         (root / f"tests/{test}.yaml").write_text(written.replace("NAME", test) + known)
     plan = {"plan": "p", "system": "machine", "components": [{kind: component}]}
-    plan |= {key: example[key] for key in ("parties", "consent", "scores", "baselines") if key in example}
+    plan |= {key: example[key] for key in ("parties", "consent", "scores", "baselines", "issues") if key in example}
     if "contract" in example:
         contract = {
             "contract": "c",

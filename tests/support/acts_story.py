@@ -169,6 +169,8 @@ def drawn(seed: int, amending: bool = False, twice: bool = False) -> Acted:
     speed, days, *rest = document.components
     days = replace(days, criteria=(*days.criteria, LATE))
     document = replace(document, components=(speed, days, *rest))
+    if seed % 5 == 1:
+        document = replace(document, issues=("major", "minor"))
     told = Acted(document)
     told.amending, told.twice = amending, twice
     told.say("fingerprint", {"digest": "f0"}, "as it is at first")

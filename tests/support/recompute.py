@@ -19,6 +19,7 @@ from typing import Any
 
 import recompute_stability as stability
 import recompute_steps
+from recompute_issues import restricting
 from recompute_log import Campaign, Run, Span, read_log, replay
 from recompute_numbers import different_nodes, distance, inside, same, share_of, sharing, statistic, wilson
 from recompute_stability import Pieces
@@ -240,7 +241,8 @@ class Judge:
             changed = self.campaign.conditions or any(
                 self._leaves_epochs_out(one) for one in self.document["components"]
             )
-            less = outcomes != {"accepted"} or others or self.taken_out or changed
+            open_ones = restricting(self.campaign, self.document.get("issues", []))
+            less = outcomes != {"accepted"} or others or self.taken_out or changed or open_ones
             outcome = "accepted with restrictions" if less else "accepted"
         broken = [name for name, row in rows.items() if row["outcome"] == "not met" and not row["waived"]]
         if outcome == "accepted" and any(self.rows[name]["basis"] == "contract" for name in broken):
@@ -339,7 +341,7 @@ class Judge:
         campaign = self.campaign
         every = zip(campaign.waivers, campaign.waived_digests, campaign.waived_rows, campaign.waived_words, strict=True)
         for (what, component, name), digest, said, (seq, restriction) in every:
-            if what == "conditions":
+            if what in ("conditions", "issue"):
                 if restriction:
                     return True
             elif what == "criterion":

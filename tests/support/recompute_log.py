@@ -83,6 +83,7 @@ class Campaign:
     first_order: dict[str, float] = field(default_factory=dict)
     unavailable: set[tuple[str, str]] = field(default_factory=set)
     given_up: set[str] = field(default_factory=set)
+    told: list[dict[str, Any]] = field(default_factory=list)  # what opens and closes issues, as it was said
     cut_short: set[str] = field(
         default_factory=set
     )  # components that have more of their time in a log without some acts
@@ -103,6 +104,20 @@ class Campaign:
         return [run for run in self.runs.values() if not run.verdict]
 
 
+OF_ISSUES = (
+    "paused",
+    "continued",
+    "excluded",
+    "included",
+    "case_stopped",
+    "halted",
+    "goes_on",
+    "finding",
+    "ruled",
+    "waived",
+)
+
+
 def read_log(folder: Path) -> list[dict[str, Any]]:
     """Every event of a campaign's log, in order; the header line of each segment is no event."""
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_bytes().splitlines()]
@@ -120,6 +135,8 @@ def replay(events: Iterable[dict[str, Any]]) -> Campaign:
 def play(campaign: Campaign, event: dict[str, Any]) -> None:
     """What one event more changes."""
     campaign.last = max(campaign.last, event.get("time", 0.0))
+    if event["event"] in OF_ISSUES:
+        campaign.told.append(event)
     if event["event"] in _PLAY:
         _PLAY[event["event"]](campaign, event, event.get("value", {}))
 

@@ -75,6 +75,7 @@ def asks_less(old: Json, new: Json) -> set[Any]:
     commands = dict(map(tuple, new["system"]["fingerprint"]))
     found |= {("fingerprint", name) for name, said in old["system"]["fingerprint"] if commands.get(name) != said}
     found |= {("variable", name) for name in old["record_environment"] if name not in new["record_environment"]}
+    found |= {("issues", word) for word in old.get("issues", []) if word not in new.get("issues", [])}
     return found | _machine_is_smaller(old, new) | loosened | easier(old, new)
 
 

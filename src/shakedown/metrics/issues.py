@@ -1,7 +1,8 @@
 """The issue ledger: what went wrong with the machine or was taken as it is, each with when it was opened and closed, and by whom.
 
-``issues`` is the table of contents. All of it follows from the record: pauses and held queues, nodes that failed or were excluded,
-rulings, waivers, conditions that changed. An issue is closed by what ends it in the record; ``_CLOSES`` says by what.
+``issues`` is the table of contents; ``restricting`` has those that restrict an acceptance by their severity. All of it follows from
+the record: pauses and held queues, nodes that failed or were excluded, rulings, waivers, conditions that changed. What ends it in
+the record closes an issue, ``_CLOSES`` says what that is, or a person who accepts it as it is (``waive --issue``).
 """
 
 from __future__ import annotations
@@ -10,18 +11,22 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.availability import UNSCHEDULED
 from shakedown.metrics.clock import MAINTENANCE
 from shakedown.metrics.overlap import span_of
 from shakedown.metrics.rows.rows import NoteRow, RulingRow
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.time_spent import Out, TimeSpent
 from shakedown.metrics.words import plural, some
+from shakedown.model.nouns import Document
 from shakedown.model.waived import conditions_digest
+
+if TYPE_CHECKING:
+    from shakedown.metrics.time_spent import Out, TimeSpent
 
 Severity = Literal["major", "minor", "note"]
 SEVERITIES = {
@@ -71,6 +76,11 @@ class Issue(Struct, frozen=True):
     def state(self) -> str:
         return "open" if self.closed is None else "closed"
 
+    @property
+    def number(self) -> int:
+        """The event that opened it, by which people name it; 0 where none did."""
+        return self.events[0] if self.events else 0
+
 
 class Month(Struct, frozen=True):
     """How many issues were opened and closed in a month, in UTC, and how many were open at its end."""
@@ -81,14 +91,15 @@ class Month(Struct, frozen=True):
     open: int
 
 
-def issues(record: Record, spent: TimeSpent | None) -> tuple[Issue, ...]:
-    """Purpose: every issue, open ones first, the most severe first, then by when they were opened."""
+def issues(record: Record, spent: TimeSpent | None, document: Document | None = None) -> tuple[Issue, ...]:
+    """Purpose: every issue, open ones first, the most severe first, then by when they were opened. ``document``: the plan, which
+    may say that open ones restrict.
+    """
+    words = document.issues if document is not None else ()
     every = [
-        *_incidents(record),
-        *_exclusions(record),
+        *(replace(one, restricts=one.closed is None and one.severity in words) for one in told_issues(record)),
         *_idle(record, spent),
         *_failed_nodes(spent.outs if spent else ()),
-        *_rulings(record),
         *_waivers(record),
         *_conditions(record),
     ]
@@ -96,6 +107,29 @@ def issues(record: Record, spent: TimeSpent | None) -> tuple[Issue, ...]:
     return tuple(
         sorted(every, key=lambda one: (one.closed is not None, severities.index(one.severity), one.opened, one.what))
     )
+
+
+def told_issues(record: Record) -> list[Issue]:
+    """Purpose: the issues that the record alone opens and closes, and that are known by an event: pauses, held queues, full disks,
+    nodes that are left out or excluded, cases and components that stand, rulings. Those of failed and idle nodes are not among
+    them: they rest on what a scheduler said.
+    """
+    return [_accepted(one, record) for one in (*_incidents(record), *_exclusions(record), *_rulings(record))]
+
+
+def restricting(document: Document, record: Record) -> list[Issue]:
+    """Purpose: open issues that restrict by their severity, as the plan says, in the order of their events."""
+    told = told_issues(record) if document.issues else []
+    found = [one for one in told if one.closed is None and one.severity in document.issues]
+    return sorted(found, key=lambda one: one.number)
+
+
+def _accepted(one: Issue, record: Record) -> Issue:
+    """Closed by the first person who accepted it as it is, where nothing in the record had closed it before."""
+    waived = next((row for row in record.waivers if row.is_of_issue(one.number, one.kind, one.what)), None)
+    if waived is None or (one.closed is not None and one.closed <= waived.time):
+        return one
+    return replace(one, closed=waived.time, closed_by=f"{waived.by} accepted it as it is: {waived.reason}")
 
 
 def by_month(every: Sequence[Issue]) -> tuple[Month, ...]:
@@ -308,6 +342,8 @@ def _waivers(record: Record) -> Iterator[Issue]:
         value = act.value
         names = (str(value.get(key) or "") for key in ("what", "component", "name"))
         restriction = str(value.get("restriction") or "")
+        if value.get("what") in ("conditions", "issue") and not restriction:
+            continue  # it only closes another issue
         what = f"{' '.join(filter(None, names))} is accepted as it is: {restriction or act.reason}"
         end = times.get(record.withdrawn.get(act.seq, 0))
         closed = (end.time, f"{_by(end.value)} withdrew it") if end is not None else (None, "")

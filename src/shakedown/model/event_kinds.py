@@ -383,7 +383,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
     ),
     EventKind(
         "waived",
-        "A person accepted a criterion, gate, row or change of conditions as it is: which, its restriction, who and why.",
+        "A person accepted a criterion, gate, row, change of conditions or issue as it is: which, its restriction, who and why.",
         "What people say",
         fold="campaign.waived",
         shown=("what", "component", "name", "restriction", "by"),

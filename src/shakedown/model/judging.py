@@ -10,6 +10,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 Comparison = Literal["<=", ">=", "=", "<", ">"]
 Basis = Literal["contract", "vendor", "site", "history"]
+SEVERITIES = ("major", "minor", "note")  # of issues, the most severe first
 Statistic = Literal["each", "mean", "median", "min", "max", "sd"]
 
 

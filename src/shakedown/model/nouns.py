@@ -511,3 +511,4 @@ class Document(Struct, frozen=True):
     consent: tuple[str, ...] = ()  # kinds of acts without effect on the outcome until every party agreed
     ad_hoc: str = ""
     baselines: tuple[Baseline, ...] = ()  # what criteria on a change are held against
+    issues: tuple[str, ...] = ()  # severities whose open issues restrict the acceptance

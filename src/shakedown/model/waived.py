@@ -50,5 +50,10 @@ def conditions_digest(finding: Mapping[str, Any]) -> str:
     return _digest({key: finding[key] for key in ("difference", "inputs", "late") if key in finding})
 
 
+def issue_digest(kind: str, what: str) -> str:
+    """Purpose: what an issue of the ledger says, as a digest; by the event that opened it, it is found again."""
+    return _digest({"kind": kind, "what": what})
+
+
 def _digest(said: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(said, order="deterministic")).hexdigest()

@@ -16,6 +16,7 @@ from yaml.nodes import MappingNode
 
 from shakedown.model.baselines import Past
 from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.judging import SEVERITIES
 from shakedown.model.nouns import Case, Component, Document, Limits, Source
 from shakedown.plans.binding import tell_unbound
 from shakedown.plans.braces import tell_unfilled_in_plan
@@ -202,6 +203,7 @@ def _document(
         contracts=contracts.contracts,
         unavailable=values.get("unavailable", "refuse"),
         consent=tuple(dict.fromkeys(values.get("consent") or ())),
+        issues=tuple(word for word in SEVERITIES if word in (values.get("issues") or {}).get("restrict", ())),
     )
 
 

@@ -85,7 +85,7 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard, spen
         toolchains=tuple(toolchains_of(document, people, record)),
         spent=spent,
         availability=availability(record, spent),
-        issues=issues(record, spent),
+        issues=issues(record, spent, document),
     )
 
 

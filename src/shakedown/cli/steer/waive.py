@@ -1,4 +1,4 @@
-"""``shakedown waive``: accept a criterion, a gate, a contract row or a change of conditions as it is."""
+"""``shakedown waive``: accept a criterion, a gate, a contract row, a change of conditions or an issue as it is."""
 
 from __future__ import annotations
 
@@ -23,10 +23,17 @@ from shakedown.model.said_words import restricts_nothing
     help="Accept that inputs, programs or settings of the runs changed, as the finding with this number says.",
 )
 @click.option(
+    "--issue",
+    default=None,
+    type=click.IntRange(1),
+    metavar="EVENT",
+    help="Close the open issue of the ledger that this event opened: it is accepted as it is.",
+)
+@click.option(
     "--restriction",
     default="",
     metavar="TEXT",
-    help="What the acceptance is restricted by; may be left out with --conditions.",
+    help="What the acceptance is restricted by; may be left out with --conditions or --issue.",
 )
 @said_by("Who accepts it as it is.", "Why; it is kept in the record.")
 @site_option
@@ -36,6 +43,7 @@ def command(
     gate: bool,
     row: str,
     conditions: int | None,
+    issue: int | None,
     restriction: str,
     who: str,
     because: str,
@@ -45,14 +53,22 @@ def command(
     """Accept CRITERION of COMPONENT as it is, or its gate, or a contract row. The outcome stays visible beside the waiver.
 
     With --conditions EVENT and no COMPONENT: that inputs, programs or settings changed under the campaign, as that finding says. It
-    restricts the acceptance no more; both stay on the page. Without CAMPAIGN it is the newest one.
+    restricts the acceptance no more; both stay on the page. With --issue EVENT: the open issue of the ledger that this event
+    opened. Without CAMPAIGN it is the newest one.
+    newest one.
     """
     from shakedown.cli.steer.requests import find_started, record_wishes
-    from shakedown.conductor.commands.rulings import changes_in, why_not_waive, why_not_waive_conditions
+    from shakedown.conductor.commands.rulings import (
+        changes_in,
+        issues_in,
+        why_not_waive,
+        why_not_waive_conditions,
+        why_not_waive_issue,
+    )
     from shakedown.events.reader import read_events
 
-    campaign, component, what, name = _meant(names, gate, row, conditions)
-    if not restriction.strip() and what != "conditions":
+    campaign, component, what, name = _meant(names, gate, row, conditions, issue)
+    if not restriction.strip() and what not in ("conditions", "issue"):
         raise UsageError("--restriction is missing or empty", hint="say what the acceptance is restricted by")
     if restriction.strip() and restricts_nothing(restriction):
         hint = "say what the acceptance is restricted by" + (", or leave it out" if what == "conditions" else "")
@@ -61,6 +77,8 @@ def command(
     layout, state = find_started(site, campaign, "waive")
     if what == "conditions":
         why = why_not_waive_conditions(changes_in(read_events(layout.log)), name)
+    elif what == "issue":
+        why = why_not_waive_issue(issues_in(read_events(layout.log)), name)
     else:
         why = why_not_waive(state.index.document, what, component, name)
     if why:
@@ -70,22 +88,25 @@ def command(
     words = f"{what} {name or 'of ' + component} is waived: {restriction or 'without a restriction'}; {data['said']}"
     if what == "conditions":
         words = f"the change of conditions in event {name} is accepted: {restriction or 'without a restriction'}; {data['said']}"
+    if what == "issue":
+        words = f"issue {name} is accepted as it is: {restriction or 'without a restriction'}; {data['said']}"
     emit(data | {"what": what, "component": component, "name": name}, as_json, lambda: printable(words))
     return 0
 
 
-def _meant(names: tuple[str, ...], gate: bool, row: str, conditions: int | None) -> tuple[str | None, str, str, str]:
+def _meant(
+    names: tuple[str, ...], gate: bool, row: str, conditions: int | None, issue: int | None
+) -> tuple[str | None, str, str, str]:
     """Campaign or None, component, what is waived, and its name."""
-    if gate + bool(row) + (conditions is not None) > 1:
-        raise UsageError("--gate, --row and --conditions are different waivers", hint="give one of them")
-    if conditions is not None:
-        named = campaign_option_given()
-        if len(names) > (named is None):
-            usage = "shakedown waive [CAMPAIGN] --conditions EVENT ..."
-            raise UsageError(
-                "a change of conditions is waived for the whole campaign; no component is named", hint=usage
-            )
-        return (names[0] if names else named), "", "conditions", str(conditions)
+    if gate + bool(row) + (conditions is not None) + (issue is not None) > 1:
+        raise UsageError("--gate, --row, --conditions and --issue are different waivers", hint="give one of them")
+    for what, event, thing in (("conditions", conditions, "a change of conditions"), ("issue", issue, "an issue")):
+        if event is not None:
+            named = campaign_option_given()
+            if len(names) > (named is None):
+                usage = f"shakedown waive [CAMPAIGN] --{what} EVENT ..."
+                raise UsageError(f"{thing} is waived for the whole campaign; no component is named", hint=usage)
+            return (names[0] if names else named), "", what, str(event)
     usage = "[CAMPAIGN] COMPONENT " + ("--gate" if gate else "--row NAME" if row else "CRITERION")
     campaign, rest = campaign_of(names, 1 if gate or row else 2, f"waive {usage} --restriction TEXT ...")
     if gate:

@@ -16,17 +16,20 @@ from shakedown.conductor.driver.conductor import Commands, Conductor
 from shakedown.conductor.driver.gates import gates_that_open
 from shakedown.engine import State
 from shakedown.engine.state.state import run_name
+from shakedown.metrics.issues import Issue, told_issues
 from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.judging.wording import measure_text, must_text
+from shakedown.metrics.rows.table import fold_runs
+from shakedown.metrics.words import some
 from shakedown.model.contracts import content
 from shakedown.model.errors import did_you_mean, there_are
 from shakedown.model.events import PARTIES, Event
 from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import Command
-from shakedown.model.waived import conditions_digest, criterion_digest, gate_digest, row_digest
+from shakedown.model.waived import conditions_digest, criterion_digest, gate_digest, issue_digest, row_digest
 
 WITHDRAWN = "none"  # the word that takes a ruling back
-WAIVABLE = ("criterion", "gate", "row", "conditions")
+WAIVABLE = ("criterion", "gate", "row", "conditions", "issue")
 LONGEST = 300  # characters of a restriction
 
 
@@ -67,12 +70,14 @@ def change(conductor: Conductor, command: Command) -> Event:
 
 def waive(conductor: Conductor, command: Command) -> Event:
     """A criterion, a gate or a contract row is accepted as it is, with the restriction that goes with it; a change of conditions
-    may be without one.
+    and an issue may be without one.
     """
     value = command.value
     what, component, name = (str(value.get(key, "")) for key in ("what", "component", "name"))
     if what == "conditions":
         return _waive_conditions(conductor, command, name)
+    if what == "issue":
+        return _waive_issue(conductor, command, name)
     why = why_not_waive(conductor.state.index.document, what, component, name)
     restriction = str(value.get("restriction", "")).strip()
     why = why or ("" if restriction else "it names no restriction to go with what is waived")
@@ -98,6 +103,33 @@ def _waive_conditions(conductor: Conductor, command: Command, name: str) -> Even
     }
     said |= {"digest": conditions_digest(changes[name].value), "asked": changes[name].reason[:LONGEST]}
     return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+
+
+def _waive_issue(conductor: Conductor, command: Command, name: str) -> Event:
+    every = issues_in(conductor.reread())
+    why = why_not_waive_issue(every, name)
+    if why:
+        return refusal(command, why)
+    one = every[name]
+    said = {"what": "issue", "name": name, "restriction": str(command.value.get("restriction", "")).strip()[:LONGEST]}
+    said |= {"digest": issue_digest(one.kind, one.what), "asked": f"{one.kind}: {one.what}"[:LONGEST]}
+    return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+
+
+def issues_in(events: Iterable[Event]) -> dict[str, Issue]:
+    """Purpose: the issues of a log that a person can accept, by the numbers of the events that opened them."""
+    return {str(one.number): one for one in told_issues(fold_runs(events))}
+
+
+def why_not_waive_issue(every: Mapping[str, Issue], name: str) -> str:
+    """Purpose: why there is no such open issue to accept, or ""."""
+    if name in every and every[name].closed is None:
+        return ""
+    if name in every:
+        return f"issue {name} is closed: {every[name].closed_by}"
+    known = [number for number, one in every.items() if one.closed is None]
+    there = f"open ones are: {some(known, 12)}" if known else "none is open that a person could accept"
+    return f"event {name[:20]} opened no issue; {there}"
 
 
 def changes_in(events: Iterable[Event]) -> dict[str, Event]:

@@ -45,6 +45,7 @@ def asks_less(old: Document, new: Document) -> tuple[str, ...]:
         *_of_scaling(old, new),
         *_of_rows(old, new).values(),
         *_of_precedence(old, new),
+        *_of_issues(old, new),
     ]
     return tuple(dict.fromkeys(found))
 
@@ -96,6 +97,12 @@ def held_back(old: Document, new: Document) -> frozenset[str]:
         if part.name in now
         and (set(now[part.name].after) - set(part.after) or (part.gate != "met" and now[part.name].gate == "met"))
     )
+
+
+def _of_issues(old: Document, new: Document) -> Iterator[str]:
+    gone = [word for word in old.issues if word not in new.issues]
+    if gone:
+        yield f"what open issues restrict: those that are {' or '.join(gone)} do so no more"
 
 
 # ---- components ------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class RowScore(Struct, frozen=True):
     ``count`` values were looked at, ``outside`` of them lie beyond a bound (rows on each run). ``cases`` are those it is in force
     for, ``overridden`` those where a more specific row is in force instead. ``worst_run`` names the run of ``measured``.
     ``waived``: a person took the row as it is, with the restriction ``waiver``; the outcome stays what it is beneath.
-    ``unavailable``: all cases that it is in force for are. ``least`` is held against the lower bound, ``most`` against the upper one.
+    ``unavailable``: all cases that it is in force for are. ``least`` is held against the lower bound, ``most`` against the upper.
     """
 
     row: ContractRow

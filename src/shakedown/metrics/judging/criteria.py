@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from shakedown.metrics.issues import restricting
 from shakedown.metrics.judging import floors, waivers
 from shakedown.metrics.judging.contract import score_contract
 from shakedown.metrics.judging.deciding import decide, together, worst
@@ -16,6 +17,7 @@ from shakedown.metrics.judging.default_criteria import USUAL_CRITERION, criteria
 from shakedown.metrics.judging.epochs import declared_epoch, epoch_numbered, least_epoch, opened_words
 from shakedown.metrics.judging.exclusions import Chosen, choose
 from shakedown.metrics.judging.measures import measure, only_unavailable
+from shakedown.metrics.judging.open_issues import issues_beside
 from shakedown.metrics.judging.populations import CaseRuns, Population, as_expected, count_verdicts, populations
 from shakedown.metrics.judging.relabelled import relabelled
 from shakedown.metrics.judging.scope import MeasureContext, arounds
@@ -98,7 +100,8 @@ def score_people(
     seen = Seen(document, record, people, every, components, _criterion, earlier, alone)
     taken, behind = taken_away(seen), left_behind(seen)
     scores = () if brief else results_of(document, people, record)
-    otherwise = judged_by_another_plan(record) or changed_conditions(record)
+    open_issues = restricting(document, record)
+    otherwise = judged_by_another_plan(record) or changed_conditions(record) or open_issues
     if outcome == "accepted" and (
         taken or behind or given.others or given.gone or broken_commitments(contract) or otherwise
     ):
@@ -110,6 +113,7 @@ def score_people(
         outcome=outcome,
         summary=summary(outcome, components, finished, given, len(taken), len(behind))
         + beside_the_criteria(outcome, contract, document)
+        + issues_beside(outcome, open_issues)
         + ended_from_outside(outcome, people),
         finished=finished,
         components=components,
@@ -118,7 +122,7 @@ def score_people(
         remarks=()
         if brief
         else (*remarks(document, record, people), *given_values(scores), *given.idle, *relabelled(document, earlier)),
-        restrictions=(*restrictions(components, record, contract, given), *taken, *behind),
+        restrictions=(*restrictions(components, record, contract, given, open_issues), *taken, *behind),
         epoch=record.epoch,
         contract=contract,
         rehearsal=in_words(record.rehearsal),

@@ -49,6 +49,7 @@ ROLES: Mapping[type[Struct], Mapping[str, tuple[str, ...]]] = {
             "scores",
             "consent",
             "record_environment",
+            "issues",
             "baselines",  # each criterion that is held against one has its digest
         ),
         STEERS: ("limits", "seed"),

@@ -215,6 +215,8 @@ def _waive(rows: Sequence[ActRow], value: Mapping[str, Any]) -> str:
     what, name, component = (str(value.get(key) or "") for key in ("what", "name", "component"))
     if what == "conditions":
         return f"accepted the change of conditions in event {name} as it is: {value.get('restriction') or 'without a restriction'}"
+    if what == "issue":
+        return f"accepted issue {name} as it is: {value.get('restriction') or 'without a restriction'}"
     return f"waived {what} {name} of {component}: {value.get('restriction') or 'without a restriction'}".replace(
         "  ", " "
     )

@@ -49,8 +49,8 @@ def standing(
     idle: list[str] = []
     for row in _each_once(record.waivers):
         place = (row.component, row.name)
-        if row.what == "conditions":
-            others += [row] if row.restriction else []  # without one it only lifts what the change restricts
+        if row.what in ("conditions", "issue"):
+            others += [row] if row.restriction else []  # without one it only lifts what that restricts
         elif row.what == "criterion" and place in known and row.is_of_criterion(row.component, known[place]):
             idle += [_changes_nothing(row, f"{row.component}: {row.name}")] if place in met else []
         elif row.what == "criterion" and not row.digest:

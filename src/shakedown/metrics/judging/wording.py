@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from shakedown.metrics.issues import Issue
 from shakedown.metrics.judging import floors
 from shakedown.metrics.judging.at_bound import in_parts
 from shakedown.metrics.judging.contract import ContractScore, RowScore
 from shakedown.metrics.judging.default_criteria import criteria_of, is_usual
+from shakedown.metrics.judging.open_issues import accepted_issues, restriction_of
 from shakedown.metrics.judging.populations import CaseRuns, Population
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.judging.waivers import Standing, ahead, ahead_of_outcome, words
@@ -190,6 +192,7 @@ def restrictions(
     record: Record,
     contract: ContractScore | None = None,
     given: Standing | None = None,
+    open_issues: Iterable[Issue] = (),
 ) -> list[str]:
     """Purpose: a sentence for each thing that an acceptance leaves out, or takes as it is."""
     found = []
@@ -210,6 +213,7 @@ def restrictions(
         found += [_gone_text(row) for row in given.gone]
     found += [_by_another_plan(act) for act in judged_by_another_plan(record)]
     found += [f"event {note.seq}: {note.reason}" for note in changed_conditions(record)]
+    found += map(restriction_of, open_issues)
     return found + [_broken_text(score) for score in broken_commitments(contract)]
 
 
@@ -283,6 +287,8 @@ def _gone_text(row: WaiverRow) -> str:
 def _waived_thing(row: WaiverRow) -> str:
     if row.what == "conditions":
         return f"the change of conditions in event {row.name}"
+    if row.what == "issue":
+        return f"issue {row.name} ({row.asked})"
     whose = f"{row.component}: " if row.component else ""
     return f"{whose}{row.what} {row.name}".rstrip()
 
@@ -335,7 +341,8 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
         for case in population.cases:
             found += _of_case(case)
     found += [*_of_signals(record), *_of_attestations(document, record)]
-    return found + _never_measured(document, record) + _of_conditions(record) + _of_waivers(document, record)
+    found += [*_never_measured(document, record), *_of_conditions(record), *accepted_issues(record)]
+    return found + _of_waivers(document, record)
 
 
 def _of_attestations(document: Document, record: Record) -> Iterator[str]:

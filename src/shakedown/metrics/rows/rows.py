@@ -14,7 +14,7 @@ from msgspec import Struct
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.recorded import Recorded
-from shakedown.model.waived import conditions_digest, criterion_digest
+from shakedown.model.waived import conditions_digest, criterion_digest, issue_digest
 
 SET_UP, CLEAN_UP, DRILL = "set-up", "clean-up", "drill"
 STEPS = (SET_UP, CLEAN_UP, DRILL)  # modes outside of a component's clock and mix, in no measure but their own
@@ -142,7 +142,8 @@ class UnavailableRow(Struct, frozen=True):
 
 
 class WaiverRow(Struct, frozen=True):
-    """What a person accepted as it is: ``what`` is criterion, gate, row or conditions. ``restriction``: the words that go with it.
+    """What a person accepted as it is: ``what`` is criterion, gate, row, conditions or issue.
+    ``restriction``: the words that go with it.
 
     ``row``: what the contract row asked for then (``model.contracts.content``); {} in records that do not say it. ``digest``: of
     what was asked for then (``model.waived``), ``asked``: the same in words; both "" in records that do not say it.
@@ -172,6 +173,11 @@ class WaiverRow(Struct, frozen=True):
     def is_of_conditions(self, seq: int, finding: Mapping[str, Any]) -> bool:
         """Whether it is this finding, by its event, of what changed under the campaign."""
         return (self.what, self.name, self.digest) == ("conditions", str(seq), conditions_digest(finding))
+
+    def is_of_issue(self, number: int, kind: str, what: str) -> bool:
+        """Whether it is this issue of the ledger, by the event that opened it, as it was then."""
+        named = (self.what, self.name) == ("issue", str(number))
+        return named and self.digest == issue_digest(kind, what)
 
 
 class AttestationRow(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from shakedown.model.events import CONSENT
+from shakedown.model.judging import SEVERITIES
 from shakedown.model.units import parse_known, parse_quantity
 from shakedown.plans.parties import Speaker
 from shakedown.plans.schema.baselines import BASELINE
@@ -186,6 +187,17 @@ PLAN = Record(
             ListOf(Choice(CONSENT), "a list of kinds of acts"),
             "kinds of acts that have no effect on the outcome until every party agreed to them; the outcome is disputed "
             "without consent to those that cannot be undone",
+        ),
+        "issues": Key(
+            Record(
+                "a map with restrict",
+                {
+                    "restrict": Key(
+                        ListOf(Choice(SEVERITIES), "a list of severities", 1), "severities: major, minor, note", True
+                    )
+                },
+            ),
+            "open issues of which severities restrict the acceptance; without it none by its severity alone",
         ),
         "components": Key(
             ListOf(
