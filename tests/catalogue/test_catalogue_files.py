@@ -26,7 +26,19 @@ WITHOUT_INPUT = [
 ]
 CONCRETE = [name for name in NAMES if name not in (*SHARED, *WITHOUT_INPUT)]
 WHOLE = [*CONCRETE, *WITHOUT_INPUT]
-KERNELS = ["collectives", "congestion", "hello", "io", "metadata", "mpimem", "noise", "pairs", "pt2pt", "stream"]
+KERNELS = [
+    "collectives",
+    "congestion",
+    "hello",
+    "io",
+    "metadata",
+    "mpimem",
+    "nodecheck",
+    "noise",
+    "pairs",
+    "pt2pt",
+    "stream",
+]
 APPLICATIONS = ["hpcc", "lammps-reaxff", "lammps-silicon", "lammps-tersoff"]
 MACHINE = [  # what a machine needs before any program: no program is published for it
     *(

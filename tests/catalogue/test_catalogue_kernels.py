@@ -22,6 +22,7 @@ Merged = Callable[[str], Fields]
 SMALL = {
     "metadata": "--files 2 --repeats 1",
     "mpimem": "",
+    "nodecheck": "--repeats 1 --elements 1000 --partners 2 --size 4KiB --round-trips 2 --fake-nodes 2",
     "pt2pt": "--windows 1 --round-trips 2 --window 2",
     "congestion": "--rings 1 --latency-repeats 2 --bandwidth-repeats 1 --allreduce-repeats 2 --congestors get --fake-nodes 4",
     "collectives": "--iterations 2 --largest 8",

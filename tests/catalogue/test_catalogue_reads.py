@@ -76,7 +76,7 @@ def test_every_test_of_the_catalogue_has_cases(everything: Path) -> None:
 @pytest.mark.parametrize("cores", [2, 16, 128])
 def test_every_kernel_fits_a_machine_with_two_cores_and_more(everything: Path, cores: int) -> None:
     for case in cases_on(everything, cores):
-        if case.test.startswith(("gpcnet", "congestion", "network-distance")):
+        if case.test.startswith(("gpcnet", "congestion", "network-distance", "nodecheck")):
             continue  # it measures between nodes
         assert "it takes" not in case.unavailable, case.id
         assert case.shape.tasks_per_node * case.shape.cpus_per_task <= cores, case.id
@@ -89,10 +89,11 @@ def test_on_a_single_core_only_what_needs_a_partner_is_left_out_and_says_so(ever
         "mpigraph",
         "mpimem",
         "network-distance",
+        "nodecheck",
         "pairs",
         "pt2pt",
     }
-    assert len(between) == 16
+    assert len(between) == 17
     assert set(too_large) == between
     assert "it takes 2 cores of a node" in too_large["pairs"]
     assert [case.id for case in cases_on(everything, 1) if case.test == "stream"] == ["stream/threads=1"]

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.mpi
 SHORT: dict[str, list[str]] = {
     "metadata": ["--files", "5", "--repeats", "1"],
     "mpimem": [],
+    "nodecheck": ["--repeats", "1", "--elements", "1000", "--partners", "2", "--size", "4KiB", "--round-trips", "2"],
     "pt2pt": ["--patterns", "bidirectional,cores", "--largest", "2", "--windows", "2", "--round-trips", "2"],
     "congestion": [
         *("--rings", "2", "--latency-repeats", "2", "--bandwidth-repeats", "2", "--allreduce-repeats", "2"),
@@ -82,6 +83,7 @@ def test_fake_nodes_spread_the_ranks_in_blocks(run_kernel: RunKernel, tmp_path: 
 
 FAULTS = {
     "metadata": "/rank00000001/00000000: the file has 0 bytes, and 1 were written",
+    "nodecheck": " computed a wrong result: 24000001, and not 24000000",
     "mpimem": "what rank 0 sent to rank 1 arrived with wrong content",
     "pt2pt": "a message of 1 bytes from rank 0 arrived with wrong content",
     "congestion": "a message of the latency from a neighbour arrived with wrong content",
@@ -106,6 +108,7 @@ def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: 
 
 ENDLESS: dict[str, list[str]] = {
     "metadata": ["--files", "10000000", "--repeats", "1"],
+    "nodecheck": ["--repeats", "10000000", "--fake-nodes", "4"],
     "congestion": ["--rings", "1000", "--fake-nodes", "4", "--congestors", "get"],
     "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
     "io": ["--block", "1TiB", "--transfer", "64KiB", "--no-fsync", "--mode", "file-per-process"],
@@ -115,7 +118,12 @@ ENDLESS: dict[str, list[str]] = {
 }
 
 
-BUDGETS = {"collectives": "1.5", "congestion": "2", "metadata": "1.5"}  # enough for a short round of each
+BUDGETS = {
+    "collectives": "1.5",
+    "congestion": "2",
+    "metadata": "1.5",
+    "nodecheck": "1.5",
+}  # enough for a short round of each
 
 
 @pytest.mark.parametrize("name", ENDLESS)
@@ -142,7 +150,7 @@ def test_a_signal_stops_all_ranks_with_what_they_have(programs: dict[str, Path])
     assert outcome.records[-1]["record"] == "end" and not is_complete(outcome.records)
 
 
-@pytest.mark.parametrize("name", ["noise", "stream", "io", "collectives", "metadata"])
+@pytest.mark.parametrize("name", ["noise", "stream", "io", "collectives", "metadata", "nodecheck"])
 def test_a_budget_too_small_for_anything_is_a_failure(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
     outcome = run_kernel(name, "--budget", "0.001", *where, *SHORT[name])
@@ -201,6 +209,11 @@ MISUSE_OF_ONE = [
         "collectives",
         ["--smallest", "8", "--largest", "4"],
         "the smallest size of 8 bytes is above the largest of 4 bytes",
+    ),
+    (
+        "nodecheck",
+        ["--window", "20000"],
+        "20000 messages of 1048576 bytes are too many or too long; the most are 10000 of 2147483647",
     ),
     ("pairs", ["--size", "1 Mib"], "option '--size': '1 Mib' is not a size; write 4096, 64KiB, 4MiB or 1GB"),
     ("pairs", ["--size", "5GiB"], f"10 messages of 5368709120 bytes {TOO_LONG}"),

@@ -36,6 +36,7 @@ def test_every_c_file_is_a_kernel_and_the_shared_files_are_none() -> None:
         "io",
         "metadata",
         "mpimem",
+        "nodecheck",
         "noise",
         "pairs",
         "pt2pt",

@@ -19,10 +19,11 @@ from shakedown.model.nouns import FigureSpec
 from shakedown.report.case_names import folded, telling_names
 from shakedown.report.figures.io import draw_io
 from shakedown.report.figures.line import _time_line
+from shakedown.report.figures.nodes_measured import draw_measured_nodes, has_several, slow_nodes
 from shakedown.report.figures.noise import draw_noise
 from shakedown.report.figures.outputs_read import CasePictures
 from shakedown.report.figures.pairs import _bitmap, draw_matrix, node_medians
-from shakedown.report.figures.records import Histogram, IoRate, Matrix, find_pictures
+from shakedown.report.figures.records import Histogram, IoRate, Matrix, NodeValues, find_pictures
 from shakedown.report.figures.style import MARKS, Drawing, capital, inline_svg, label, short_number, style
 from shakedown.report.figures.times import Group, Series, _draw
 from shakedown.report.figures.vendor_comparison import draw_sides
@@ -102,6 +103,31 @@ def test_histograms_of_no_core_are_told_apart_by_what_the_kernel_calls_them() ->
         drawing = draw_noise(1, CasePictures("congestion", "r000001", histograms=tuple(found.histograms)), "latency")
     assert drawing.caption == "From run r000001. How often each value was measured."
     assert "isolated" in drawing.svg.decode()
+
+
+def of_nodes(unit: str, *values: float) -> NodeValues:
+    return NodeValues("memory", unit, tuple(f"n{place}" for place in range(len(values))), values)
+
+
+def test_a_node_is_slow_where_it_is_worse_than_the_median_by_more_than_ten_per_cent() -> None:
+    assert slow_nodes(of_nodes("GB/s", 100.0, 89.0, 91.0, 100.0, 50.0, 130.0, 100.0)) == ["n4", "n1"]
+    assert slow_nodes(of_nodes("us", 1.0, 0.5, 1.2, 1.0, 1.05)) == ["n2"], "of a time more is worse"
+    assert slow_nodes(of_nodes("GB/s", math.nan, 1.0, 1.0)) == slow_nodes(of_nodes("GB/s", 0.0, 0.0)) == []
+
+
+def test_slow_nodes_are_named_in_the_figure_and_below_it() -> None:
+    quantities = (of_nodes("GB/s", 100.0, 80.0, 100.0), of_nodes("us", 1.0, 1.0, 2.0), of_nodes("GB/s", 5.0))
+    case = CasePictures("nodecheck", "r000001", nodes=quantities)
+    with style():
+        drawing = draw_measured_nodes(1, case)
+    assert drawing.caption.endswith(
+        "3 nodes, each from the worst to the best. Worse than the median by more than 10 %: n1, n2."
+    )
+    text = drawing.svg.decode()
+    assert "n1" in text and "n2" in text and text.count("% better than the median") == 1
+    even = CasePictures("nodecheck", "r000001", nodes=(of_nodes("GB/s", 1.0, 1.0),))
+    assert draw_measured_nodes(1, even).caption.endswith("None is worse than the median by more than 10 %.")
+    assert has_several(case) and not has_several(CasePictures("stream", "r000001", nodes=(of_nodes("GB/s", 1.0),)))
 
 
 def test_rates_beyond_what_fits_are_said() -> None:

@@ -18,7 +18,7 @@ from shakedown.report.outputs import read_output
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
 
-ALL = frozenset({"matrix", "histogram", "io"})
+ALL = frozenset({"matrix", "histogram", "io", "nodes"})
 
 
 @pytest.fixture
@@ -70,11 +70,14 @@ def test_pictures_among_other_output() -> None:
         b'{"record":"matrix","name":"bandwidth","unit":"MB/s","labels":["a","b"],"rows":[[null,2],[3,null]]}\n'
         b'{"record":"histogram","name":"noise","unit":"us","edges":[1,2,3],"counts":[4,5],"core":0,"host":"n1"}\n'
         b'{"record":"io","operation":"write","mode":"shared","transfer":1048576,"unit":"MB/s","value":7.5}\n'
+        b'{"record":"nodes","name":"memory","unit":"GB/s","labels":["n1","n2"],"values":[null,98.5]}\n'
         b'{"record":"end","complete":true}\n',
         ALL,
     )
     assert found.troubles == []
-    (matrix,), (histogram,), (rate,) = found.matrices, found.histograms, found.rates
+    (matrix,), (histogram,), (rate,), (nodes,) = found.matrices, found.histograms, found.rates, found.nodes
+    assert (nodes.name, nodes.labels, nodes.values[1]) == ("memory", ("n1", "n2"), 98.5)
+    assert nodes.values[0] != nodes.values[0]
     assert matrix.labels == ("a", "b") and matrix.rows[0][1] == 2.0 and matrix.rows[0][0] != matrix.rows[0][0]
     assert (histogram.who, histogram.edges, histogram.counts) == ("n1 core 0", (1.0, 2.0, 3.0), (4.0, 5.0))
     assert (rate.operation, rate.mode, rate.transfer, rate.unit, rate.value) == (
@@ -101,11 +104,14 @@ def test_pictures_among_other_output() -> None:
         (b'{"record":"histogram","edges":"all","counts":[1]}', "'edges' is no list"),
         (b'{"record":"io","value":"fast"}', "'fast' is no believable number"),
         (b'{"record":"io","value":-1}', "its value is negative"),
+        (b'{"record":"nodes","labels":["a"],"values":[1,2]}', "its labels and values do not fit each other"),
+        (b'{"record":"nodes","values":[1,2]}', "its labels and values do not fit each other"),
+        (b'{"record":"nodes","labels":["a"],"values":["fast"]}', "'fast' is no believable number"),
     ],
 )
 def test_a_record_that_is_no_picture_is_left_out_and_said(line: bytes, trouble: str) -> None:
     found = find_pictures(b"before\n" + line + b"\nafter\n", ALL)
-    assert not (found.matrices or found.histograms or found.rates)
+    assert not (found.matrices or found.histograms or found.rates or found.nodes)
     assert [said.partition(": ")[2] for said in found.troubles] == [trouble]
 
 

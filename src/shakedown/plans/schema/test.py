@@ -277,7 +277,7 @@ TEST = Record(
             "how it scales: its cases along a parameter are held against each other",
         ),
         "draws": Key(
-            ListOf(Choice(("matrix", "histogram", "io")), "a list of pictures"),
+            ListOf(Choice(("matrix", "histogram", "io", "nodes")), "a list of pictures"),
             "records of the output that the report draws",
         ),
         "expect": Key(ListOf(_EXPECT, "a list of expectations"), "verdicts that are known before; they stay visible"),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from shakedown.report.figures.declaration import ReportFigure
 from shakedown.report.figures.io import draw_io
+from shakedown.report.figures.nodes_measured import draw_measured_nodes, has_several
 from shakedown.report.figures.noise import draw_noise
 from shakedown.report.figures.outputs_read import CasePictures
 from shakedown.report.figures.pairs import draw_matrix
@@ -24,6 +25,7 @@ def draw_machine(gathered: list[CasePictures]) -> tuple[list[Drawing], list[str]
             for name in dict.fromkeys(h.name for h in case.histograms)
         ],
         [_later(draw_io, case) for case in gathered if case.rates],
+        [_later(draw_measured_nodes, case) for case in gathered if has_several(case)],
     ]
     drawings = [paint(number) for kind in kinds for number, paint in enumerate(kind[:EACH_LIMIT], 1)]
     left = sum(max(0, len(kind) - EACH_LIMIT) for kind in kinds)

@@ -17,7 +17,7 @@ from shakedown.model.errors import RecordError
 from shakedown.model.events import COMPLETED
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
-from shakedown.report.figures.records import Found, Histogram, IoRate, Matrix, find_pictures
+from shakedown.report.figures.records import Found, Histogram, IoRate, Matrix, NodeValues, find_pictures
 from shakedown.report.outputs import read_output
 from shakedown.report.words import one_line
 
@@ -28,7 +28,7 @@ RATE_RUNS = 50
 
 @dataclass(frozen=True, slots=True)
 class CasePictures:
-    """What the outputs of one case hold to draw. ``run`` is the run that matrices and histograms are from."""
+    """What the outputs of one case hold to draw. ``run`` is the run that all but the rates are from."""
 
     case: str
     run: str
@@ -36,6 +36,7 @@ class CasePictures:
     histograms: tuple[Histogram, ...] = ()
     rates: tuple[IoRate, ...] = ()
     rate_runs: int = 0
+    nodes: tuple[NodeValues, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,9 @@ def _case(gathered: Gathered, root: Path, case: str, rows: list[RunRow], wanted:
         for row in rows[-RATE_RUNS:-1]:
             rates += _read(gathered, root, row, frozenset({"io"})).rates
             runs += 1
-    if last.matrices or last.histograms or rates:
+    if last.matrices or last.histograms or last.nodes or rates:
         pictures = (tuple(last.matrices), tuple(last.histograms), tuple(rates))
-        gathered.cases.append(CasePictures(case, rows[-1].run, *pictures, rate_runs=runs))
+        gathered.cases.append(CasePictures(case, rows[-1].run, *pictures, runs, tuple(last.nodes)))
     elif not last.troubles:
         gathered.troubles.append(f"{one_line(case)}, {rows[-1].run}: nothing to draw is in its output")
 

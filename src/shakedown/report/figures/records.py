@@ -1,4 +1,4 @@
-"""The records in an output that the report draws: matrices, histograms and I/O rates. Pure: bytes in, plain data out.
+"""The records in an output that the report draws: matrices, histograms, I/O rates, values of nodes. Pure: bytes in, plain data out.
 
 Whatever is not as it should be is left out and said in ``Found.troubles``; lines that are no picture are no concern here.
 """
@@ -20,8 +20,9 @@ from shakedown.report.words import one_line
 LABEL_LIMIT = 60
 MATRIX_LIMIT = 2048  # nodes along one side
 BINS_LIMIT = 4096
+NODES_LIMIT = 100_000
 RECORD_LIMIT = 4096  # records of one output
-_SAYS_RECORD = re.compile(rb'\{\s*"record"\s*:\s*"(matrix|histogram|io)"')
+_SAYS_RECORD = re.compile(rb'\{\s*"record"\s*:\s*"(matrix|histogram|io|nodes)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,16 @@ class IoRate:
     value: float
 
 
+@dataclass(frozen=True, slots=True)
+class NodeValues:
+    """``values[i]`` was measured on the node ``labels[i]``; NaN where nothing was."""
+
+    name: str
+    unit: str
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+
+
 @dataclass(slots=True)
 class Found:
     """The pictures of one output."""
@@ -66,6 +77,7 @@ class Found:
     matrices: list[Matrix] = field(default_factory=list)
     histograms: list[Histogram] = field(default_factory=list)
     rates: list[IoRate] = field(default_factory=list)
+    nodes: list[NodeValues] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
 
 
@@ -74,7 +86,7 @@ class _BadRecordError(ValueError):
 
 
 def find_pictures(data: bytes, wanted: Collection[str]) -> Found:
-    """Purpose: the records named in ``wanted`` (matrix, histogram, io) among the lines of an output."""
+    """Purpose: the records named in ``wanted`` (matrix, histogram, io, nodes) among the lines of an output."""
     found = Found()
     for number, (kind, record) in enumerate(_records(data, wanted)):
         if number >= RECORD_LIMIT:
@@ -150,6 +162,17 @@ def _rate(found: Found, record: dict[str, Any]) -> None:
     found.rates.append(IoRate(operation, mode, size, _word(record, "unit"), value))
 
 
+def _nodes(found: Found, record: dict[str, Any]) -> None:
+    values, labels = record.get("values"), record.get("labels")
+    if not isinstance(values, list) or not isinstance(labels, list) or len(values) != len(labels) or not values:
+        raise _BadRecordError("its labels and values do not fit each other")
+    if len(values) > NODES_LIMIT:
+        raise _BadRecordError(f"it has {len(values)} nodes, of which {NODES_LIMIT} would be drawn at most")
+    names = tuple(one_line(str(label), LABEL_LIMIT) for label in labels)
+    name, unit = _word(record, "name", "nodes"), _word(record, "unit")
+    found.nodes.append(NodeValues(name, unit, names, tuple(map(_cell, values))))
+
+
 def _numbers(record: dict[str, Any], key: str) -> tuple[float, ...]:
     values = record.get(key)
     if not isinstance(values, list):
@@ -174,4 +197,5 @@ _READERS: dict[str, Callable[[Found, dict[str, Any]], None]] = {
     "matrix": _matrix,
     "histogram": _histogram,
     "io": _rate,
+    "nodes": _nodes,
 }
