@@ -101,7 +101,8 @@ class SpoolScheduler:
             return say("void", "marks", marks.void)
         if marks.exit_status is not None:  # its own word counts first, whatever the spool knows or has forgotten
             state = "failed" if marks.exit_status else "completed"
-            return say(state, "marks", exit_status=marks.exit_status, output=self._output(job))
+            output = self._output(job) | ({"doubt": marks.doubt} if marks.doubt else {})
+            return say(state, "marks", exit_status=marks.exit_status, output=output, doubt=marks.doubt)
         if found is None:
             return say("absent", message="the spool does not know it, and it left no end mark")
         if found["restart"] > job.restart:
