@@ -185,12 +185,17 @@ def test_a_change_is_said_once_kept_in_the_record_and_told_by_why() -> None:
         (None, 481.0, {}, "it ran for 8 min 01 s, for it was not ended there at the scheduler"),
     ],
 )
+@pytest.mark.parametrize(
+    "seen", [True, False]
+)  # whether the limit was still the one that was asked for when it was first seen
 @pytest.mark.parametrize("state", ["completed", "failed"])
 def test_a_run_that_ran_past_its_own_time_limit_is_a_timeout(
-    given: float | None, ran: float, more: dict[str, Any], words: str, state: str
+    given: float | None, ran: float, more: dict[str, Any], words: str, state: str, seen: bool
 ) -> None:
-    before = TAKEN if given else None
     now = replace(TAKEN, time_limit_s=given) if given else None
+    before, words = (
+        (TAKEN if given else None, words) if seen else (now, words.replace("for somebody gave it", "for it has"))
+    )
     kept = "interrupted" if more and state == "failed" else state
     story = ended({}, before, now, state, elapsed_s=ran, **more)
     assert story.end().value["state"] == ("timeout" if words else kept)

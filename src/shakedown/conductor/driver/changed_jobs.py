@@ -51,8 +51,8 @@ def as_ordered(state: State, report: JobReport) -> JobReport:
 def in_its_time(state: State, report: JobReport) -> JobReport:
     """Purpose: the report as it is, or "timeout" where the run came to its own end long after its time limit.
 
-    A scheduler is asked for whole minutes, and is late: only what neither explains is somebody's longer limit. Where that was seen,
-    the limit that the scheduler had before it is what counts. The time for which a run stood still does not.
+    A scheduler is asked for whole minutes, and is late: only what neither explains is a longer limit. Where the scheduler is seen
+    to have one, the limit that it was asked for, or first had, is what counts. The time for which a run stood still does not.
     """
     job = state.jobs.get(report.job)
     if job is None or job.bundle or report.source == SEEN_HERE or report.state not in _OWN_END or not report.elapsed_s:
@@ -61,15 +61,22 @@ def in_its_time(state: State, report: JobReport) -> JobReport:
     place, limit = state.index.places.get(case.partition), case.shape.time_limit_s
     if place is None or not limit:
         return report
-    ran = report.elapsed_s - (report.halted_s or 0.0)
-    was, now = _limits(job, report.terms or job.terms_now)
-    lengthened = was is not None and now is not None and now > was
-    most = max(limit, was) if lengthened and was is not None else 60 * math.ceil((limit + _BEYOND_S) / 60) + _LATE_S
-    if ran <= most:
+    ran, asked = report.elapsed_s - (report.halted_s or 0.0), _asked_s(limit, place)
+    seen, now = _limits(job, report.terms or job.terms_now)
+    longer = now is not None and now > min(asked, seen or asked)
+    if ran <= (max(limit, min(asked, seen or asked)) if longer else asked + _LATE_S):
         return report
-    who = f"somebody gave it {limit_in_words(now)}" if lengthened and now is not None else "it was not ended there"
+    who = "it was not ended there"
+    if longer and now is not None:
+        who = f"somebody gave it {limit_in_words(now)}" if seen != now else f"it has {limit_in_words(now)}"
     why = f"{OVERRAN} of {show_duration(limit)}: it ran for {show_duration(ran)}, for {who} at the scheduler"
     return structs.replace(report, state="timeout", exit_status=None, message=why)
+
+
+def _asked_s(limit_s: float, place: Partition) -> float:
+    """The time limit that the scheduler was asked for: whole minutes, within the partition's own."""
+    asked = 60.0 * math.ceil((limit_s + _BEYOND_S) / 60)
+    return max(60.0, min(asked, 60.0 * math.floor(place.time_limit_s / 60))) if place.time_limit_s else asked
 
 
 def say_changes(conductor: Conductor, report: JobReport) -> None:
