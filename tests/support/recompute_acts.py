@@ -125,6 +125,7 @@ class _Settled:
             act.restarts = self._restarted(act) if act.kind == "pause" else set()
         self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
         self.ended = self.whole.ended
+        self.stood_by: dict[int, list[tuple[int, str]]] = {}  # act -> event of an agreement, and the side that agreed
         self.missing = self._agreements()
         asked = next((set(plan["consent"]) for plan in plans.values() if plan["consent"]), set())
         lacking = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
@@ -162,8 +163,8 @@ class _Settled:
         alone = one_sided | {n for n in self.withdrawn if self.missing.get(n)}
         sides = [{n for n in alone if self.party(self.acts[n].by) == side} for side in ("", *self.names())]
         alike = [{n for n in alone if n == m or self._may_cover(n, m)} for m in alone]
-        each = [{n} | self._only_its_own(n) for n in one_sided]
-        others = [one for one in (each + alike + [alone] + sides) if one]
+        each = [{n} for n in one_sided]
+        others = [one.union(*map(self._only_its_own, one & one_sided)) for one in (*each, *alike, alone, *sides) if one]
         hangs = [
             gone for gone in others if self._word_without(gone, takes) != word and self._is_sure(gone, word, takes)
         ]
@@ -186,11 +187,15 @@ class _Settled:
         }
 
     def _only_its_own(self, number: int) -> set[int]:
-        """What a withdrawal took back that only the side that took it back ever stood by."""
-        side = self.party(self.acts[number].by)
-        rest = set(self.names()) - {side}
-        mine = {n for n in self.took_back.get(number, ()) if side and self.party(self.acts[n].by) == side}
-        return {n for n in mine if self.missing.get(n, set()) >= rest}
+        """What a withdrawal, or a ruling that is none, took back that only the side that took it back had stood by."""
+        act, side = self.acts[number], self.party(self.acts[number].by)
+        back = set(self.took_back.get(number, ()))
+        if act.kind == "rule" and all(line["value"].get("as", "none") in ("none", "") for line in act.lines):
+            runs = {line["run"] for line in act.lines}
+            rulings = [one for one in self.acts.values() if one.kind == "rule" and one.number < number]
+            back = {one.number for one in rulings if {line["run"] for line in one.lines} <= runs}
+        mine = {n for n in back if side and self.party(self.acts[n].by) == side}
+        return {n for n in mine if not any(other != side and at < number for at, other in self.stood_by.get(n, ()))}
 
     def _in_their_place(self, known: set[int], one_sided: set[int]) -> Iterator[set[int]]:
         """What one side alone has count of a case, with what both agreed to and by which other runs of that case do not."""
@@ -660,6 +665,7 @@ class _Settled:
                         self._ends_later(one, line["seq"], side) for one in self.events if one["seq"] in act.events
                     ):
                         missing.get(number, set()).discard(side)
+                        self.stood_by.setdefault(number, []).append((line["seq"], side))
         return missing
 
 

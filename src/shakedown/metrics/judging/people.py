@@ -30,7 +30,7 @@ class Act(Struct, frozen=True):
     ``digest`` stands for all that it says. ``plain``: it had results run again that are counted one by one: without it they are not
     asked for. ``anew``: by it a clock was started anew: of a component that had had its time and ran again, or when a pause ended.
     ``ended``: (component, what was said of its clock, cause) of each pause that was ended; ``restarts``: components whose clock was
-    started anew then.
+    started anew then. ``lifts``: a ruling that is none: it takes back what was ruled before.
     """
 
     number: int
@@ -48,6 +48,7 @@ class Act(Struct, frozen=True):
     anew: bool = False
     ended: tuple[tuple[str, str, str], ...] = ()
     restarts: frozenset[str] = frozenset()
+    lifts: bool = False
 
     @property
     def backdated(self) -> bool:
@@ -133,6 +134,7 @@ def _act(rows: Sequence[ActRow], record: Record, known: Mapping[int, ActRow]) ->
         follows=_follows(first, record),
         anew=first.kind == "again" and first.value.get("clock") == "restart",
         ended=_ended(rows) if first.kind == "pause" else (),
+        lifts=first.kind == "rule" and all(str(row.value.get("as") or "none") == "none" for row in rows),
     )
 
 

@@ -386,19 +386,26 @@ class _Settling(WhatIf):
         sides: dict[str, set[int]] = {}
         for number in alone:
             sides.setdefault(self.side(self.by_number[number]), set()).add(number)
-        each = [frozenset({number}) | self._own_words(number) for number in sorted(self.one_sided)]
-        alike = self._alike(sorted(alone))
-        return list(dict.fromkeys([*each, *alike, alone, *(frozenset(side) for side in sides.values())]))
+        each = [frozenset({number}) for number in sorted(self.one_sided)]
+        asked = [*each, *self._alike(sorted(alone)), alone, *(frozenset(side) for side in sides.values())]
+        own = {number: self._own_words(number) for number in self.one_sided}
+        return list(dict.fromkeys(gone.union(*(own.get(number, ()) for number in gone)) for gone in asked))
 
     def _own_words(self, number: int) -> Acts:
-        """What a withdrawal took back that nobody but its own side ever stood by: nothing hangs on it without the withdrawal."""
-        side = self.side(self.by_number[number])
-        others = {party.name for party in self.consent.parties} - {side}
-        return frozenset(
-            one
-            for one in self.taken_back.get(number, ())
-            if side and self.side(self.by_number[one]) == side and others <= {*self.consent.missing.get(one, ())}
-        )
+        """What an act took back, by a withdrawal or a ruling that is none, that nobody but its own side had stood by until then:
+        nothing hangs on it without that act.
+        """
+        side, back = self.side(self.by_number[number]), self.taken_back.get(number, frozenset())
+        if self.by_number[number].lifts:
+            runs = self.ruled[number]
+            back = frozenset(one for one, its in self.ruled.items() if one < number and its and its <= runs)
+            back = frozenset(one for one in back if self.by_number[one].kind == "rule")
+        return frozenset(one for one in back if side and self._is_of(side, one, number))
+
+    def _is_of(self, side: str, number: int, until: int) -> bool:
+        """Whether nobody but one side had stood by an act until another one."""
+        others = (said.party for said in self.consent.agreed.get(number, ()) if said.event < until)
+        return self.side(self.by_number[number]) == side and all(party == side for party in others)
 
     def _alike(self, numbers: Sequence[int]) -> list[Acts]:
         """Of some acts, for each those that may cover what it comes to, and itself."""
