@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from shakedown.cli.status import _look, _render
 from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Component
+from shakedown.queries.status import status
 from shakedown.report import write_report
 from shakedown.report.page import pdf
 from shakedown.report.page.first_pages import MOST, advice, is_cut, restrictions_that_fit
@@ -18,6 +21,7 @@ from shakedown.report.page.first_pages import MOST, advice, is_cut, restrictions
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
 
+BEGIN = 1_793_700_000.0  # of the builder's clock
 needs_weasyprint = pytest.mark.skipif(bool(pdf.trouble()), reason=pdf.trouble())
 
 
@@ -96,6 +100,24 @@ def test_whether_to_sign_follows_from_the_outcome(outcome: Any, restrictions: tu
     assert words in advice(card)
     rehearsed = Scorecard("c", "p", "s", outcome, "", True, (), 0, 0, rehearsal="on a model")
     assert advice(rehearsed) == "This is a rehearsal: there is nothing to sign."
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_planned_dates_stand_on_the_first_page_and_in_the_status(new: Callable[..., CampaignBuilder]) -> None:
+    parts = [
+        Component(name, "functionality", ("hello",), deadline=when)
+        for name, when in (("late", BEGIN - 3600), ("due", BEGIN + 1e6))
+    ]
+    builder = new(components=(*parts, Component("free", "functionality", ("hello",))))
+    builder.run("hello", "late", seconds=60.0)
+    campaign = builder.save()
+    one, other = status(Layout(campaign))["deadlines"]
+    assert (one["component"], one["state"], one["kept"] is not None) == ("late", "missed", True)
+    assert (other["component"], other["state"], other["kept"]) == ("due", "to come", None)
+    assert "late: to be over by 2026-11-03 09:00:00 UTC; missed, 1 h 01 min late" in _render(_look(Layout(campaign)))
+    first = write_report(campaign).read_text().partition('class="signing')[0]
+    assert "Planned dates" in first and re.search(r"<td>2026-11-03 09:00:00</td>.*1 h 01 min</b>", first)
+    assert "<td>due</td>" in first and "<td>not yet</td><td>to come</td>" in first
 
 
 def test_restrictions_that_fit_are_whole_and_nothing_is_said_twice() -> None:

@@ -109,6 +109,7 @@ def _render(data: dict[str, Any]) -> str:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
     parts += [_clock(clock) for clock in data.get("clocks", [])]
     parts += [f"{one['component']}: drill {one['drill']} {one['says']}" for one in data.get("drills", [])]
+    parts += [_deadline(one) for one in data.get("deadlines", [])]
     for one in data.get("baselines", []):
         parts.append(f"baseline {one['baseline']}: {one['against']}{'; ' + one['says'] if one['says'] else ''}")
     for name, phase in data.get("builds", {}).items():
@@ -166,6 +167,15 @@ def _clock(clock: dict[str, Any]) -> str:
     )
     stood = [f"{show_duration(seconds)} ({cause})" for cause, seconds in clock["stood_still_s"].items() if seconds >= 1]
     return f"{text}; it stood still {', '.join(stood)}" if stood else text
+
+
+def _deadline(one: dict[str, Any]) -> str:
+    """performance: to be over by 2026-12-01 18:00:00 UTC; missed, 2 h 00 min late so far."""
+    from shakedown.model.units import show_duration
+    from shakedown.report.words import show_time
+
+    late = f", {show_duration(one['late_s'])} late{' so far' if one['kept'] is None else ''}" if one["late_s"] else ""
+    return f"{one['component']}: to be over by {show_time(one['planned'])} UTC; {one['state']}{late}"
 
 
 def _nodes(nodes: dict[str, Any]) -> list[str]:

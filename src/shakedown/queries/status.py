@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
+import msgspec
+
 from shakedown.conductor.driver.disk_room import no_room
 from shakedown.conductor.driver.snapshots import read_state
 from shakedown.conductor.record.documents import Documents
@@ -130,11 +132,25 @@ def status(layout: Layout) -> dict[str, Any]:
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "drills": list(drills_now(state)),
+        "deadlines": _deadlines(layout, state),
         "baselines": _baselines(layout, state),
         "asked": _asked(state),
         "nodes": {} if rehearsal_of(layout) else nodes_now(state),
         "told": _told(state),
     }
+
+
+def _deadlines(layout: Layout, state: State) -> list[dict[str, Any]]:
+    """Planned dates against kept ones. The log is read again for them only where the plan has some."""
+    document = state.index.document
+    if not any(one.deadline is not None for one in document.components):
+        return []
+    from shakedown.events.reader import read_events
+    from shakedown.metrics.deadlines import deadlines
+    from shakedown.metrics.rows.table import fold_runs
+
+    found = deadlines(document, fold_runs(read_events(layout.log)))
+    return [msgspec.structs.asdict(one) | {"state": one.state} for one in found]
 
 
 def _record_full(layout: Layout) -> str:

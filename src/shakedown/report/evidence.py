@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.availability import Availability, availability
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
+from shakedown.metrics.deadlines import Deadline, deadlines
 from shakedown.metrics.issues import Issue, issues
 from shakedown.metrics.judging.populations import measured_value, populations
 from shakedown.metrics.judging.scorecard import Scorecard
@@ -51,6 +52,7 @@ class Evidence:
     spent: TimeSpent | None = None
     availability: Availability | None = None
     issues: tuple[Issue, ...] = ()
+    deadlines: tuple[Deadline, ...] = ()
 
     @property
     def orders(self) -> list[NoteRow]:
@@ -86,6 +88,7 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard, spen
         spent=spent,
         availability=availability(record, spent),
         issues=issues(record, spent, document),
+        deadlines=deadlines(document, record),
     )
 
 

@@ -158,7 +158,7 @@ ROLES: Mapping[type[Struct], Mapping[str, tuple[str, ...]]] = {
             "duration_s",
             "clock",
         ),
-        WORDS: ("kind", "about"),
+        WORDS: ("kind", "about", "deadline"),
     },
     Retry: {ASKS: ("verdict", "times"), STEERS: ("backoff_s",)},
     Mode: {ASKS: ("name", "repeats", "warm_up", "copies", "overlap")},

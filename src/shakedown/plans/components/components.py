@@ -89,6 +89,7 @@ def _component(
         mix=read_mix(place(node, "mix"), entry.get("mix"), tests, problems, lost),
         about=entry.get("about", ""),
         stop_after=entry.get("stop_after", 0),
+        deadline=entry.get("deadline"),
     )
     return _filled(node, entry, component, selector, zone)
 

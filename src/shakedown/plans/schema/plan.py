@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from shakedown.model.events import CONSENT
 from shakedown.model.judging import SEVERITIES
@@ -51,6 +52,17 @@ _SELECTION = Either(
         },
     ),
 )
+
+
+def _moment(text: str) -> float:
+    """Seconds since 1970 of a moment with its zone."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise InvalidValue(f"'{text}' is no moment", "write 2026-12-01T18:00Z or 2026-12-01T18:00+01:00") from error
+    if moment.tzinfo is None:
+        raise InvalidValue(f"'{text}' does not say in which zone", "write 2026-12-01T18:00Z for UTC, or +01:00 for Z")
+    return moment.timestamp()
 
 
 def _overlap(text: str) -> float:
@@ -126,6 +138,10 @@ _COMPONENT = Record(
             "tests that come when all else of it is over, once each, whatever came out",
         ),
         "procedures": Key(ListOf(_PROCEDURE, "a list of procedures", 1), "what people do and attest"),
+        "deadline": Key(
+            Parsed("a moment such as 2026-12-01T18:00Z", _moment),
+            "when it is to be over, as planned; the report says whether that was kept, and nothing is judged by it",
+        ),
         "after": Key(
             Either(scalar=_NAME, items=ListOf(_NAME, "a list of components")),
             "components that must be over before it begins",
