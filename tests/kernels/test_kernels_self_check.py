@@ -50,13 +50,10 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "another rank's content": ("metadata", "content(owner, file, at)) {", "content(owner + 1, file, at)) {"),
     "one rank's files for all": ("metadata", "double rate = all / seconds;", "double rate = all / job.ranks / seconds;"),
     "half of the operations": ("nodecheck", "FLOPS = 2 }", "FLOPS = 1 }"),
-    "two arrays of a triad": ("nodecheck", "return 3 * (double)sizeof", "return 2 * (double)sizeof"),
     "messages of one way": ("nodecheck", "return 2 * (double)size * (double)window;", "return (double)size * (double)window;"),
-    "GiB for GB of a node": ("nodecheck", "return amount / seconds / 1e9;", "return amount / seconds / 1073741824;"),
     "the fastest core for the slowest": ("nodecheck", "value > than : value < than;", "value > than : value > than;"),
     "a latency that is better is slow": ("nodecheck", "? value > (1 + slow / 100)", "? value < (1 + slow / 100)"),
     "there and back for one way": ("nodecheck", "return 1e6 * seconds / 2;", "return 1e6 * seconds;"),
-    "partners that stay": ("nodecheck", "partner = ((round - node) % others", "partner = ((1 - node) % others"),
     "a step of the work too few": ("nodecheck", "i = 0; i < steps; i++) {", "i = 1; i < steps; i++) {"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }

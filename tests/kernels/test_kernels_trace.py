@@ -134,7 +134,6 @@ def pairs_of(trace: Trace, rank: int) -> dict[str, tuple[int, int]]:
         ("openmpi", "c"),
         ("openmpi", "mpi"),
         ("openmpi", "mpi_f08"),
-        ("mpich", "mpi"),
         ("mpich", "mpi_f08"),
     ],
 )
@@ -153,6 +152,26 @@ def test_calls_messages_and_bytes_are_those_that_the_program_counts(
     _check_sums(trace)
     if language == "c":
         _check_memory(trace)
+
+
+@pytest.mark.parametrize("mpi", ["wheel", "openmpi"])
+def test_clang_has_no_warning(mpi: str) -> None:
+    if shutil.which("clang") is None:
+        pytest.skip("there is no clang; scripts/slurm-packages installs it")
+    strict = [
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Wshadow",
+        "-Wvla",
+        "-Werror",
+        "-Wno-unused-command-line-argument",
+        "-fsyntax-only",
+    ]
+    variables = ENVIRONMENT | {"MPICH_CC": "clang", "OMPI_CC": "clang"}
+    line = [tool(mpi, "mpicc"), *strict, str(TRACER / "trace.c")]
+    done = subprocess.run(line, env=variables, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def _check_memory(trace: Trace) -> None:

@@ -69,7 +69,7 @@ enum { BINS = 64, BLOCKS = 64, HOST_WORDS = 8, FILES = 65536, SENDERS_AHEAD = 32
 struct counter { int64_t calls, bytes, ns, wait; };
 struct memory { int64_t resident, peak; };      /* kB */
 struct peer { uint64_t place; int rank, world; bool used; int64_t messages, bytes; };
-struct persistent { uint64_t request, place; int world; int64_t bytes; };
+struct persistent { uint64_t request; int world; int64_t bytes; };
 struct words { int64_t *at; size_t count, room; };
 
 static struct counter counters[CALLS], operations[OPERATIONS];
@@ -310,7 +310,7 @@ static int64_t prepared(MPI_Request request, MPI_Comm comm, int rank, int64_t by
         started.room = started.room ? 2 * started.room : 16;
         started.at = room(started.at, started.room * sizeof *started.at);
     }
-    started.at[started.count++] = (struct persistent){REQUEST_KEY(request), COMM_PLACE(comm), world, bytes};
+    started.at[started.count++] = (struct persistent){REQUEST_KEY(request), world, bytes};
     unlock();
     return 0;
 }
@@ -329,12 +329,15 @@ static void released(MPI_Request request)
 /* Of a receive nothing is known here, and nothing counts. By ranks of the world, since the communicator may be gone by now. */
 static int64_t begun(MPI_Request request)
 {
-    for (size_t i = 0; i < started.count; i++)
-        if (started.at[i].request == REQUEST_KEY(request)) {
-            MESSAGE(0, started.at[i].world, started.at[i].bytes, started.at[i].world);
-            return started.at[i].bytes;
-        }
-    return 0;
+    struct persistent found = {0, -1, 0};
+    lock();
+    for (size_t i = 0; i < started.count && found.world < 0; i++)
+        if (started.at[i].request == REQUEST_KEY(request))
+            found = started.at[i];
+    unlock();
+    if (found.world >= 0)
+        MESSAGE(0, found.world, found.bytes, found.world);
+    return found.bytes;
 }
 
 static int64_t begun_all(int count, const MPI_Request *requests)
