@@ -15,7 +15,8 @@ import pytest
 from stories import SHAKEDOWN
 
 from shakedown.live.alerts import watchman as watching
-from shakedown.live.alerts.news import KINDS, USUAL, News, lines_of, news_of, title_of
+from shakedown.live.alerts.kinds import KINDS, USUAL
+from shakedown.live.alerts.news import News, lines_of, news_of, title_of
 from shakedown.live.alerts.targets import Command, Mail, _shaped
 from shakedown.live.alerts.watchman import Watchman
 from shakedown.model.events import Event

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from shakedown.cli.output import emit, json_option, say, site_option
+from shakedown.live.alerts.kinds import KINDS, USUAL
 from shakedown.model.errors import UNDECIDED, UsageError
 
 if TYPE_CHECKING:
     from shakedown.live.alerts.targets import Target
-
-_KINDS = ("failures", "nodes", "holes", "disk", "criteria", "silent", "damage", "outcome", "acts", "findings")
 
 
 @click.command()
@@ -26,8 +25,8 @@ _KINDS = ("failures", "nodes", "holes", "disk", "criteria", "silent", "damage", 
     "--on",
     "kinds",
     multiple=True,
-    type=click.Choice(_KINDS),
-    help="Kinds of news; without it all but acts and findings.",
+    type=click.Choice(tuple(KINDS)),
+    help=f"Kinds of news; without it all but {' and '.join(kind for kind in KINDS if kind not in USUAL)}.",
 )
 @click.option(
     "--every", default="60s", show_default=True, metavar="DURATION", help="The shortest time between two messages."
@@ -63,7 +62,7 @@ def command(
 
     Exit status of --once and --test: 0 it was taken, 4 it was not.
     """
-    from shakedown.live.alerts.news import USUAL, News
+    from shakedown.live.alerts.news import News
     from shakedown.live.alerts.watchman import Watchman
     from shakedown.plans import find_site
 

@@ -1,4 +1,4 @@
-"""What of a record is news: ``news_of`` says it of an event, ``KINDS`` which kinds there are."""
+"""What of a record is news: ``news_of`` says it of an event; ``kinds.KINDS`` has which kinds there are."""
 
 from __future__ import annotations
 
@@ -7,32 +7,28 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from shakedown.live.alerts.kinds import (
+    ACT,
+    CRITERIA,
+    DAMAGE,
+    DISK,
+    FAILURES,
+    FINDINGS,
+    HOLES,
+    NODES,
+    OUTCOME,
+    SILENT,
+)
 from shakedown.metrics.failures import failure_of
 from shakedown.model.events import ACTS, Event
 from shakedown.report.words import one_line
 
-FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, DAMAGE, OUTCOME, ACT, FINDINGS = (
-    "failures", "nodes", "holes", "disk", "criteria", "silent", "damage", "outcome", "acts", "findings",
-)  # fmt: skip
-KINDS = {
-    FAILURES: "a run that neither passed nor was cancelled",
-    NODES: "a node excluded, left out or taken back",
-    HOLES: "a test that fell out of its mix, jobs that wait beside idle nodes, a campaign that stood still",
-    DISK: "a file system that is full, or has less than 5 % of room, and when it has room again",
-    CRITERIA: "a criterion that is not met",
-    SILENT: "a conductor that does not answer, or is gone, and when somebody drives again",
-    DAMAGE: "a record that is not what was written, or a campaign that is gone",
-    OUTCOME: "the end of a campaign, and how it came out",
-    ACT: "what a person did: amend, change, rule, waive, exclude, cancel...",
-    FINDINGS: "every other finding",
-}
 _TITLES = {
     FAILURES: ("failure", "failures"), NODES: ("news of nodes", "news of nodes"), HOLES: ("hole", "holes"),
     DISK: ("news of a disk", "news of disks"), CRITERIA: ("criterion not met", "criteria not met"),
     SILENT: ("its conductor", "news of conductors"), DAMAGE: ("DAMAGED", "DAMAGED"), OUTCOME: ("it is over", "are over"),
     ACT: ("act of a person", "acts of people"), FINDINGS: ("finding", "findings"),
 }  # fmt: skip
-USUAL = (FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, DAMAGE, OUTCOME)
 _FINDINGS = {
     "node_left_out": NODES, "node_let_in": NODES, "many_excluded": NODES, "fell_out": HOLES, "idle_while_pending": HOLES,
     "stands_still": HOLES, "stood_still": HOLES, "disk_full": DISK, "disk_has_room": DISK,

@@ -20,7 +20,8 @@ from shakedown.events.chain import damage_of
 from shakedown.events.follower import Follower
 from shakedown.events.lease import holder
 from shakedown.events.segments import Position
-from shakedown.live.alerts.news import CRITERIA, DAMAGE, DISK, OUTCOME, SILENT, News, lines_of, news_of, title_of
+from shakedown.live.alerts.kinds import CRITERIA, DAMAGE, DISK, OUTCOME, SILENT
+from shakedown.live.alerts.news import News, lines_of, news_of, title_of
 from shakedown.live.alerts.targets import Target
 from shakedown.live.feeds.same_campaign import identity_of
 from shakedown.model.errors import RecordError, ShakedownError, UsageError
