@@ -73,3 +73,7 @@ def test_at_that_moment_it_has_run_so_long(said: list[tuple[float, str]], amount
         assert sum(max(0.0, min(end, moment) - begin) for begin, end in clocks.running(said, now)) == amount
     else:
         assert clocks.ran(said, now) + (moment - now) == amount
+
+
+def test_spans_that_touch_are_one() -> None:
+    assert clocks.merged([(3.0, 4.0), (0.0, 1.0), (1.0, 2.0), (3.5, 3.6)]) == ((0.0, 2.0), (3.0, 4.0))

@@ -18,7 +18,6 @@ from shakedown.model.windows import open_in
 from shakedown.report import write_report
 from shakedown.report.figure_files import list_figures
 from shakedown.report.figures.clock import _windows
-from shakedown.report.figures.idle_gaps import merged
 
 
 @pytest.fixture(scope="module")
@@ -157,10 +156,6 @@ def test_nodes_come_in_the_same_order_in_every_report() -> None:
     ]
     wanted = [("b", "m1"), *(("c", f"n{number}") for number in range(1, 11))]
     assert list(_in_order(parts)) == list(_in_order(parts[::-1])) == wanted
-
-
-def test_spans_that_touch_are_one() -> None:
-    assert merged([(3.0, 4.0), (0.0, 1.0), (1.0, 2.0), (3.5, 3.6)]) == [(0.0, 2.0), (3.0, 4.0)]
 
 
 # ---- weekly windows --------------------------------------------------------------------------------------------------------

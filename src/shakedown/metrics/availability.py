@@ -11,7 +11,7 @@ all of them in words.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -21,7 +21,7 @@ from shakedown.metrics.overlap import Span
 from shakedown.metrics.rows.rows import NoteRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.time_spent import DOWN, Out, TimeSpent
-from shakedown.model.clocks import without
+from shakedown.model.clocks import merged, without
 
 UNSCHEDULED = ("machine", "vendor", "site")  # causes of pauses and stopped clocks that nobody announced
 FORMULAS = {
@@ -181,8 +181,8 @@ def availability(record: Record, spent: TimeSpent | None) -> Availability | None
         return None
     period = (spent.begin, spent.end)
     outages = tuple(outages_of(record, period))
-    planned = _joined((one.begin, one.end) for one in outages if one.scheduled)
-    other = _joined((one.begin, one.end) for one in outages if not one.scheduled)
+    planned = merged((one.begin, one.end) for one in outages if one.scheduled)
+    other = merged((one.begin, one.end) for one in outages if not one.scheduled)
     for span in planned:
         other = without(other, span)
     of_s = spent.end - spent.begin - length(planned)
@@ -233,16 +233,6 @@ def _outage(at: float, row: NoteRow, end: float, period: Span, known: bool) -> O
     return Outage(max(low, at), min(high, end), cause == MAINTENANCE, cause, row.reason, by, known)
 
 
-def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
-    found: list[Span] = []
-    for begin, end in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((begin, end))
-    return tuple(found)
-
-
 def _by_node(outs: Sequence[Out]) -> Iterator[tuple[tuple[str, str], list[Out]]]:
     found: dict[tuple[str, str], list[Out]] = defaultdict(list)
     for out in outs:
@@ -252,7 +242,7 @@ def _by_node(outs: Sequence[Out]) -> Iterator[tuple[tuple[str, str], list[Out]]]
 
 
 def _node(name: tuple[str, str], outs: Sequence[Out], planned: Sequence[Span], of_s: float) -> NodeAvailability:
-    spans = _joined((one.begin, one.end) for one in outs)
+    spans = merged((one.begin, one.end) for one in outs)
     for span in planned:
         spans = without(spans, span)
     failed = [one for one in outs if one.failed]

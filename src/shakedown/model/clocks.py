@@ -90,6 +90,17 @@ def without(spans: Iterable[tuple[float, float]], hole: tuple[float, float]) -> 
     return tuple(found)
 
 
+def merged(spans: Iterable[tuple[float, float]]) -> Spans:
+    """Purpose: spans that touch or overlap as one, in the order of their times."""
+    found: list[tuple[float, float]] = []
+    for begin, end in sorted(spans):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return tuple(found)
+
+
 def read_until(begin: float, last_end: float | None, time_up: float | None, last: float, over: bool) -> float:
     """Purpose: up to when a clock is read, for the status, the report and the scorecard alike.
 

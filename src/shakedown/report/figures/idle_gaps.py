@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from shakedown.metrics.overlap import Span, span_of
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.stability import Stability
 from shakedown.metrics.wanted import FILLER
+from shakedown.model.clocks import Spans, merged
 from shakedown.model.nouns import Document
 from shakedown.model.units import show_duration
 from shakedown.report.figures.style import ACCENT, INK, RULE, Drawing, capital, draw, label
@@ -60,7 +60,7 @@ def _name(axes: Any, place: int, seconds: float, ends: list[float]) -> None:
     axes.text(ends[0] if left else ends[1], place + 0.28, show_duration(seconds), **look)
 
 
-def _live(one: Stability, document: Document, record: Record) -> dict[str, list[Span]]:
+def _live(one: Stability, document: Document, record: Record) -> dict[str, Spans]:
     """Test -> when a run of it was live, without the fillers."""
     tests = {case.id: case.test for case in document.cases}
     spans: dict[str, list[Span]] = {}
@@ -72,14 +72,3 @@ def _live(one: Stability, document: Document, record: Record) -> dict[str, list[
         if run.component == one.component.name and run.mode != FILLER and run.started is not None and run.case in tests:
             spans.setdefault(tests[run.case], []).append((run.started, max(run.started, record.last)))
     return {test: merged(mine) for test, mine in spans.items()}
-
-
-def merged(spans: Iterable[Span]) -> list[Span]:
-    """Spans that touch or overlap as one."""
-    found: list[Span] = []
-    for begin, end in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((begin, end))
-    return found
