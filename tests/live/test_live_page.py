@@ -13,6 +13,10 @@ from hypothesis import strategies as st
 from tests.live.conftest import Browser
 
 from shakedown.live import pages
+from shakedown.live.charts import counts_over_time
+from shakedown.live.views import grouped
+from shakedown.metrics.failures import failure_of
+from shakedown.model.events import VERDICTS, Event
 from shakedown.store.tables import NAMED
 
 Browse = Callable[..., Browser]
@@ -95,6 +99,19 @@ def test_the_first_page_and_that_of_a_campaign_count_its_runs(site: Path, browse
     text = browser.get("/campaign/p-1").text
     assert "over; as of event" in text and "Last failures" in text and "exit status 3" in text
     assert '<svg role="img" aria-label="Runs judged in each 1 min"' in text
+
+
+def test_what_is_not_passed_is_what_failures_counts() -> None:
+    """Each verdict is passed, a failure, or neither: the counts, the chart and ``failures`` say the same of it."""
+    for verdict in VERDICTS:
+        counts = grouped({verdict: 3})
+        (group,) = [name for name, count in counts.items() if count == 3]
+        fails = failure_of(Event("verdict", 1, 1.0, run="r1", value={"verdict": verdict})) is not None
+        assert group == ("passed" if verdict == "passed" else "failed" if fails else "other"), verdict
+        shown = str(counts_over_time([(0, verdict, 3)], ()))
+        assert f"3 {'passed' if group == 'passed' else 'not passed' if fails else 'with another verdict'}" in shown, (
+            verdict
+        )
 
 
 def test_filters_are_in_the_address(site: Path, browse: Browse) -> None:

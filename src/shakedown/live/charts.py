@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from shakedown.metrics.failures import NO_FAILURE
 from shakedown.report.words import show_time
 
 WIDTH, HEIGHT = 720, 170
@@ -152,11 +153,8 @@ def _times(first: float, last: float) -> list[str]:
     return [begin, end]
 
 
-_NEITHER = frozenset({"cancelled", "not_run", "spared", "undetermined", "lost"})
-
-
 def _group(state: str) -> str:
-    return "passed" if state == "passed" else "other" if state in _NEITHER else "bad"
+    return "passed" if state == "passed" else "other" if state in NO_FAILURE else "bad"
 
 
 def _said(group: str) -> str:

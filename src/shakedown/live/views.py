@@ -18,6 +18,7 @@ from shakedown.diagnosis.node_report import NodeRow, NodesExamined, examine_node
 from shakedown.events.lease import holder
 from shakedown.live.charts import Square, counts_over_time, machine_map, run_times
 from shakedown.live.indexing import JUDGING, Indexer
+from shakedown.metrics.failures import NO_FAILURE
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.events import VERDICTS
@@ -177,7 +178,7 @@ class Views:
 
 
 def grouped(states: dict[str, int]) -> dict[str, int]:
-    """Purpose: runs by what a person asks first: passed, not passed, other verdicts, running, queued."""
+    """Purpose: runs by what a person asks first: passed, not passed (as ``failures`` counts), other verdicts, running, queued."""
     found = dict.fromkeys(("passed", "failed", "other", "running", "queued"), 0)
     for state, count in states.items():
         if state in RUNNING:
@@ -186,10 +187,8 @@ def grouped(states: dict[str, int]) -> dict[str, int]:
             found["queued"] += count
         elif state == "passed":
             found["passed"] += count
-        elif state in ("cancelled", "not_run", "spared", "undetermined", "lost"):
-            found["other"] += count
         else:
-            found["failed"] += count
+            found["other" if state in NO_FAILURE else "failed"] += count
     return found
 
 

@@ -14,6 +14,7 @@ from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.events import SPARED, UNDETERMINED, Event
 from shakedown.model.failures import UNCLASSIFIED, Failure
 
+NO_FAILURE = frozenset({"passed", SPARED, UNDETERMINED})  # verdicts that no failure is put down to
 _REASON_TELLS = frozenset(
     {"timeout", "node_fail", "interrupted", "cancelled", "submit_failed", "build_failed", "not_run", "lost"}
 )
@@ -57,7 +58,7 @@ def failure_of(event: Event) -> Failure | None:
     value = event.value
     verdict = str(value.get("verdict", ""))
     said = value.get("failure")
-    if verdict in ("passed", SPARED, UNDETERMINED):
+    if verdict in NO_FAILURE:
         return None
     if isinstance(said, Mapping) and said.get("class"):
         return _said(said)
