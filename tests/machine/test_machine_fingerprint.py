@@ -66,6 +66,31 @@ def test_two_probes_of_one_machine_are_equal() -> None:
     assert differences(first, second) == []
 
 
+def test_what_comes_and_goes_with_the_work_of_a_node_is_no_fact(tmp_path: Path) -> None:
+    """Huge pages that a job takes beyond those that are set, and file systems that are mounted when somebody looks at them."""
+    meminfo, mounts = tmp_path / "meminfo", tmp_path / "mounts"
+
+    def found(total: int, surplus: int, *more: str) -> dict[str, str]:
+        meminfo.write_text(f"MemTotal: 16777216 kB\nHugePages_Total: {total}\nHugePages_Surp: {surplus}\n")
+        fixed = (
+            "auto.home /home autofs rw 0 0",
+            "srv:/sw /homes/sw nfs4 rw,vers=4.2 0 0",
+            "systemd-1 /arch autofs rw 0 0",
+        )
+        mounts.write_text("\n".join([*fixed, *more, ""]))
+        script = probe_script().replace("/proc/meminfo", str(meminfo)).replace("/proc/mounts", str(mounts))
+        script = script.replace("ldconfig -p", "true")
+        return read_facts(subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout)
+
+    idle = found(8, 0)
+    assert (idle["memory.hugepages"], idle["mount./homes/sw"]) == ("8", "nfs4 srv:/sw rw,vers=4.2,")
+    assert found(40, 32, "srv:/home/ada /home/ada nfs4 rw 0 0", "a@tcp:/arch /arch lustre rw 0 0") == idle
+    assert differences(idle, found(9, 0, "a@tcp:/s /s lustre rw 0 0")) == [
+        "memory.hugepages: 8 -> 9",
+        "mount./s is new: lustre a@tcp:/s rw,",
+    ]
+
+
 def test_an_output_without_its_end_is_no_fingerprint() -> None:
     with pytest.raises(ValueError, match="its output is cut off before its end"):
         read_facts("kernel\tLinux 5.14\n")

@@ -115,6 +115,7 @@ def _clean(text: str) -> str:
 
 
 # Values that differ from node to node by nature (addresses, serial numbers, uptimes, the memory's last kilobytes) are left out.
+# So is what comes and goes with the work of a node: huge pages beyond those that are set, file systems that are mounted on demand.
 _SCRIPT = r"""# prints what results may depend on, one fact a line
 PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin
 LC_ALL=C
@@ -142,7 +143,8 @@ file cpu.governor /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
 file cpu.driver /sys/devices/system/cpu/cpu0/cpufreq/scaling_driver
 file cpu.boost /sys/devices/system/cpu/cpufreq/boost
 say memory.gib "$(awk '$1 == "MemTotal:" { printf "%.0f", $2 / 1048576 }' /proc/meminfo 2>/dev/null)"
-say memory.hugepages "$(sed -n 's/^HugePages_Total:[[:space:]]*//p' /proc/meminfo 2>/dev/null)"
+say memory.hugepages "$(awk '$1 == "HugePages_Total:" { n = $2 } $1 == "HugePages_Surp:" { n -= $2 } END { print n }' \
+    /proc/meminfo 2>/dev/null)"
 file memory.transparent_hugepage /sys/kernel/mm/transparent_hugepage/enabled
 file memory.defrag /sys/kernel/mm/transparent_hugepage/defrag
 file memory.numa_balancing /proc/sys/kernel/numa_balancing
@@ -176,7 +178,15 @@ for _name in lnet ko2iblnd ksocklnd kkfilnd; do
         [ -r "$_place" ] && file "lustre.$_name.${_place##*/}" "$_place"
     done
 done
+_automatic=$(awk '$3 == "autofs" { print $2 }' /proc/mounts 2>/dev/null)
+comes_and_goes() {
+    for _place in $_automatic; do
+        case $1/ in "$_place"/*) return 0 ;; esac
+    done
+    return 1
+}
 while read -r _what _where _type _options _; do
+    comes_and_goes "$_where" && continue
     case $_type in
     lustre | gpfs | nfs | nfs4 | beegfs | ceph | wekafs | panfs)
         _options=$(printf '%s' "$_options" | tr ',' '\n' | sed '/addr=/d' | sort | tr '\n' ',')
