@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,19 @@ from shakedown.kernels import cache_directory, kernel_names
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, programs: dict[str, Path]) -> Path:
+    """A cache in which every program is: for what a run says, where it is nothing that it was built first."""
+    home = tmp_path_factory.mktemp("filled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(home))
+        place = cache_directory()
+    place.mkdir(parents=True)
+    for program in programs.values():
+        shutil.copy2(program, place)
+    return home
 
 
 def shakedown(cache: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -85,16 +99,18 @@ REFUSED = [
 @pytest.mark.mpi
 @pytest.mark.parametrize(("words", "status", "sentence"), REFUSED)
 def test_more_time_is_no_way_out_where_a_kernel_refused(
-    cache: Path, words: tuple[str, ...], status: int, sentence: str
+    filled: Path, words: tuple[str, ...], status: int, sentence: str
 ) -> None:
-    said = shakedown(cache, "run", *words)
+    said = shakedown(filled, "run", *words)
     (line,) = said.stderr.splitlines()
     assert said.returncode == status and sentence in line
 
 
 @pytest.mark.mpi
-def test_more_time_is_the_way_out_where_the_budget_was_too_short(cache: Path) -> None:
-    said = shakedown(cache, "run", "noise", "-n", "1", "--", "--budget", "0.001", "--samples", "20", "--quantum", "100")
+def test_more_time_is_the_way_out_where_the_budget_was_too_short(filled: Path) -> None:
+    said = shakedown(
+        filled, "run", "noise", "-n", "1", "--", "--budget", "0.001", "--samples", "20", "--quantum", "100"
+    )
     assert said.returncode == 1
     assert said.stderr.splitlines()[-1] == (
         "not complete: it was stopped, or its budget was too short; give more time with -- --budget SECONDS"
