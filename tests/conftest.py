@@ -7,7 +7,7 @@ import sys
 
 from hypothesis import settings
 
-pytest_plugins = ["left_processes"]
+pytest_plugins = ["left_processes", "warm_commands"]
 
 # pytest rewrites the assertions of a test file, and keeps the byte code. Where PYTHONDONTWRITEBYTECODE is set, each worker would
 # rewrite every file in every run: as long as a hundred tests.

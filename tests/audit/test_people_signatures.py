@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_commands
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -44,11 +45,8 @@ def signed(signed_once: Path, tmp_path: Path) -> Path:
 
 
 def command(site: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    from stories import SHAKEDOWN
 
-    return subprocess.run(
-        [*SHAKEDOWN, *words], cwd=site, env=os.environ | environment, capture_output=True, text=True, check=False
-    )
+    return warm_commands.run(words, cwd=site, env=os.environ | environment, capture_output=True, text=True, check=False)
 
 
 def fingerprint(key: Path) -> str:

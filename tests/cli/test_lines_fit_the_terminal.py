@@ -12,6 +12,7 @@ import termios
 from pathlib import Path
 
 import pytest
+import warm_commands
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,8 +72,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shakedown(*words: str, cwd: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "shakedown", *words], cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+    done: subprocess.CompletedProcess[str] = warm_commands.run(
+        words, cwd=cwd, capture_output=True, text=True, check=False, timeout=120
     )
     return done.stdout + done.stderr
 

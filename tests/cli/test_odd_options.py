@@ -8,15 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_commands
 
 from shakedown.cli.log import _at_most
 from shakedown.cli.main import COMMANDS
 
 
 def shakedown(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "shakedown", *words]
+    command = words
     environment = os.environ | {"COLUMNS": "80"}
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    return warm_commands.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))

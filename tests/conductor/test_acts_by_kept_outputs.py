@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stories import SHAKEDOWN
+import warm_commands
 
 PLAN = """plan: p
 system: here
@@ -29,9 +29,7 @@ WORDS = ("--by", "Bo", "--because", "it is not needed")
 
 def run(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "80"}
-    return subprocess.run(
-        [*SHAKEDOWN, *words], cwd=site, env=environment, capture_output=True, text=True, timeout=180, check=False
-    )
+    return warm_commands.run(words, cwd=site, env=environment, capture_output=True, text=True, timeout=180, check=False)
 
 
 def acts(site: Path) -> tuple[str, dict[str, str]]:

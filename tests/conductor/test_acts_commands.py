@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 import recompute_acts as script
+import warm_commands
 from recompute import read_documents
 from recompute_log import read_log
-from stories import SHAKEDOWN
 
 PLAN = """plan: p
 system: here
@@ -38,8 +38,8 @@ components:
 
 
 def run(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*SHAKEDOWN, *words],
+    return warm_commands.run(
+        words,
         cwd=site,
         env=os.environ | {"COLUMNS": "80"},
         capture_output=True,

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import warm_commands
 from stories import SHAKEDOWN
 
 LIMIT_S = 150.0
@@ -24,8 +25,8 @@ components:
 
 def run(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "80"}
-    return subprocess.run(
-        [*SHAKEDOWN, *words], cwd=site, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    return warm_commands.run(
+        words, cwd=site, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_commands
 from acts_story import CASES, Acted, plan
 from msgspec.structs import replace
 
@@ -93,7 +94,9 @@ def test_an_input_that_is_moved_in_a_site_is_told_as_moved(tmp_path: Path) -> No
     (tmp_path / "plans/p.yaml").write_text("plan: p\nsystem: here\ncomponents:\n  - functionality: {tests: [t]}\n")
 
     def give(*words: str) -> str:
-        done = subprocess.run([*SHAKEDOWN, *words], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        done: subprocess.CompletedProcess[str] = warm_commands.run(
+            words, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        )
         return done.stdout + done.stderr
 
     give("run", "p", "-q")

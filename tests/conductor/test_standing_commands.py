@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_commands
 from stories import SHAKEDOWN
 
 from shakedown.engine import State
@@ -70,8 +71,8 @@ def site(left: Path, tmp_path: Path) -> Path:
 
 
 def run(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*SHAKEDOWN, *words],
+    return warm_commands.run(
+        words,
         cwd=site,
         env=os.environ | {"COLUMNS": "80", "XDG_CACHE_HOME": str(site.parent / "cache")},
         capture_output=True,

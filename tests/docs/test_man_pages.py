@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+import warm_commands
 from commands_of_the_cli import every_command
 
 ROOT = Path(__file__).parents[2]
@@ -69,6 +70,6 @@ def test_the_help_fits_80_columns(words: str, command: click.Command) -> None:
 @pytest.mark.parametrize("words", [[], ["run"], ["twin"]])
 def test_it_stays_so_in_a_wider_terminal(words: list[str]) -> None:
     env = {**os.environ, "COLUMNS": "200"}
-    command = [sys.executable, "-m", "shakedown", *words, "-h"]
-    text = subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
+    command = [*words, "-h"]
+    text = warm_commands.run(command, capture_output=True, text=True, check=True, env=env).stdout
     assert [line for line in text.splitlines() if len(line) > 80] == []

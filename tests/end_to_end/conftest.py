@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stories import SHAKEDOWN, MakeSite, Shakedown
+import warm_commands
+from stories import MakeSite, Shakedown
 
 
 @pytest.fixture
@@ -17,8 +18,8 @@ def shakedown(tmp_path: Path) -> Shakedown:
 
     def run(*words: str, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
         environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "COLUMNS": "80"}
-        return subprocess.run(
-            [*SHAKEDOWN, *words],
+        return warm_commands.run(
+            words,
             cwd=cwd,
             env=environment | options.pop("env", {}),
             capture_output=True,

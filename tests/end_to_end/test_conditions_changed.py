@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_commands
 
 from shakedown.conductor.driver.conditions import files_changed, is_setting
 from shakedown.conductor.driver.script_words import (
@@ -82,8 +83,8 @@ def interrupt_and_go_on(site: Path, how: str) -> None:
     (site / "go").touch()
     threads = "4" if how == "a setting" else "1"
     places = "b" if how == "one that every case sets" else "a"
-    subprocess.run(
-        [*SHAKEDOWN, "resume", "p-1", "-q"],
+    warm_commands.run(
+        ["resume", "p-1", "-q"],
         cwd=site,
         env=environment(OMP_NUM_THREADS=threads, OMP_PLACES=places, LANG="xx"),
         timeout=120,
@@ -107,12 +108,12 @@ def test_what_was_changed_between_two_starts_is_told_opens_an_epoch_and_restrict
 
     (found,) = findings(site)
     assert len(found.value["difference"]) == 1 and found.value["difference"][0].endswith(line)
-    done = subprocess.run([*SHAKEDOWN, "report", "--json", "--no-pdf"], cwd=site, capture_output=True, timeout=120)
+    done = warm_commands.run(["report", "--json", "--no-pdf"], cwd=site, capture_output=True, timeout=120)
     scorecard = json.loads(done.stdout)["scorecard"] if b'"scorecard"' in done.stdout else json.loads(done.stdout)
     assert scorecard["outcome"] == "accepted with restrictions"
     assert any(one.endswith(line) for one in scorecard["restrictions"]), scorecard["restrictions"]
     assert scorecard["epoch"] == 2
-    rows = json.loads(subprocess.run([*SHAKEDOWN, "runs", "--json"], cwd=site, capture_output=True).stdout)["judged"]
+    rows = json.loads(warm_commands.run(["runs", "--json"], cwd=site, capture_output=True).stdout)["judged"]
     assert {row["epoch"] for row in rows if row["verdict"] == "passed"} == {2}
     if how == "an input":
         a_person_accepts_it_and_takes_that_back(site, found)
@@ -122,7 +123,7 @@ def a_person_accepts_it_and_takes_that_back(site: Path, found: Event) -> None:
     """It names the finding; the acceptance is not restricted any more, both are on the page, and it can be withdrawn."""
 
     def said(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*SHAKEDOWN, *words], cwd=site, capture_output=True, text=True, timeout=120)
+        return warm_commands.run(words, cwd=site, capture_output=True, text=True, timeout=120)
 
     def scorecard() -> dict[str, Any]:
         data = json.loads(said("report", "--json", "--no-pdf").stdout)
@@ -159,8 +160,8 @@ def test_what_comes_to_the_same_is_no_change(site: Path, how: str) -> None:
 def test_what_is_changed_by_the_last_run_restricts_and_begins_no_epoch(site: Path) -> None:
     (site / "tests/solver").write_text("#!/bin/sh\necho 'n = 3' >deck\n")
     (site / "go").touch()
-    done = subprocess.run(
-        [*SHAKEDOWN, "run", "p", "-q", "--json"], cwd=site, env=environment(), capture_output=True, timeout=120
+    done = warm_commands.run(
+        ["run", "p", "-q", "--json"], cwd=site, env=environment(), capture_output=True, timeout=120
     )
     scorecard = json.loads(done.stdout)
     (found,) = findings(site)
@@ -247,7 +248,7 @@ def test_programs_that_are_swapped_between_two_conductors_are_told(site: Path, t
         kept[name].write_text(": another\n")
     (site / "go").touch()
     more = environment(BASH_ENV=str(kept["first"]))
-    subprocess.run([*SHAKEDOWN, "resume", "p-1", "-q"], cwd=site, env=more, timeout=120, check=False)
+    warm_commands.run(["resume", "p-1", "-q"], cwd=site, env=more, timeout=120, check=False)
 
     (found,) = findings(site)
     lines = found.value["difference"]
@@ -280,7 +281,7 @@ def test_a_variable_that_a_command_or_a_script_reads_is_told_where_another_value
     assert began.wait(120) == 4
     (site / "go").touch()
     more = {name: f"quick-{name.lower()}" for name in names}
-    subprocess.run([*SHAKEDOWN, "resume", "p-1", "-q"], cwd=site, env=environment(**more), timeout=120, check=False)
+    warm_commands.run(["resume", "p-1", "-q"], cwd=site, env=environment(**more), timeout=120, check=False)
 
     (found,) = findings(site)
     assert found.value["difference"] == [

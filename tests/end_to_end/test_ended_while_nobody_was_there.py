@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import warm_commands
 from stories import SHAKEDOWN, MakeSite
 from tests.end_to_end.test_killed_and_resumed import wait_until
 
@@ -42,7 +43,7 @@ def test_it_is_over_for_status_and_ended_unheard_for_its_verdict(
     wait_until(
         lambda: all(run["phase"] == "over" for run in looking.status(layout)["live"] if run["started"] is not None)
     )
-    shown = subprocess.run([*SHAKEDOWN, "status", "p-1"], cwd=site, capture_output=True, text=True, check=True).stdout
+    shown = warm_commands.run(["status", "p-1"], cwd=site, capture_output=True, text=True, check=True).stdout
     assert "it is over: its process is gone, and the record does not have its end yet" in shown
 
     monkeypatch.setattr(looking, "no_room", lambda place, least: f"the file system of {place} is full (0 B are free)")
@@ -53,15 +54,15 @@ def test_it_is_over_for_status_and_ended_unheard_for_its_verdict(
     )
 
     (site / "go").touch()
-    subprocess.run([*SHAKEDOWN, "resume", "p-1", "-q"], cwd=site, capture_output=True, timeout=120)
+    warm_commands.run(["resume", "p-1", "-q"], cwd=site, capture_output=True, timeout=120)
     rows = fold_runs(read_events(layout.log)).runs
     gone = [row for row in rows if row.verdict == "interrupted"]
     assert gone and {row.reason for row in gone} == {
         "it ended while no conductor was there, so nobody knows how; nothing of it is alive"
     }
     assert (
-        json.loads(
-            subprocess.run([*SHAKEDOWN, "status", "p-1", "--json"], cwd=site, capture_output=True, check=True).stdout
-        )["record_full"]
+        json.loads(warm_commands.run(["status", "p-1", "--json"], cwd=site, capture_output=True, check=True).stdout)[
+            "record_full"
+        ]
         == ""
     )

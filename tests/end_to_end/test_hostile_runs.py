@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stories import SHAKEDOWN, MakeSite, Shakedown
+import warm_commands
+from stories import MakeSite, Shakedown
 
 from shakedown.events.reader import read_events
 from shakedown.model.events import Event
@@ -142,7 +143,7 @@ def test_commands_say_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
         ("cancel", "--all", "--because", "x"): "",
         ("kernels", "run", "strem"): "stream",
     }.items():
-        done = subprocess.run([*SHAKEDOWN, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = warm_commands.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 2, (words, done.returncode, done.stderr)
         assert "Traceback" not in done.stderr
         assert expected in done.stderr, (words, done.stderr)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import warm_commands
 
 ROOT = Path(__file__).parents[2]
 
 
 def shakedown(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "shakedown", *words]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    command = words
+    return warm_commands.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def test_every_example_is_listed_with_the_heading_of_its_page(tmp_path: Path) -> None:

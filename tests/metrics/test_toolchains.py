@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_commands
 from msgspec.structs import replace
-from stories import SHAKEDOWN
 
 from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.toolchains import Matrix, toolchains_of
@@ -124,7 +124,7 @@ def ran(tmp_path: Path) -> Path:
 
 def shakedown(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
     where = os.environ | {"COLUMNS": "100"}
-    return subprocess.run([*SHAKEDOWN, *words], cwd=site, env=where, capture_output=True, text=True, check=False)
+    return warm_commands.run(words, cwd=site, env=where, capture_output=True, text=True, check=False)
 
 
 def test_the_matrix_of_a_campaign_that_ran_in_the_terminal_in_json_and_in_the_report(ran: Path) -> None:

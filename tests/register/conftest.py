@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stories import SHAKEDOWN
+import warm_commands
 
 from shakedown.cli.main import main
 
@@ -74,8 +74,8 @@ def _give(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _run(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*SHAKEDOWN, *words],
+    return warm_commands.run(
+        words,
         cwd=site,
         env=os.environ | {"COLUMNS": "80"},
         capture_output=True,

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import warm_commands
 from campaigns_scripted import Asked, Part, Played
-from stories import SHAKEDOWN
 
 from shakedown.model.nouns import Document, System
 from shakedown.plans import read_plan
@@ -119,6 +119,6 @@ def attending(campaign: Any, wait: int) -> None:
 def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A command as a person runs it in a site directory."""
     environment = os.environ | {"XDG_CACHE_HOME": str(cwd.parent / "cache"), "COLUMNS": "80"}
-    return subprocess.run(
-        [*SHAKEDOWN, *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    return warm_commands.run(
+        words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_commands
 from once import made_once
-from stories import SHAKEDOWN
 
 PLAN = """plan: p
 system: here
@@ -65,8 +65,8 @@ def people() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 def _run(site: Path, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*SHAKEDOWN, *words],
+    return warm_commands.run(
+        words,
         cwd=site,
         env=os.environ | {"COLUMNS": "80"},
         capture_output=True,

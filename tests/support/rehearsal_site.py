@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from stories import SHAKEDOWN
+import warm_commands
 
 PATIENCE_S = 240.0
 FILES = {
@@ -83,6 +83,6 @@ def make_site(root: Path) -> Path:
 def command(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Purpose: a command as a person runs it there."""
     settings = os.environ | {"XDG_CACHE_HOME": str(cwd.parent / "cache"), "COLUMNS": "80"} | environment
-    return subprocess.run(
-        [*SHAKEDOWN, *words], cwd=cwd, env=settings, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    return warm_commands.run(
+        words, cwd=cwd, env=settings, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
