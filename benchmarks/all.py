@@ -25,6 +25,7 @@ BENCHMARKS = (
     "twin",
     "fault_campaigns",
     "rehearsals",
+    "reports",
 )
 OUTCOMES = {0: "met", 1: "NOT MET", 4: "undecided"}
 
