@@ -1,6 +1,6 @@
 """The PDF of a report of 3,442 runs (the rehearsal ``historical`` of examples/c5-rehearsal).
 
-The bar: set in 15 seconds, with at most 12 pages before its annex. Where the machine is busy with other things processor time tells.
+The bar: set in 15 seconds, with at most 12 pages before its annex. Where the machine is busy, processor time tells.
 """
 
 from __future__ import annotations
