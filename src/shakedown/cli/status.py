@@ -107,9 +107,8 @@ def _render(data: dict[str, Any]) -> str:
             parts.append(f"{component['name']}: of the wanted results {some}, and are in no count of the report")
         if component["unattested"]:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
-    parts += [_clock(clock) for clock in data.get("clocks", [])]
+    parts += [*map(_clock, data.get("clocks", [])), *map(_deadline, data.get("deadlines", []))]
     parts += [f"{one['component']}: drill {one['drill']} {one['says']}" for one in data.get("drills", [])]
-    parts += [_deadline(one) for one in data.get("deadlines", [])]
     for one in data.get("baselines", []):
         parts.append(f"baseline {one['baseline']}: {one['against']}{'; ' + one['says'] if one['says'] else ''}")
     for name, phase in data.get("builds", {}).items():

@@ -85,11 +85,10 @@ def command(
         raise UsageError(why)
     value = {"what": what, "component": component, "name": name, "restriction": restriction, "by": who}
     data = record_wishes(layout, "waive", [value], because)
-    words = f"{what} {name or 'of ' + component} is waived: {restriction or 'without a restriction'}; {data['said']}"
-    if what == "conditions":
-        words = f"the change of conditions in event {name} is accepted: {restriction or 'without a restriction'}; {data['said']}"
-    if what == "issue":
-        words = f"issue {name} is accepted as it is: {restriction or 'without a restriction'}; {data['said']}"
+    thing = f"{what} {name or 'of ' + component} is waived"
+    if what in ("conditions", "issue"):
+        thing = f"{'issue' if what == 'issue' else 'the change of conditions in event'} {name} is accepted as it is"
+    words = f"{thing}: {restriction or 'without a restriction'}; {data['said']}"
     emit(data | {"what": what, "component": component, "name": name}, as_json, lambda: printable(words))
     return 0
 
