@@ -29,6 +29,8 @@ WHOLE = [*CONCRETE, *WITHOUT_INPUT]
 KERNELS = [
     "collectives",
     "congestion",
+    "gemm",
+    "halo",
     "hello",
     "io",
     "metadata",

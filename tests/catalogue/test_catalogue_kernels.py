@@ -26,6 +26,8 @@ SMALL = {
     "pt2pt": "--windows 1 --round-trips 2 --window 2",
     "congestion": "--rings 1 --latency-repeats 2 --bandwidth-repeats 1 --allreduce-repeats 2 --congestors get --fake-nodes 4",
     "collectives": "--iterations 2 --largest 8",
+    "gemm": "--n 48 --repeats 1",
+    "halo": "--cells 4 --steps 2",
     "hello": "",
     "stream": "--elements 100000 --repeats 2",
     "pairs": "--iterations 1",

@@ -26,6 +26,8 @@ SHORT: dict[str, list[str]] = {
         *("--size", "1KiB", "--congestors", "put-incast"),
     ],
     "collectives": ["--operations", "barrier,alltoall", "--largest", "8", "--iterations", "3"],
+    "gemm": ["--n", "48", "--repeats", "1"],
+    "halo": ["--cells", "4", "--steps", "2"],
     "hello": [],
     "io": ["--block", "64KiB", "--transfer", "4KiB", "--files", "10"],
     "noise": ["--samples", "20", "--quantum", "100"],
@@ -88,6 +90,8 @@ FAULTS = {
     "pt2pt": "a message of 1 bytes from rank 0 arrived with wrong content",
     "congestion": "a message of the latency from a neighbour arrived with wrong content",
     "collectives": "alltoall of 4 bytes among 2 ranks gave a wrong result",
+    "gemm": "after 2 multiplications element 47,47 is ",
+    "halo": "after 3 steps cell 4,1,1 holds ",
     "hello": "a message that went round all 2 ranks came back wrong",
     "io": "the data that was read is not what was written, at byte 0",
     "noise": "computed a wrong result: multiplications that must give one number gave another",
@@ -109,6 +113,7 @@ def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: 
 ENDLESS: dict[str, list[str]] = {
     "metadata": ["--files", "10000000", "--repeats", "1"],
     "nodecheck": ["--repeats", "10000000", "--fake-nodes", "4"],
+    "halo": ["--steps", "100000000"],
     "congestion": ["--rings", "1000", "--fake-nodes", "4", "--congestors", "get"],
     "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
     "io": ["--block", "1TiB", "--transfer", "64KiB", "--no-fsync", "--mode", "file-per-process"],
@@ -118,12 +123,13 @@ ENDLESS: dict[str, list[str]] = {
 }
 
 
-BUDGETS = {
+BUDGETS = {  # enough for a short round of each
     "collectives": "1.5",
     "congestion": "2",
+    "halo": "1",
     "metadata": "1.5",
     "nodecheck": "1.5",
-}  # enough for a short round of each
+}
 
 
 @pytest.mark.parametrize("name", ENDLESS)
@@ -150,7 +156,7 @@ def test_a_signal_stops_all_ranks_with_what_they_have(programs: dict[str, Path])
     assert outcome.records[-1]["record"] == "end" and not is_complete(outcome.records)
 
 
-@pytest.mark.parametrize("name", ["noise", "stream", "io", "collectives", "metadata", "nodecheck"])
+@pytest.mark.parametrize("name", ["noise", "stream", "io", "collectives", "metadata", "nodecheck", "gemm"])
 def test_a_budget_too_small_for_anything_is_a_failure(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
     outcome = run_kernel(name, "--budget", "0.001", *where, *SHORT[name])
@@ -215,6 +221,8 @@ MISUSE_OF_ONE = [
         ["--window", "20000"],
         "20000 messages of 1048576 bytes are too many or too long; the most are 10000 of 2147483647",
     ),
+    ("gemm", ["--n", "50"], "option '--n': 50 is no multiple of 8"),
+    ("halo", ["--cells", "5000"], "option '--cells': 5000 is too many; the most is 4096"),
     ("pairs", ["--size", "1 Mib"], "option '--size': '1 Mib' is not a size; write 4096, 64KiB, 4MiB or 1GB"),
     ("pairs", ["--size", "5GiB"], f"10 messages of 5368709120 bytes {TOO_LONG}"),
     ("pairs", ["--window", "1000000"], f"1000000 messages of 1048576 bytes {TOO_LONG}"),

@@ -55,6 +55,11 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "a latency that is better is slow": ("nodecheck", "? value > (1 + slow / 100)", "? value < (1 + slow / 100)"),
     "there and back for one way": ("nodecheck", "return 1e6 * seconds / 2;", "return 1e6 * seconds;"),
     "a step of the work too few": ("nodecheck", "i = 0; i < steps; i++) {", "i = 1; i < steps; i++) {"),
+    "a face of the other side": ("halo", "+= side % 2 ? 1 : -1;", "-= side % 2 ? 1 : -1;"),
+    "old faces": ("halo", "        pack(field, side);\n", ""),
+    "eight operations of nine": ("halo", "FLOPS = 9", "FLOPS = 8"),
+    "one operation for two": ("gemm", "return 2 * (double)size", "return (double)size"),
+    "the last block is left out": ("gemm", "k = 0; k < n; k += DEPTH", "k = 0; k + DEPTH <= n; k += DEPTH"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
 RANKS = {"metadata": "2", "pt2pt": "2"}  # two show their faults; the others need several on a node

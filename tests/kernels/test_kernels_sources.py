@@ -32,6 +32,8 @@ def test_every_c_file_is_a_kernel_and_the_shared_files_are_none() -> None:
     assert kernels.kernel_names() == (
         "collectives",
         "congestion",
+        "gemm",
+        "halo",
         "hello",
         "io",
         "metadata",

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from slurm_cluster import Cluster
 
+from shakedown.kernels.traces import read_trace, trace_files
+
 LIMIT_S = 400.0  # for a whole campaign on a busy machine of two cores
 SYSTEM = """\
 system: emulated
@@ -95,6 +97,12 @@ def site(plain_cluster: Cluster, tmp_path: Path) -> Site:
     return Site(plain_cluster, tmp_path / "site")
 
 
+def ranks_traced(site: Site) -> int:
+    """How many ranks are in the only trace of the campaign, each with calls."""
+    (path,) = trace_files(site.campaign / "work")
+    return sum(bool(rank.calls) for rank in read_trace(path).ranks)
+
+
 def verdict(event: dict[str, Any]) -> str:
     return str(event["value"]["verdict"])
 
@@ -112,6 +120,9 @@ def test_kernels_find_each_other_across_nodes(site: Site) -> None:
     few = "--round-trips 3 --windows 1 --window 2 --distance-size 1KiB"
     command = f"command: '{{launch}} {{build}}/pt2pt --patterns nodes {few}'"
     site.test("distance-3", f"extends: network-distance\nrun: {{nodes: 3, {command}}}")
+    few = "--repeats 1 --elements 1000 --size 1KiB --round-trips 2"
+    command = f"command: '{{launch}} {{build}}/nodecheck {few}'"
+    site.test("nodecheck-2", f"extends: nodecheck\nrun: {{nodes: 2, tasks_per_node: 1, trace: yes, {command}}}")
     few = "--rings 1 --latency-repeats 2 --bandwidth-repeats 1 --allreduce-repeats 2 --size 1KiB --congestors get"
     command = f"command: '{{launch}} {{build}}/congestion {few}'"
     site.test("congestion-4", f"extends: congestion\nrun: {{nodes: 4, tasks_per_node: 1, {command}}}")
@@ -119,7 +130,10 @@ def test_kernels_find_each_other_across_nodes(site: Site) -> None:
         "stream-2", "extends: stream\nparameters: {threads: [1]}\nrun: {command: '{launch} {build}/stream --budget 5'}"
     )
     verdicts = site.run()
-    assert_passed(verdicts, "hello-3", "hello-mpiexec", "pairs-2", "distance-3", "congestion-4")
+    assert_passed(verdicts, "hello-3", "hello-mpiexec", "pairs-2", "distance-3", "congestion-4", "nodecheck-2")
+    figures = verdicts["nodecheck-2"]["value"]["figures"]
+    assert {"compute", "memory", "bandwidth", "latency", "slow_nodes"} < set(figures)
+    assert ranks_traced(site) == 2
     figures = verdicts["distance-3"]["value"]["figures"]
     assert set(figures) == {f"{name}[distance={node}]" for name in ("latency", "bandwidth") for node in (1, 2)}
     assert verdicts["hello-3"]["value"]["figures"]["ranks"] == 6
@@ -157,7 +171,7 @@ def test_programs_of_the_distribution_run_under_srun(site: Site) -> None:
     site.test("hpcc-2", "extends: hpcc\nparameters: {n: [100]}\nrun: {nodes: 2, tasks_per_node: 1}")
     site.test(
         "silicon-2",
-        "extends: lammps-silicon\nparameters: {cells: [2], steps: [10]}\nrun: {nodes: 2, tasks_per_node: 1}",
+        "extends: lammps-silicon\nparameters: {cells: [2], steps: [10]}\nrun: {nodes: 2, tasks_per_node: 1, trace: yes}",
     )
     site.test(
         "hpcc-mpirun", "extends: hpcc\nparameters: {n: [100]}\nrun: {tasks_per_node: 2, launch: {with: mpirun.openmpi}}"

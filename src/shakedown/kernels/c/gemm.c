@@ -1,0 +1,197 @@
+/* gemm: each rank multiplies two square matrices of its own, C = A B, and all ranks at once.
+ *
+ * A loop in blocks that fit caches, with a small tile of C in registers: plain C, which a compiler vectorizes. It is no vendor's library:
+ * it compares cores and nodes with each other, and shows what a compiler makes of arithmetic. The numbers in A and B are small and
+ * whole, so that each element of C is known exactly, and checked. 2 n*n*n operations a multiplication. 1 GFLOP = 10^9 operations. */
+#include "common.h"
+
+#include <math.h>
+
+static long n = 480, repeats = 10;
+
+static const struct option options[] = {
+    {"--n", "N", COUNT, &n, 8, "rows and columns of the matrices; a multiple of 8"},
+    {"--repeats", "N", COUNT, &repeats, 1, "multiplications that count; one before them does not"},
+    {NULL, NULL, FLAG, NULL, 0, NULL}};
+
+static int run(void);
+static int self_check(void);
+
+const struct kernel kernel = {
+    "gemm", "Multiplication of matrices on every rank at once: GFLOP/s of all ranks together, of the slowest and the median rank.", options, run,
+    self_check};
+
+enum { ROWS = 2, COLUMNS = 8, DEPTH = 240, VALUES_A = 7, VALUES_B = 5 };
+
+struct matrices { double *a, *b, *c; };
+
+static struct matrices make_matrices(int rank);
+static void multiply(struct matrices m);
+static void verify(struct matrices m, int rank, long done);
+static void report(const double *whole, const double *own, long done);
+
+static int run(void)
+{
+    if (n % COLUMNS != 0)
+        misuse("option '--n': %ld is no multiple of %d", n, COLUMNS);
+    if (n > 20000)
+        misuse("option '--n': %ld is too many; the most is 20000", n);
+    need_memory(3 * (double)n * (double)n * sizeof(double), "the matrices", "give a smaller --n");
+    tell_crowd(1, "they share the cores that are measured");
+    struct matrices m = make_matrices(job.rank);
+    double *whole = memory((size_t)(repeats + 1) * sizeof *whole), *own = memory((size_t)(repeats + 1) * sizeof *own);
+    long done = 0;
+    struct rounds rounds = share_budget(repeats + 1, 1);
+    while (next_batch(&rounds))
+        for (long i = 0; i < rounds.batch; i++, done++) {
+            struct span span = start_together();
+            multiply(m);
+            span.ended = now();
+            own[done] = span.ended - span.began;
+            job_seconds(&span, 1, &whole[done]);
+        }
+    verify(m, job.rank, done);
+    if (done > 1)
+        report(whole, own, done);
+    free(m.a);
+    free(m.b);
+    free(m.c);
+    free(whole);
+    free(own);
+    return done > 1 ? 0 : failed("the budget of %g s ended before a multiplication counted; give more --budget, or a smaller --n", job.budget);
+}
+
+/* ---- the matrices -------------------------------------------------------------------------------------------------------- */
+
+static double in_a(int rank, long i, long k)
+{
+    return (double)((i + 3 * k + rank) % VALUES_A - 3);
+}
+
+static double in_b(int rank, long k, long j)
+{
+    return (double)((2 * k + j + rank) % VALUES_B - 2);
+}
+
+static struct matrices make_matrices(int rank)
+{
+    size_t bytes = (size_t)n * (size_t)n * sizeof(double);
+    struct matrices m = {memory(bytes), memory(bytes), memory(bytes)};
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < n; j++) {
+            m.a[i * n + j] = in_a(rank, i, j);
+            m.b[i * n + j] = in_b(rank, i, j);
+            m.c[i * n + j] = 0;
+        }
+    return m;
+}
+
+/* Tiles of C that stay in registers, over a block of the inner dimension that stays in the cache. */
+static ONE_COPY void add_tile(const double *a, const double *b, double *c, long depth, long stride)
+{
+    double tile[ROWS][COLUMNS] = {{0}};
+    for (long k = 0; k < depth; k++)
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < COLUMNS; j++)
+                tile[i][j] += a[i * stride + k] * b[k * stride + j];
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            c[i * stride + j] += tile[i][j];
+}
+
+/* C += A B. C grows by the product each time, so that no multiplication can be left out. */
+static void multiply(struct matrices m)
+{
+    for (long k = 0; k < n; k += DEPTH)
+        for (long j = 0; j < n; j += COLUMNS)
+            for (long i = 0; i < n; i += ROWS)
+                add_tile(m.a + i * n + k, m.b + k * n + j, m.c + i * n + j, n - k < DEPTH ? n - k : DEPTH, n);
+}
+
+/* The product's element (i, j): A repeats after 7 columns and B after 5 rows, so 35 products of a whole cycle, and the rest. */
+static double known(int rank, long i, long j, long size)
+{
+    double cycle = 0, rest = 0;
+    for (long k = 0; k < VALUES_A * VALUES_B; k++) {
+        double product = in_a(rank, i, k) * in_b(rank, k, j);
+        cycle += product;
+        rest += k < size % (VALUES_A * VALUES_B) ? product : 0;
+    }
+    return (double)(size / (VALUES_A * VALUES_B)) * cycle + rest;
+}
+
+static void verify(struct matrices m, int rank, long done)
+{
+    double table[VALUES_A][VALUES_B];
+    for (long i = 0; i < VALUES_A; i++)
+        for (long j = 0; j < VALUES_B; j++)
+            table[i][j] = (double)done * known(rank, i, j, n);
+    if (job.fault && rank == job.ranks - 1)
+        m.c[n * n - 1] += 1;
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < n; j++)
+            if (m.c[i * n + j] != table[i % VALUES_A][j % VALUES_B])
+                fail("after %ld multiplications element %ld,%ld is %.17g, and must be %.17g", done, i, j, m.c[i * n + j],
+                     table[i % VALUES_A][j % VALUES_B]);
+}
+
+/* ---- the report ---------------------------------------------------------------------------------------------------------- */
+
+static double flops_of(long size)
+{
+    return 2 * (double)size * (double)size * (double)size;
+}
+
+static double gflop_s(double flops, double seconds)
+{
+    return flops / seconds / 1e9;
+}
+
+/* The first one does not count. */
+static double best_of(const double *seconds, long done)
+{
+    double best = INFINITY;
+    for (long k = 1; k < done; k++)
+        best = fmin(best, seconds[k]);
+    return best;
+}
+
+static void report(const double *whole, const double *own, long done)
+{
+    double rate = gflop_s(flops_of(n), best_of(own, done)), sum = 0;
+    double *rates = job.rank == 0 ? memory((size_t)job.ranks * sizeof *rates) : NULL;
+    gather_numbers(&rate, 1, rates);
+    if (job.rank != 0)
+        return;
+    for (long k = 1; k < done; k++)
+        sum += whole[k];
+    struct spread spread = spread_of(rates, job.ranks);
+    open_record("result");
+    open_object("gemm");
+    put_number("gflop_s", gflop_s(flops_of(n) * job.ranks, best_of(whole, done)));
+    put_number("avg_gflop_s", gflop_s(flops_of(n) * job.ranks * (double)(done - 1), sum));
+    put_number("slowest_rank_gflop_s", spread.min);
+    put_number("median_rank_gflop_s", spread.median);
+    close_object();
+    put_number("flops", flops_of(n) * job.ranks * (double)(done - 1));
+    put_number("seconds", sum);
+    put_count("counted", done - 1);
+    put_text("timed", what_is_timed());
+    put_flag("complete", all_measured());
+    close_record();
+    free(rates);
+}
+
+static int self_check(void)
+{
+    double seconds[] = {0.1, 4, 2}, sum = 0;
+    check(best_of(seconds, 3) == 2, "the first multiplication does not count");
+    check(flops_of(100) == 2e6, "matrices of 100 by 100 need 2 million operations");
+    check(gflop_s(6e9, 2) == 3, "6 billion operations in 2 s are 3 GFLOP/s");
+    for (long k = 0; k < 88; k++)
+        sum += in_a(1, 3, k) * in_b(1, k, 4);
+    check(known(1, 3, 4, 88) == sum, "an element that is reckoned by cycles is the sum of its products");
+    n = DEPTH + 8;      /* a whole block and a part of one */
+    repeats = 2;
+    return run();
+}
