@@ -40,6 +40,7 @@ KERNELS = [
     "pairs",
     "pt2pt",
     "stream",
+    "transpose",
 ]
 APPLICATIONS = ["hpcc", "lammps-reaxff", "lammps-silicon", "lammps-tersoff"]
 MACHINE = [  # what a machine needs before any program: no program is published for it

@@ -30,6 +30,7 @@ SMALL = {
     "halo": "--cells 4 --steps 2",
     "hello": "",
     "stream": "--elements 100000 --repeats 2",
+    "transpose": "--n 8 --repeats 1",
     "pairs": "--iterations 1",
     "noise": "--samples 5",
     "io": "--block 64KiB --files 2",

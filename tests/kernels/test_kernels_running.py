@@ -33,6 +33,7 @@ SHORT: dict[str, list[str]] = {
     "noise": ["--samples", "20", "--quantum", "100"],
     "pairs": ["--size", "4KiB", "--iterations", "2"],
     "stream": ["--elements", "10000", "--repeats", "3"],
+    "transpose": ["--n", "8", "--repeats", "2"],
 }
 
 
@@ -96,6 +97,7 @@ FAULTS = {
     "io": "the data that was read is not what was written, at byte 0",
     "noise": "computed a wrong result: multiplications that must give one number gave another",
     "pairs": "the message 0 of a window from rank 1 arrived with wrong content",
+    "transpose": "after the way back a number is ",
     "stream": "the results are wrong: array b differs from what it must be by",
 }
 
@@ -114,6 +116,7 @@ ENDLESS: dict[str, list[str]] = {
     "metadata": ["--files", "10000000", "--repeats", "1"],
     "nodecheck": ["--repeats", "10000000", "--fake-nodes", "4"],
     "halo": ["--steps", "100000000"],
+    "transpose": ["--repeats", "100000000", "--n", "8"],
     "congestion": ["--rings", "1000", "--fake-nodes", "4", "--congestors", "get"],
     "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
     "io": ["--block", "1TiB", "--transfer", "64KiB", "--no-fsync", "--mode", "file-per-process"],
@@ -129,6 +132,7 @@ BUDGETS = {  # enough for a short round of each
     "halo": "1",
     "metadata": "1.5",
     "nodecheck": "1.5",
+    "transpose": "1",
 }
 
 
@@ -221,6 +225,7 @@ MISUSE_OF_ONE = [
         ["--window", "20000"],
         "20000 messages of 1048576 bytes are too many or too long; the most are 10000 of 2147483647",
     ),
+    ("transpose", ["--n", "48"], "option '--n': 48 is no power of two up to 8192"),
     ("gemm", ["--n", "50"], "option '--n': 50 is no multiple of 8"),
     ("halo", ["--cells", "5000"], "option '--cells': 5000 is too many; the most is 4096"),
     ("pairs", ["--size", "1 Mib"], "option '--size': '1 Mib' is not a size; write 4096, 64KiB, 4MiB or 1GB"),

@@ -60,6 +60,9 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "eight operations of nine": ("halo", "FLOPS = 9", "FLOPS = 8"),
     "one operation for two": ("gemm", "return 2 * (double)size", "return (double)size"),
     "the last block is left out": ("gemm", "k = 0; k < n; k += DEPTH", "k = 0; k + DEPTH <= n; k += DEPTH"),
+    "one way for two": ("transpose", "WAYS = 2", "WAYS = 1"),
+    "blocks that stay in their order": ("transpose", "(o * n + from + p) * n, blocks + at", "(o * n + p) * n, blocks + at"),
+    "a turn of the wrong sign": ("transpose", "double im = sign * turn.im", "double im = turn.im"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
 RANKS = {"metadata": "2", "pt2pt": "2"}  # two show their faults; the others need several on a node

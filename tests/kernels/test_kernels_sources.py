@@ -43,6 +43,7 @@ def test_every_c_file_is_a_kernel_and_the_shared_files_are_none() -> None:
         "pairs",
         "pt2pt",
         "stream",
+        "transpose",
     )
     assert (kernels.kernel_directory() / "Makefile").is_file()
 
