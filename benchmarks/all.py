@@ -17,6 +17,7 @@ BENCHMARKS = (
     "tracer",
     "nodes",
     "live",
+    "looking",
     "slurm",
     "packs",
     "models",

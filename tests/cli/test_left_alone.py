@@ -68,7 +68,7 @@ def test_runs_that_were_taken_back_before_they_began_are_not_live(
         Event("submit_order", n, 1.0, case="a", run=f"r{n}", job=f"j{n}", value=ids | {"repeat": n}) for n in (1, 2)
     ]
     record = fold_runs(orders)
-    monkeypatch.setattr(asked, "look", lambda layout: SimpleNamespace(runs={"r2": None}))
+    monkeypatch.setattr(asked, "look", lambda layout, folds: SimpleNamespace(runs={"r2": None}))
     assert [row.run for row in live_runs(Layout(tmp_path), record)] == ["r2"]
 
 

@@ -172,7 +172,7 @@ def test_what_nobody_drives_is_not_called_running() -> None:
         "events": 3,
     }
     lines = _render(data | {"time": 0.0}).splitlines()
-    assert lines[0] == "p-1: not over; nobody drives it"
+    assert lines[0].startswith("p-1: not over; nobody drives it; as of event ")
     assert lines[-1] == "hint: go on with: shakedown resume p-1"
 
 

@@ -139,6 +139,7 @@ def test_a_clean_machine_and_one_without_runs(tmp_path: Path, capsys: pytest.Cap
         "runs on one node, or on none, have nothing to be compared with.",
         "16 more of 16 nodes: --all shows them",
         "no run has used n[00000-00015]",
+        "as of event 1",
     ]
 
 

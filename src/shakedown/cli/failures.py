@@ -71,11 +71,14 @@ def command(
 def _campaign(
     root: Path | None, campaign: str | None, name: str, unclassified: bool, number: int | None, as_json: bool
 ) -> int:
-    from shakedown.cli.record import find_campaign
+    from shakedown.cli.record import find_campaign, folds_of, tell_trouble
     from shakedown.model.layout import Layout
     from shakedown.queries import failures as failing
 
-    found = failing.seen(Layout(find_campaign(root, campaign)), name)
+    path = find_campaign(root, campaign)
+    folds = folds_of(path)
+    found = failing.seen(Layout(path), name, folds)
+    tell_trouble(folds)
     if number is not None:
         groups = found.unclassified
         if number > len(groups):
@@ -83,7 +86,8 @@ def _campaign(
         text = failing.stub(groups[number - 1], found.campaign)
         emit({"stub": text}, as_json, lambda: printable(text))
         return MET
-    data = {"campaign": found.campaign, "judged": found.judged, "unclassified": [_plain(g) for g in found.unclassified]}
+    data: dict[str, Any] = {"campaign": found.campaign, "events": found.events, "judged": found.judged}
+    data["unclassified"] = [_plain(group) for group in found.unclassified]
     if not unclassified:
         data["classes"] = [_plain(group) | {"hint": found.hints.get(group.name, "")} for group in found.classes]
     emit(data, as_json, lambda: fitted(printable(_render(found, unclassified))))
@@ -101,8 +105,9 @@ def _render(found: FailuresSeen, unclassified: bool) -> str:
     classes = () if unclassified else found.classes
     failed = sum(group.count for group in (*found.classes, *found.unclassified))
     lines = [f"{found.campaign}: {failed} of {found.judged} judged runs are shown; the others passed, or are left out"]
+    lines.append(f"as of event {found.events}")
     if not failed:
-        return f"{found.campaign}: none of {found.judged} judged runs to show"
+        return f"{found.campaign}: none of {found.judged} judged runs to show, as of event {found.events}"
     for group in classes:
         family = f", {group.family}" if group.family not in ("", group.name) else ""
         lines += ["", f"{group.name}{family}: {_runs(group.count)}", *_facts(group)]

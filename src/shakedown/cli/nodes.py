@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, printable, site_option, table
@@ -44,18 +45,23 @@ def command(campaign: str | None, site: str | None, everything: bool, of_time: b
     With --time: what every node-hour of the campaign went to, from its record; nodes that were idle while jobs waited; and the
     availability of the machine and its nodes. --all then shows every cause. The report has the same as tables and a figure.
     """
-    from shakedown.cli.record import find_campaign
-    from shakedown.diagnosis.node_report import examine_nodes
-    from shakedown.report.reading import read_campaign
+    from shakedown.cli.record import find_campaign, folds_of, tell_trouble
 
-    read = read_campaign(find_campaign(Path(site) if site else None, campaign))
+    path = find_campaign(Path(site) if site else None, campaign)
     if of_time:
         from shakedown.cli.time_spent import show_time_spent
+        from shakedown.report.reading import read_campaign
 
-        show_time_spent(read, everything, as_json)
+        show_time_spent(read_campaign(path), everything, as_json)
         return 0
-    examined = examine_nodes(read.document, read.record)
-    emit(examined, as_json, lambda: fitted(_render(examined, everything)))
+    from shakedown.model.layout import Layout
+    from shakedown.queries.nodes import nodes_of
+
+    folds = folds_of(path)
+    examined, events = nodes_of(Layout(path), folds)
+    tell_trouble(folds)
+    data = msgspec.to_builtins(examined) | {"events": events} if as_json else {}
+    emit(data, as_json, lambda: fitted(f"{_render(examined, everything)}\nas of event {events}"))
     return 0
 
 

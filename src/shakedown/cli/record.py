@@ -9,14 +9,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import DAMAGED, printable, say
+from shakedown.cli.output import DAMAGED, damage_noted, printable, say
 from shakedown.model.errors import OUR_FAULT, RecordError, ShakedownError
 
+if TYPE_CHECKING:
+    from shakedown.queries.folds import Folds
+
 _CAMPAIGNS = "shakedown.campaigns"
+_LOOKS = "shakedown.looks"  # campaign -> what is remembered of its log
 _PLACE = "shakedown.damaged.place"  # the file that is damaged, inside its campaign
 
 
@@ -24,20 +28,39 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
     """Purpose: as ``events.campaigns.find_campaign``; damage of its log is noted for whatever is printed afterwards."""
     from shakedown.events.campaigns import find_campaign as find
     from shakedown.events.chain import damage_of
+    from shakedown.events.looks import Looks
     from shakedown.events.set_back import set_back_of
     from shakedown.model.layout import Layout
 
     path = find(site, name)
     context = click.get_current_context(silent=True)
+    looks = Looks(Layout(path))
     if context is not None:
         context.meta.setdefault(_CAMPAIGNS, []).append(path)
-    damage = damage_of(Layout(path))
+        context.meta.setdefault(_LOOKS, {})[path] = looks
+    damage = damage_of(Layout(path), looks)
     if damage is not None and context is not None:
         context.meta.setdefault(_PLACE, damage.path)
         context.meta.setdefault(DAMAGED, f"the record of {path.resolve().name} is damaged: {damage}")
-    elif damage is None and context is not None and (why := set_back_of(Layout(path))):
+    elif damage is None and context is not None and (why := set_back_of(Layout(path), looks)):
         context.meta.setdefault(DAMAGED, f"{path.resolve().name} {why}")
     return path
+
+
+def folds_of(path: Path) -> Folds:
+    """Purpose: the folds of a campaign that was found here; of one that is damaged, from its log alone."""
+    from shakedown.model.layout import Layout
+    from shakedown.queries.folds import Folds
+
+    context = click.get_current_context(silent=True)
+    looks = context.meta.get(_LOOKS, {}).get(path) if context is not None else None
+    return Folds(Layout(path), looks, damaged=bool(damage_noted()))
+
+
+def tell_trouble(folds: Folds) -> None:
+    """Purpose: say what was kept and is not believed. The answer is the same, from the log."""
+    for sentence in folds.trouble:
+        say(printable(f"{sentence}; this is from the log, and it is kept anew"))
 
 
 def note_damage(words: str) -> None:

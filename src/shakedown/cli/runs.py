@@ -10,11 +10,13 @@ import click
 
 from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, site_option, table
+from shakedown.metrics.rows.frozen_rows import selected
 from shakedown.metrics.words import show_number
 from shakedown.model.errors import UsageError
 from shakedown.model.events import VERDICTS
 
 if TYPE_CHECKING:
+    from shakedown.metrics.rows.frozen_rows import Key
     from shakedown.metrics.rows.rows import RunRow
 
 
@@ -40,22 +42,25 @@ def command(
     as_json: bool,
 ) -> int:
     """The runs of a campaign: judged ones by the order of their verdicts, then live ones."""
-    from shakedown.cli.record import find_campaign
+    from shakedown.cli.record import find_campaign, folds_of, tell_trouble
     from shakedown.model.layout import Layout
-    from shakedown.queries.status import live_runs, look_at_runs
+    from shakedown.queries.status import live_runs
 
     pattern = _pattern(case)
     layout = Layout(find_campaign(Path(site) if site else None, campaign))
-    record = look_at_runs(layout)
-    rows: list[Any] = [
-        row
-        for row in record.runs
-        if (everything or not row.superseded_by)
-        and (not verdict or row.verdict in verdict)
-        and pattern.search(row.case)
-    ]
-    live = [row for row in live_runs(layout, record) if not verdict and pattern.search(row.case)]
-    emit({"judged": [_with_end(row) for row in rows], "live": live}, as_json, lambda: fitted(_render(rows, live)))
+    folds = folds_of(layout.root)
+
+    def wanted(key: Key) -> bool:
+        return bool(
+            (everything or key.current) and (not verdict or key.verdict in verdict) and pattern.search(key.case)
+        )
+
+    rows: list[Any] = folds.checked(lambda record: selected(record, wanted))
+    record = folds.record()
+    live = [row for row in live_runs(layout, record, folds) if not verdict and pattern.search(row.case)]
+    tell_trouble(folds)
+    data = {"judged": [_with_end(row) for row in rows], "live": live, "events": record.seq}
+    emit(data, as_json, lambda: fitted(f"{_render(rows, live)}\nas of event {record.seq}"))
     return 0
 
 

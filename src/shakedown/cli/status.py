@@ -67,10 +67,13 @@ def _length(layout: Layout) -> int:
 
 
 def _look(layout: Layout) -> dict[str, Any]:
+    from shakedown.cli.record import folds_of, tell_trouble
     from shakedown.events.lease import holder
     from shakedown.queries.status import status
 
-    data = status(layout)
+    folds = folds_of(layout.root)
+    data = status(layout, folds)
+    tell_trouble(folds)
     held = holder(layout)
     data["driver"] = str(held) if held is not None and not held.gone else ""
     data["silent_s"] = round(held.silent_s, 1) if held is not None and data["phase"] != "ended" else 0.0
@@ -87,7 +90,7 @@ def _render(data: dict[str, Any]) -> str:
         driver = "it is over" if data["phase"] == "ended" else "it came to no end"
     stands_still = data["phase"] == "running" and not data["driver"] and not rehearsal
     parts = [
-        f"{data['campaign']}: {'not over' if stands_still else data['phase']}; {driver}",
+        f"{data['campaign']}: {'not over' if stands_still else data['phase']}; {driver}{_as_of(data)}",
         *_silent(data),
         *_full(data),
         *filter(None, [rehearsal, ad_hoc_words(data.get("ad_hoc", ""))]),
@@ -128,6 +131,10 @@ def _render(data: dict[str, Any]) -> str:
     if stands_still:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
     return fitted(printable("\n".join(parts)))
+
+
+def _as_of(data: dict[str, Any]) -> str:
+    return f"; as of event {data['events']}" if "events" in data else ""
 
 
 def _full(data: dict[str, Any]) -> list[str]:

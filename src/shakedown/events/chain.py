@@ -14,11 +14,13 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from shakedown.events.damage import DamagedLine, LaterVersion
 from shakedown.events.identity import this_boot
 from shakedown.events.lease import last_host
 from shakedown.events.lines import decode_line
+from shakedown.events.looks import Looks
 from shakedown.events.plain_files import link_trouble, open_plain, read_plain
 from shakedown.events.seal_check import SEAL_GONE, Damage, closing_damage, file_damage
 from shakedown.events.seals import hash_file, lines_of, read_seal, seals_of
@@ -63,19 +65,29 @@ def refuse_damaged(layout: Layout) -> None:
         raise Unwhole(layout, damage)
 
 
-def damage_of(layout: Layout) -> Damage | None:
-    """Purpose: the first place where the log is not what was written, None where it is whole. Changes nothing.
+def damage_of(layout: Layout, looks: Looks | None = None) -> Damage | None:
+    """Purpose: the first place where the log is not what was written, None where it is whole. Changes nothing in the record.
+
+    ``looks``: segments that it remembers as whole, and that did not change since, are not read again; damage is looked for again
+    without it. Who adds to the record, or makes something lasting of it, gives none.
 
     Errors: RecordError where a newer Shakedown wrote it; OSError where it cannot be read.
     """
+    if looks is not None and _damage(layout, looks) is None:
+        looks.save()
+        return None
+    return _damage(layout, None)
+
+
+def _damage(layout: Layout, looks: Looks | None) -> Damage | None:
     end = read_end(layout.log)  # before the log: it is never ahead of what is read after it
-    damage = _first_damage(layout, end)
+    damage = _first_damage(layout, end, looks=looks)
     if (
         damage is not None and (now := read_end(layout.log)) != end
     ):  # it was written to meanwhile, or cut back on a full disk
-        damage = _first_damage(layout, now)
+        damage = _first_damage(layout, now, looks=looks)
     if damage is not None and is_news_from_elsewhere(layout):
-        return _first_damage(layout, None, compares_end=False)
+        return _first_damage(layout, None, compares_end=False, looks=looks)
     return damage
 
 
@@ -91,7 +103,9 @@ def is_news_from_elsewhere(layout: Layout) -> bool:
     return age < SEEN_LATE_S and last_host(layout) not in ("", os.uname().nodename)
 
 
-def _first_damage(layout: Layout, end: LogEnd | None, compares_end: bool = True) -> Damage | None:
+def _first_damage(
+    layout: Layout, end: LogEnd | None, compares_end: bool = True, looks: Looks | None = None
+) -> Damage | None:
     strange = _no_folder(layout) or _linked(layout, _NO_LINKS)
     if strange is not None:
         return strange
@@ -109,7 +123,7 @@ def _first_damage(layout: Layout, end: LogEnd | None, compares_end: bool = True)
     digests: list[str] = []
     plans: dict[str, None] = {}
     for span in found:
-        damage = _segment(layout, span, digests, end, plans)
+        damage = _segment(layout, span, digests, end, plans, looks)
         if damage is not None:
             return damage
     if compares_end and end is None and found[0].header.end:
@@ -190,7 +204,12 @@ def _gone(layout: Layout, end: LogEnd | None) -> Damage | None:
 
 
 def _segment(
-    layout: Layout, span: Span, digests: list[str], end: LogEnd | None, plans: dict[str, None]
+    layout: Layout,
+    span: Span,
+    digests: list[str],
+    end: LogEnd | None,
+    plans: dict[str, None],
+    looks: Looks | None = None,
 ) -> Damage | None:
     """Its bytes against the seal in the next one's header, or, where there is none yet, against the sums of its lines.
 
@@ -202,18 +221,33 @@ def _segment(
         return Damage(_name(span), "it is the first segment, and its header is not that of one", span.number, 1)
     if span.end is None:
         return _open_segment(span, end, plans)
-    hashed, length, last = hashlib.sha256(), 0, b""
     with open_plain(span.path) as file:
-        while length < span.end and (block := file.read(min(_BLOCK, span.end - length))):
-            hashed.update(block)
-            length += len(block)
-            _note_plans(last + block[: len(_NAMED) + _DIGEST_BYTES], plans)
-            _note_plans(block, plans)
-            last = block[-len(_NAMED) - _DIGEST_BYTES :]
-    if length < span.end:
-        return Damage(_name(span), f"it ends at byte {length}, {sealed_at(span)}", span.number)
-    digests.append(hashed.hexdigest())
+        before, name = os.fstat(file.fileno()), f"{_name(span)} {span.end}"
+        known = looks.said(name, before) if looks is not None else None
+        if known is not None:
+            digests.append(known[0])
+            plans.update(dict.fromkeys(known[1:]))
+            return None
+        length, digest, named = _hashed(file, span.end)
+        if length < span.end:
+            return Damage(_name(span), f"it ends at byte {length}, {sealed_at(span)}", span.number)
+        if looks is not None:
+            looks.note(name, [before], [os.fstat(file.fileno())], [digest, *named])
+    digests.append(digest)
+    plans.update(named)
     return None
+
+
+def _hashed(file: BinaryIO, end: int) -> tuple[int, str, dict[str, None]]:
+    """How many of a segment's bytes up to its seal are there, their sha256, and the digests of frozen plans that they name."""
+    hashed, length, last, named = hashlib.sha256(), 0, b"", dict[str, None]()
+    while length < end and (block := file.read(min(_BLOCK, end - length))):
+        hashed.update(block)
+        length += len(block)
+        _note_plans(last + block[: len(_NAMED) + _DIGEST_BYTES], named)
+        _note_plans(block, named)
+        last = block[-len(_NAMED) - _DIGEST_BYTES :]
+    return length, hashed.hexdigest(), named
 
 
 def _note_plans(block: bytes, plans: dict[str, None]) -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from shakedown.events.chain import is_news_from_elsewhere, refuse_damaged
 from shakedown.events.entered import begun_anew, disowned, site_of, vouched_by
+from shakedown.events.looks import Looks
 from shakedown.events.reader import first_event
 from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register, read_register
 from shakedown.events.seals import seals_of
-from shakedown.events.segments import blocks, sha256, spans
+from shakedown.events.segments import Span, blocks, sha256, spans
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 
@@ -42,9 +43,11 @@ def refuse_other(layout: Layout) -> None:
     refuse_set_back(layout)
 
 
-def set_back_of(layout: Layout) -> str:
+def set_back_of(layout: Layout, looks: Looks | None = None) -> str:
     """Purpose: what the register of the site says of a campaign that its log does not bear out, in a sentence without its subject;
-    "" where both agree, or where the register does not know this very campaign. Changes nothing.
+    "" where both agree, or where the register does not know this very campaign. Changes nothing in the record.
+
+    ``looks``: of a log that is whole, what it remembers of segments that did not change since is not read again.
 
     Errors: RecordError where register or log cannot be read.
     """
@@ -53,17 +56,17 @@ def set_back_of(layout: Layout) -> str:
     if register is None or register.damage or not _is_its_own(register, layout):
         return ""
     known = register.facts(layout.root.absolute().name, FOUND, ENDED, SEALED)
-    return not_borne_out(layout, known)
+    return not_borne_out(layout, known, looks)
 
 
-def not_borne_out(layout: Layout, known: Sequence[Entry]) -> str:
+def not_borne_out(layout: Layout, known: Sequence[Entry], looks: Looks | None = None) -> str:
     """Purpose: the same of lines that were read from the register before the log is."""
     known = [one for one in known if one.event]
     if not known:
         return ""
     furthest = max(known, key=lambda one: one.event)
     summed = max((one for one in known if one.log), key=lambda one: one.event, default=None)
-    last, digest, named = _look(layout.log, summed.event if summed else 0, {one.event for one in known})
+    last, digest, named = _look(layout.log, summed.event if summed else 0, {one.event for one in known}, looks)
     if furthest.event > last:
         return "" if is_news_from_elsewhere(layout) else _shorter(furthest, last)
     if summed is not None and digest != summed.log:
@@ -111,21 +114,39 @@ def _is_its_own(register: Register, layout: Layout) -> bool:
     return first_event(layout.log) is not None and known[1].first in ("", sha256(first))
 
 
-def _look(log: Path, through: int, wanted: set[int]) -> tuple[int, str, dict[int, bytes]]:
+def _look(log: Path, through: int, wanted: set[int], looks: Looks | None) -> tuple[int, str, dict[int, bytes]]:
     """How many events a log has, the sha256 of all lines up to one of them, and the lines of some. Decodes nothing."""
-    seq, hashed, found = 0, hashlib.sha256(), dict[int, bytes]()
-    for span in spans(log):
+    found = spans(log)
+    if looks is None or not found:
+        return _read(found, through, wanted)
+    reaching = [span for span in found if span.header.first <= max(through, *wanted)]
+    name, before = f"lines to {through} and {sorted(wanted)}", [span.path.stat() for span in reaching]
+    known = looks.said(name, *before)
+    if known is not None:
+        last = found[-1].header.first - 1 + sum(block.count(b"\n") for _, block in blocks(found[-1]))
+        lines = [one.partition(" ") for one in known[1:]]
+        return last, known[0], {int(seq): bytes.fromhex(line) for seq, _, line in lines}
+    last, digest, named = _read(found, through, wanted)
+    said = [digest, *(f"{seq} {line.hex()}" for seq, line in named.items())]
+    looks.note(name, before, [span.path.stat() for span in reaching], said)
+    looks.save()
+    return last, digest, named
+
+
+def _read(found: Sequence[Span], through: int, wanted: set[int]) -> tuple[int, str, dict[int, bytes]]:
+    seq, hashed, named = 0, hashlib.sha256(), dict[int, bytes]()
+    for span in found:
         for _, block in blocks(span):
             count = block.count(b"\n")
             mine = [one for one in wanted if seq < one <= seq + count]
             lines = block.split(b"\n") if mine or seq < through < seq + count else []
-            found |= {one: lines[one - seq - 1] for one in mine}
+            named |= {one: lines[one - seq - 1] for one in mine}
             if seq + count <= through:
                 hashed.update(block)
             elif seq < through:
                 hashed.update(b"".join(line + b"\n" for line in lines[: through - seq]))
             seq += count
-    return seq, hashed.hexdigest(), found
+    return seq, hashed.hexdigest(), named
 
 
 def _lines(log: Path) -> Iterator[bytes]:

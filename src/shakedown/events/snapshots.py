@@ -62,10 +62,10 @@ def save(directory: Path, position: Position, fold_version: int, state: bytes, s
 
 def load(
     directory: Path, fold_version: int, schema: int = SCHEMA, refused: list[Path] | None = None
-) -> tuple[int, bytes] | None:
-    """Purpose: the newest snapshot that fits this log, this fold and this schema: (seq, state), or None.
+) -> tuple[Position, bytes] | None:
+    """Purpose: the newest snapshot that fits this log, this fold and this schema: its place in the log and the state, or None.
 
-    Go on with ``read_events(directory, after=seq)``. ``refused`` is given those that the log speaks against: it names another
+    Go on with ``read_events(directory, after=place.seq)``. ``refused`` is given those that the log speaks against: it names another
     digest, or none of it can be read.
     """
     for path in snapshot_files(directory):
@@ -79,7 +79,7 @@ def load(
             continue
         named = _named(directory, head.position.seq)
         if named == head.sha256:
-            return head.position.seq, state
+            return head.position, state
         if named and refused is not None:
             refused.append(path)
     return None

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -15,11 +16,13 @@ from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.lines import clean
 from shakedown.checks.classify.reading import HEAD, TAIL, Scan
 from shakedown.metrics.failures import FailureGroup, by_class, by_likeness
-from shakedown.metrics.rows.table import fold_runs
+from shakedown.metrics.rows.frozen_rows import count_runs, selected
+from shakedown.metrics.rows.table import Record
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.failures import UNCLASSIFIED, Failure, FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
+from shakedown.queries.folds import Folds
 
 _CHUNK = 1 << 20
 _PLACEHOLDER = re.compile(r"(?:<(?:time|address|path|hex|node)>|#|<\w*$)+")
@@ -27,13 +30,16 @@ _FEWEST = 4  # characters in a row that a class's text needs
 
 
 class FailuresSeen(Struct, frozen=True):
-    """The failures of a campaign. ``judged``: how many runs have a verdict; ``unclassified``: groups by likeness."""
+    """The failures of a campaign. ``judged``: how many runs have a verdict; ``unclassified``: groups by likeness; ``events``: as of
+    which event.
+    """
 
     campaign: str
     judged: int
     classes: tuple[FailureGroup, ...]
     unclassified: tuple[FailureGroup, ...]
     hints: dict[str, str]
+    events: int = 0
 
 
 class Tried(Struct, frozen=True):
@@ -56,17 +62,19 @@ class TriedText(Struct, frozen=True):
     unread: int = 0
 
 
-def seen(layout: Layout, name: str = "") -> FailuresSeen:
+def seen(layout: Layout, name: str = "", folds: Folds | None = None) -> FailuresSeen:
     """Purpose: what the runs of a campaign are put down to. ``name``: only this class, or this family of classes.
 
-    Errors: UsageError where nothing is called so.
+    ``folds``: those of the campaign, where what is kept of it may be used. Errors: UsageError where nothing is called so.
     """
-    from shakedown.events.reader import read_events
+    return (folds or Folds(layout)).checked(partial(_seen, layout, name))
 
-    record = fold_runs(read_events(layout.log))
+
+def _seen(layout: Layout, name: str, record: Record) -> FailuresSeen:
     document = _document(layout, record.document)
     classes = classifier(document.failures if document else ()).classes
-    rows = [row for row in record.current() if row.failure_class and not row.was_taken_back]
+    failed = selected(record, lambda key: key.current and key.failed)
+    rows = [row for row in failed if not row.was_taken_back]
     known = {row.failure_class for row in rows} | {row.failure_family for row in rows}
     known |= {one.name for one in classes} | {one.family for one in classes} | {UNCLASSIFIED}
     if name and name not in known:
@@ -77,10 +85,11 @@ def seen(layout: Layout, name: str = "") -> FailuresSeen:
     tests = {case.id: case.test for case in document.cases} if document else {}
     return FailuresSeen(
         layout.root.name,
-        sum(1 for _ in record.current()),
+        count_runs(record),
         tuple(group for group in by_class(chosen, tests) if group.name != UNCLASSIFIED),
         tuple(by_likeness(chosen, tests)),
         {one.name: one.hint for one in classes},
+        record.seq,
     )
 
 

@@ -12,8 +12,6 @@ from typing import Any
 import msgspec
 
 from shakedown.conductor.driver.disk_room import no_room
-from shakedown.conductor.driver.snapshots import read_state
-from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.going_on import unknown_names
 from shakedown.engine import State, explain
 from shakedown.engine.constraints.budgets import asked_for
@@ -48,6 +46,7 @@ from shakedown.model.retrying import NEVER_RETRIED
 from shakedown.model.shared_nodes import names_of
 from shakedown.model.units import show_duration
 from shakedown.processes.identity import boot_id, is_alive
+from shakedown.queries.folds import Folds
 from shakedown.queries.nodes_now import nodes_now
 from shakedown.queries.seen_of_runs import no_run_time, seen_at_the_scheduler
 
@@ -72,9 +71,9 @@ def _fillers(state: State, number: int) -> int:
     return closed + sum((run.component, run.mode) == (number, FILLER) for run in state.runs.values())
 
 
-def look(layout: Layout) -> State:
+def look(layout: Layout, folds: Folds | None = None) -> State:
     """The state of a campaign as its log stands now."""
-    return read_state(layout, Documents(layout))[0]
+    return (folds or Folds(layout)).state()[0]
 
 
 def look_at_runs(layout: Layout) -> Record:
@@ -82,15 +81,16 @@ def look_at_runs(layout: Layout) -> Record:
     return fold_runs(read_events(layout.log))
 
 
-def live_runs(layout: Layout, record: Record) -> list[OpenRun]:
+def live_runs(layout: Layout, record: Record, folds: Folds | None = None) -> list[OpenRun]:
     """Purpose: the runs that are live, as ``status`` counts them: one that was taken back before it began waits again."""
-    live = look(layout).runs if record.open else {}
+    live = look(layout, folds).runs if record.open else {}
     return [row for row in record.open.values() if row.run in live]
 
 
-def status(layout: Layout) -> dict[str, Any]:
+def status(layout: Layout, folds: Folds | None = None) -> dict[str, Any]:
     """Purpose: where a campaign stands, as plain data: results by component, what is live, what waits and why."""
-    state, refused = read_state(layout, Documents(layout))
+    folds = folds or Folds(layout)
+    state, refused = folds.state()
     alone = is_left_alone(layout, state)
     if state.plan is None:
         return {"campaign": layout.root.name, "phase": "not started", "components": [], "waiting": [], "asked": {}}
@@ -132,24 +132,22 @@ def status(layout: Layout) -> dict[str, Any]:
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "drills": list(drills_now(state)),
-        "deadlines": _deadlines(layout, state),
-        "baselines": _baselines(layout, state),
+        "deadlines": _deadlines(state, folds),
+        "baselines": _baselines(state, folds),
         "asked": _asked(state),
         "nodes": {} if rehearsal_of(layout) else nodes_now(state),
         "told": _told(state),
     }
 
 
-def _deadlines(layout: Layout, state: State) -> list[dict[str, Any]]:
-    """Planned dates against kept ones. The log is read again for them only where the plan has some."""
+def _deadlines(state: State, folds: Folds) -> list[dict[str, Any]]:
+    """Planned dates against kept ones. The record is folded for them only where the plan has some."""
     document = state.index.document
     if not any(one.deadline is not None for one in document.components):
         return []
-    from shakedown.events.reader import read_events
     from shakedown.metrics.deadlines import deadlines
-    from shakedown.metrics.rows.table import fold_runs
 
-    found = deadlines(document, fold_runs(read_events(layout.log)))
+    found = folds.checked(lambda record: deadlines(document, record))
     return [msgspec.structs.asdict(one) | {"state": one.state} for one in found]
 
 
@@ -170,13 +168,13 @@ def _told(state: State) -> list[dict[str, str]]:
     return [*renamed, *forgotten, *stuck.values()]
 
 
-def _baselines(layout: Layout, state: State) -> list[dict[str, str]]:
+def _baselines(state: State, folds: Folds) -> list[dict[str, str]]:
     """What criteria on a change are held against, and which of it is not as it was frozen: those criteria are undecided."""
     if state.plan is None or not state.index.document.baselines:
         return []
     from shakedown.metrics.judging.since import baseline_state  # it takes time to load, and few plans have any
 
-    record = fold_runs(read_events(layout.log))
+    record = folds.whole_record()
     found = []
     for one in state.index.document.baselines:
         kind, said = baseline_state(one.name, record)
@@ -394,7 +392,7 @@ class Answer:
 
 def why(layout: Layout, subject: str) -> Answer:
     """Purpose: explain a run (``r000012``) or a case, from its state, its verdicts and their reasons."""
-    (state, refused), record = read_state(layout, Documents(layout)), look_at_runs(layout)
+    (state, refused), record = Folds(layout).state(), look_at_runs(layout)
     told = [f"log/snapshots/{name} is not what the log leads to: this is folded from the log" for name in refused]
     alone = is_left_alone(layout, state)
     rows = [row for row in record.runs if row.run == subject]

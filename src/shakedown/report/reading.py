@@ -42,21 +42,34 @@ def read_campaign(directory: Path, through: int | None = None) -> CampaignRead:
     from shakedown.events.set_back import set_back_of
 
     damage = damage_of(layout)
-    if not layout.log.is_dir():
-        if damage is not None:
-            raise Unwhole(layout, damage)
-        raise UsageError(
-            f"{directory} is not a campaign: it has no log",
-            hint="name a directory campaigns/ID of a site, or go into the site and give the ID alone",
-        )
+    if damage is not None and not layout.log.is_dir():
+        raise Unwhole(layout, damage)
+    refuse_no_log(layout)
     record, record_digest = _fold(layout.log, through)
-    wanted = record.document or _only_document(layout)
+    wanted = plan_in_force(layout, record)
     document = thaw(read_document(layout, wanted))
     earlier = [digest for digest in record.documents if digest and digest != wanted]
     record.plans = {wanted: document} | {digest: thaw(read_document(layout, digest)) for digest in earlier}
     why = set_back_of(layout) if damage is None else ""
     wrong = f"It {why}" if why else str(damage or "")
     return CampaignRead(layout, document, wanted, record, record_digest, wrong)
+
+
+def plan_in_force(layout: Layout, record: Record) -> str:
+    """Purpose: the digest of the frozen plan in force; of a campaign that has not begun, of the only one there is.
+
+    Errors: RecordError where there is no such plan.
+    """
+    return record.document or _only_document(layout)
+
+
+def refuse_no_log(layout: Layout) -> None:
+    """Raise UsageError where a directory is no campaign."""
+    if not layout.log.is_dir():
+        raise UsageError(
+            f"{layout.root} is not a campaign: it has no log",
+            hint="name a directory campaigns/ID of a site, or go into the site and give the ID alone",
+        )
 
 
 def scorecard_of(read: CampaignRead) -> Scorecard:

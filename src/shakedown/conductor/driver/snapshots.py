@@ -16,6 +16,7 @@ from shakedown.engine.state.plan import PlanIndex
 from shakedown.engine.state.snapshot import freeze_state, thaw_state
 from shakedown.engine.state.state import FOLD_VERSION
 from shakedown.events.reader import read_events
+from shakedown.events.segments import Position
 from shakedown.events.snapshots import load, read_snapshot, save, snapshot_files
 from shakedown.events.writer import LogWriter
 from shakedown.model.errors import RecordError
@@ -32,25 +33,32 @@ class Snapshots:
     def __init__(self, layout: Layout, documents: Documents, every: int = EVERY) -> None:
         self.layout, self.documents, self.every = layout, documents, every
         self.saved = 0
+        self.position = Position()  # in the log, of what was loaded
         self.refused: list[Path] = []  # snapshots that the log speaks against
 
     def load_and_fold(self) -> State:
         """The state of the whole log, from the newest snapshot that fits; without one, from the beginning."""
-        state = self._load()
+        state = self.load()
         self.saved = state.seq
         return fold(read_events(self.layout.log, after=state.seq), self.documents, state=state)
 
-    def _load(self) -> State:
+    def load(self) -> State:
+        """Purpose: the state of the newest snapshot that fits, at ``position`` in the log; without one, an empty state."""
         self.refused = []
         found = load(self.layout.log, FOLD_VERSION, refused=self.refused)
-        if found is None:
-            return State()
-        _, data = found
+        state = self.thaw(found[1]) if found is not None else None
+        if found is None or state is None:
+            return State()  # disposable: the log says it all
+        self.position = found[0]
+        return state
+
+    def thaw(self, data: bytes) -> State | None:
+        """Purpose: a state that was kept with the digests of its plans, None where the bytes are not one."""
         try:
             raw = msgspec.msgpack.decode(data)
             return thaw_state(raw["state"], self._index(raw["documents"]))
         except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
-            return State()  # disposable: the log says it all
+            return None
 
     def _index(self, digests: list[str]) -> PlanIndex:
         """Every plan that came into force, one over the other: live runs may be of a case that only an older one has."""

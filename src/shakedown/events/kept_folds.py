@@ -1,0 +1,191 @@
+"""What was folded of a log, kept with its place in the log, and believed only where the log still is what it was up to there.
+
+``KeptFolds.load`` is the way in. Kept bytes are believed where their sums hold, the same code wrote them, and the log is, byte for
+byte up to their place, what was folded: the header of the place's segment stands for all segments before it, whose bytes ``chain``
+has checked, and the sha256 of what the segment held up to the place is compared as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+import shakedown
+from shakedown.events.damage import NOT_JSON
+from shakedown.events.looks import Looks
+from shakedown.events.plain_files import open_plain
+from shakedown.events.segments import Position, Span, holds, spans
+from shakedown.model.errors import RecordError
+from shakedown.model.layout import Layout
+
+_HEAD_BYTES = 1 << 16  # that the first line may have
+_BLOCK = 1 << 20
+
+
+class _Head(Struct, frozen=True):
+    """The first line. ``prefix``: the sha256 of the segment up to the place; ``parts``: name, length and sum of each."""
+
+    code: str
+    position: Position
+    prefix: str
+    parts: list[tuple[str, int, int]]
+
+
+class Torn(ValueError):
+    """A part is not what was kept."""
+
+
+class Parts(Mapping[str, memoryview]):
+    """What was kept, by name. Each part is held against its sum when it is asked for: Torn where it is not what was kept."""
+
+    def __init__(self, data: memoryview, places: Mapping[str, tuple[int, int, int]]) -> None:
+        self._data, self._places = data, places
+
+    def __getitem__(self, name: str) -> memoryview:
+        begin, end, total = self._places[name]
+        if zlib.crc32(self._data[begin:end]) != total:
+            raise Torn(name)
+        return self._data[begin:end]
+
+    def with_own_sums(self, name: str) -> memoryview:
+        """Purpose: a part whose reader holds its pieces against sums of theirs."""
+        begin, end, _ = self._places[name]
+        return self._data[begin:end]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class Kept(Struct, frozen=True):
+    """What was kept, and of which place in the log."""
+
+    position: Position
+    parts: Parts
+
+
+class KeptFolds:
+    """The folds that are kept of one campaign. ``trouble``: sentences on what was kept and is not believed."""
+
+    def __init__(self, layout: Layout, looks: Looks | None = None) -> None:
+        self.layout, self.looks = layout, looks or Looks(layout)
+        self.shelf = self.looks.shelf
+        self.trouble: list[str] = []
+
+    def load(self, name: str) -> Kept | None:
+        """Purpose: what was kept under a name, None where nothing is that can be believed."""
+        path = self.shelf.folder / name
+        try:
+            with open_plain(path) as file:
+                if os.fstat(file.fileno()).st_uid != os.geteuid():
+                    return None
+                data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        except (OSError, ValueError):
+            return None if not path.exists() else self._no(name, "it cannot be read")
+        head, parts = _read(data)
+        if head is None or parts is None:
+            return self._no(name, "it is not what was written")
+        if head.code != code_signature():
+            return None
+        if not self._is_of_this_log(head):
+            return self._no(name, "the log is another one than it was")
+        return Kept(head.position, parts)
+
+    def keep(self, name: str, position: Position, parts: Mapping[str, bytes]) -> None:
+        """Purpose: keep parts that were folded from the log up to a place."""
+        with suppress(OSError, RecordError, IndexError):
+            span = spans(self.layout.log)[position.segment - 1]
+            prefix = self._prefix(span, position.offset)
+            if not prefix or not holds(span, position):
+                return
+            listed = [(part, len(data), zlib.crc32(data)) for part, data in parts.items()]
+            head = msgspec.json.encode(_Head(code_signature(), position, prefix, listed))
+            self.shelf.write_raw(name, b"".join([b"%08x " % zlib.crc32(head), head, b"\n", *parts.values()]))
+            self.looks.save()
+
+    def not_believed(self, name: str) -> None:
+        """Purpose: say that what was kept under a name cannot be read."""
+        self._no(name, "it is not what was written")
+
+    def _no(self, name: str, why: str) -> Kept | None:
+        """Say why what is kept is not believed, and take it away."""
+        self.trouble.append(f"what {self.shelf.folder / name} keeps of {self.layout.root.name} is not believed: {why}")
+        with suppress(OSError):
+            (self.shelf.folder / name).unlink()
+        return None
+
+    def _is_of_this_log(self, head: _Head) -> bool:
+        try:
+            found = spans(self.layout.log)
+            position = head.position
+            if not 0 < position.segment <= len(found) or not holds(found[position.segment - 1], position):
+                return False
+            return self._prefix(found[position.segment - 1], position.offset) == head.prefix
+        except (OSError, RecordError):
+            return False
+
+    def _prefix(self, span: Span, end: int) -> str:
+        """The sha256 of a segment's first bytes, "" where it has fewer; known without reading where the file did not change."""
+        name = f"log/{span.path.name} {end}"
+        hashed, left = hashlib.sha256(), end
+        with open_plain(span.path) as file:
+            before = os.fstat(file.fileno())
+            known = self.looks.said(name, before)
+            if known is not None:
+                return known[0]
+            while left > 0 and (block := file.read(min(_BLOCK, left))):
+                hashed.update(block)
+                left -= len(block)
+            if left:
+                return ""
+            if (
+                span.end != end
+            ):  # what is said of a segment up to its seal has the plans that it names as well: chain says it
+                self.looks.note(name, [before], [os.fstat(file.fileno())], [hashed.hexdigest()])
+        return hashed.hexdigest()
+
+
+def _read(data: memoryview) -> tuple[_Head | None, Parts | None]:
+    """The head, and where the parts lie; None where they are not what was written."""
+    first = bytes(data[:_HEAD_BYTES])
+    line, newline, _ = first.partition(b"\n")
+    said, _, body = line.partition(b" ")
+    if not newline or said != b"%08x" % zlib.crc32(body):
+        return None, None
+    try:
+        head = msgspec.json.decode(body, type=_Head)
+    except NOT_JSON:
+        return None, None
+    places, at = dict[str, tuple[int, int, int]](), len(line) + 1
+    for name, length, total in head.parts:
+        places[name] = at, at + length, total
+        at += length
+    return (head, Parts(data, places)) if at == len(data) else (None, None)
+
+
+@cache
+def code_signature() -> str:
+    """Purpose: what changes with any file of this package: other code may fold the same log into something else."""
+    root = Path(shakedown.__file__).parent
+    hashed = hashlib.sha256()
+    folders = [str(root)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in sorted(entries, key=lambda one: one.name):
+                if entry.is_dir(follow_symlinks=False):
+                    folders += [entry.path] if entry.name != "__pycache__" else []
+                elif entry.name.endswith((".py", ".yaml")):
+                    stat = entry.stat()
+                    hashed.update(f"{entry.path} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+    return hashed.hexdigest()

@@ -1,0 +1,192 @@
+"""A campaign's log folded as it stands now, without folding all of it again: what was kept, and the tail that it does not have.
+
+``Folds`` is the way in. The state (where things stand) and the record (runs as rows) are kept below ``~/.cache``, when somebody
+looked at a long log. Everything here gives exactly what the fold of the whole log gives; what cannot be believed is said in
+``trouble`` and folded from the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+
+from shakedown.conductor.driver.snapshots import Snapshots
+from shakedown.conductor.driver.startup import fold_one
+from shakedown.conductor.record.documents import Documents
+from shakedown.engine import State
+from shakedown.engine.state.phases import CampaignPhase
+from shakedown.engine.state.snapshot import freeze_state
+from shakedown.events.follower import Follower
+from shakedown.events.kept_folds import KeptFolds
+from shakedown.events.looks import Looks
+from shakedown.events.segments import Position
+from shakedown.metrics.rows.frozen_rows import RUNS, UNFIT, Unreadable, freeze_record, thawed, with_plain_rows
+from shakedown.metrics.rows.table import Record
+from shakedown.model.events import Event
+from shakedown.model.layout import Layout
+
+WORTH = 5_000  # events: to fold so many takes a tenth of a second
+PART = 20  # one in so many events is folded again before what is kept is made anew
+
+T = TypeVar("T")
+
+
+class Folds:
+    """The folds of one campaign. ``looks``: what is remembered of its log, None: nothing is, and nothing is kept.
+
+    ``damaged``: whether its record is: then the log alone is read. ``worth``: events from which on something is kept. ``trouble``:
+    what was kept and is not believed.
+    """
+
+    def __init__(
+        self, layout: Layout, looks: Looks | None = None, damaged: bool = False, worth: int | None = None
+    ) -> None:
+        self.layout, self.worth = layout, WORTH if worth is None else worth
+        self._kept = KeptFolds(layout, looks) if looks is not None and not damaged else None
+        self._record: tuple[Record, Position] | None = None
+
+    @property
+    def trouble(self) -> list[str]:
+        return self._kept.trouble if self._kept is not None else []
+
+    # ---- the state
+
+    def state(self) -> tuple[State, list[str]]:
+        """Purpose: the state as the log stands, and the names of snapshots that the log speaks against. Errors: RecordError."""
+        while True:
+            documents = Documents(self.layout)
+            state, follower, refused = self._nearest(documents)
+            before = state.seq
+            if _follow(follower, partial(fold_one, state, documents=documents)):
+                break
+        if state.plan is not None and self._is_worth(before, state.seq, state.phase == CampaignPhase.ENDED):
+            data = msgspec.msgpack.encode({"documents": documents.digests, "state": freeze_state(state)})
+            self._keep("state", follower.position, {"state": data})
+        return state, refused
+
+    def _nearest(self, documents: Documents) -> tuple[State, Follower, list[str]]:
+        """The state that is furthest, of the record's own snapshots and of what is kept; and who goes on from there."""
+        snapshots = Snapshots(self.layout, documents)
+        state = snapshots.load()
+        refused = [path.name for path in snapshots.refused]
+        kept = self._kept.load("state") if self._kept is not None else None
+        if kept is not None and kept.position.seq > state.seq:
+            documents.digests.clear()
+            try:
+                nearer = snapshots.thaw(bytes(kept.parts["state"]))
+            except UNFIT:
+                nearer = None
+            if nearer is not None:
+                return nearer, Follower(self.layout.log, kept.position), refused
+            self._not_believed("state")
+            documents.digests.clear()
+            state = snapshots.load()
+        return state, Follower(self.layout.log, snapshots.position), refused
+
+    # ---- the record
+
+    def record(self) -> Record:
+        """Purpose: the record as the log stands. Its runs may be rows that are read as they are wanted, and it may have no notes:
+        ``whole_record`` has all. Errors: RecordError; Unreadable from its rows, see ``checked``.
+        """
+        if self._record is None:
+            self._record = self._folded(in_full=False)
+        return self._record[0]
+
+    def whole_record(self) -> Record:
+        """Purpose: the same with plain rows and notes, all read."""
+        self._record = self._folded(in_full=True)
+        return self.checked(with_plain_rows)
+
+    def checked(self, work: Callable[[Record], T]) -> T:
+        """Purpose: what is made of the record. Where a row that was kept is not what it was, it is made of the log."""
+        try:
+            return work(self.record())
+        except Unreadable:
+            self._not_believed()
+            self._record = self._fold_all()
+            return work(self._record[0])
+
+    def _not_believed(self, name: str = "record") -> None:
+        if self._kept is not None:
+            self._kept.not_believed(name)
+
+    def _folded(self, in_full: bool) -> tuple[Record, Position]:
+        kept = self._kept.load("record") if self._kept is not None else None
+        if kept is None:
+            return self._fold_all()
+        follower = Follower(self.layout.log, kept.position)
+        events = follower.new_events()
+        try:
+            record = thawed(kept.parts, kept.parts.with_own_sums(RUNS), in_full or bool(events))
+            while events and not follower.rewound:
+                for event in events:
+                    record.add(event)
+                events = follower.new_events()
+            if self._is_worth(kept.position.seq, record.seq, record.ended is not None) and not follower.rewound:
+                self._keep_record(with_plain_rows(record), follower.position)
+        except UNFIT:
+            self._not_believed()
+            return self._fold_all()
+        return (record, follower.position) if not follower.rewound else self._fold_all()
+
+    def _fold_all(self) -> tuple[Record, Position]:
+        while True:
+            record, follower = Record(), Follower(self.layout.log)
+            if _follow(follower, record.add):
+                break
+        if self._is_worth(0, record.seq, record.ended is not None):
+            self._keep_record(record, follower.position)
+        return record, follower.position
+
+    def _keep_record(self, record: Record, position: Position) -> None:
+        if self._kept is not None:
+            try:
+                parts = freeze_record(record)
+            except UNFIT:
+                return
+            self._keep("record", position, parts)
+
+    # ---- answers that take long
+
+    def answer(self, name: str, kind: type[T], work: Callable[[], T]) -> T:
+        """Purpose: what ``work`` finds, kept for as long as the record is what it is now."""
+        self.record()
+        assert self._record is not None
+        position = self._record[1]
+        kept = self._kept.load(name) if self._kept is not None else None
+        if kept is not None and kept.position == position:
+            try:
+                return msgspec.msgpack.decode(kept.parts["answer"], type=kind)
+            except UNFIT:
+                self._not_believed(name)
+        found = work()
+        if self._is_worth(0, position.seq, over=False):
+            self._keep(name, position, {"answer": msgspec.msgpack.encode(found)})
+        return found
+
+    # ---- parts
+
+    def _is_worth(self, kept: int, seq: int, over: bool) -> bool:
+        """Whether a fold that goes further than what is kept is kept in its place."""
+        new = seq - kept
+        return (
+            self._kept is not None and seq >= self.worth and new > 0 and (over or new >= max(self.worth, kept // PART))
+        )
+
+    def _keep(self, name: str, position: Position, parts: dict[str, bytes]) -> None:
+        if self._kept is not None:
+            self._kept.keep(name, position, parts)
+
+
+def _follow(follower: Follower, use: Callable[[Event], object]) -> bool:
+    """Give every event to ``use``; False where the log was cut back meanwhile, so that what was used may be gone."""
+    while events := follower.new_events():
+        if follower.rewound:
+            return False
+        for event in events:
+            use(event)
+    return not follower.rewound
