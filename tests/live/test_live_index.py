@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from collections import Counter
@@ -17,7 +18,7 @@ from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.store import tables
-from shakedown.store.index import Index, sqlite_url
+from shakedown.store.index import Index, sqlite_url, writing_alone
 from shakedown.store.reading import Filter, campaigns_in, compiled, counted_by_minute, counts_of, notes_of, runs_of
 
 
@@ -169,3 +170,16 @@ def test_damage_that_comes_later_is_found_in_turn_and_goes_again(site: Path, ind
     log.write_bytes(text)
     assert sorted(name for _ in range(2) for name in follower.refresh()) == ["p-2"]
     assert set(index.damages().values()) == {""}
+
+
+def test_two_servers_of_one_file_are_refused(tmp_path: Path) -> None:
+    url = sqlite_url(tmp_path / "index.sqlite")
+    with writing_alone(url):
+        said = rf"another server writes the index .*: process {os.getpid()} on "
+        with pytest.raises(UsageError, match=said) as told, writing_alone(url):
+            pytest.fail("both write it")
+        assert "--index" in (told.value.hint or "")
+        with writing_alone(sqlite_url(tmp_path / "other.sqlite")), writing_alone("postgresql://host/index"):
+            pass
+    with writing_alone(url):
+        assert not (tmp_path / "index.sqlite").exists(), "nothing of the index is touched before"

@@ -76,27 +76,28 @@ def _serve(
 
         from shakedown.live.indexing import Indexer
         from shakedown.live.server import application
-        from shakedown.store.index import Index
+        from shakedown.store.index import Index, sqlite_url, writing_alone
     except ImportError as error:
         message = f"'shakedown serve' needs packages that are not installed: {error.name}"
         raise UsageError(message, hint=f"pip install '{EXTRA}'") from error
-    index = Index(index_url) if index_url else _own_index(_place_of_index(site))
-    indexer = Indexer(site, index, rehearsals)
-    say("reading the records ...")
-    indexer.refresh()
-    listening = _listen(host, port)
-    address = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(
-        application(indexer, hosts, token),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=2,
-    )
-    with contextlib.suppress(KeyboardInterrupt):  # the way to end it, and no fault
-        say(f"http://{address}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}")
-        uvicorn.Server(config).run(sockets=[listening])
-    index.close()
+    with writing_alone(index_url or sqlite_url(_place_of_index(site))):
+        index = Index(index_url) if index_url else _own_index(_place_of_index(site))
+        indexer = Indexer(site, index, rehearsals)
+        say("reading the records ...")
+        indexer.refresh()
+        listening = _listen(host, port)
+        address = f"[{host}]" if ":" in host else host
+        config = uvicorn.Config(
+            application(indexer, hosts, token),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+        with contextlib.suppress(KeyboardInterrupt):  # the way to end it, and no fault
+            say(f"http://{address}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}")
+            uvicorn.Server(config).run(sockets=[listening])
+        index.close()
 
 
 def _own_index(place: Path) -> Index:

@@ -85,14 +85,13 @@ class KeptFolds:
 
     def load(self, name: str) -> Kept | None:
         """Purpose: what was kept under a name, None where nothing is that can be believed."""
-        path = self.shelf.folder / name
         try:
-            with open_plain(path) as file:
-                if os.fstat(file.fileno()).st_uid != os.geteuid():
-                    return None
+            with self.shelf.open(name) as file:
                 data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        except FileNotFoundError:
+            return None
         except (OSError, ValueError):
-            return None if not path.exists() else self._no(name, "it cannot be read")
+            return self._no(name, "it cannot be read")
         head, parts = _read(data)
         if head is None or parts is None:
             return self._no(name, "it is not what was written")
@@ -100,6 +99,7 @@ class KeptFolds:
             return None
         if not self._is_of_this_log(head):
             return self._no(name, "the log is another one than it was")
+        self.looks.save()
         return Kept(head.position, parts)
 
     def keep(self, name: str, position: Position, parts: Mapping[str, bytes]) -> None:

@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
 
 from shakedown.events.damage import NOT_JSON
-from shakedown.events.plain_files import read_plain
+from shakedown.events.plain_files import open_plain
 from shakedown.model.layout import Layout
 
 SETTLED_S = 60.0  # a file that changed later than this before it was read may change again without looking changed
@@ -44,13 +45,22 @@ class Shelf:
     def read(self, name: str) -> bytes | None:
         """Purpose: what was kept under a name; None where nothing is, or where it is not what was written."""
         try:
-            data = memoryview(read_plain(self.folder / name))
+            with self.open(name) as file:
+                data = memoryview(file.read())
         except OSError:
             return None
         if hashlib.sha256(data[_SUM_BYTES:]).digest() == data[:_SUM_BYTES]:
             return bytes(data[_SUM_BYTES:])
         self.torn.append(name)
         return None
+
+    def open(self, name: str) -> BinaryIO:
+        """Purpose: a file that was kept, open for reading. Raises OSError, also where it is somebody else's."""
+        file = open_plain(self.folder / name)
+        if os.fstat(file.fileno()).st_uid != os.geteuid():
+            file.close()
+            raise PermissionError(name)
+        return file
 
     def write(self, name: str, data: bytes) -> None:
         """Purpose: keep bytes under a name, in the place of what was kept there before."""
@@ -140,5 +150,7 @@ class Looks:
     def save(self) -> None:
         """Purpose: keep what is new for the next look."""
         if self.changed:
+            now = self.clock()
+            self._seen = {name: seen for name, seen in self._seen.items() if 0 <= now - seen.at < BELIEVED_S}
             self.shelf.write("looks", msgspec.msgpack.encode(self._seen))
             self.changed = False

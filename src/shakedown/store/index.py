@@ -7,7 +7,9 @@ was read, so that a crash leaves an index that is behind, and never one that is 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -213,6 +215,56 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
         "cache_size=-65536",
     ):
         connection.execute(f"PRAGMA {pragma}")
+
+
+@contextlib.contextmanager
+def writing_alone(url: str) -> Iterator[None]:
+    """Purpose: be the one process that writes an index in a file, for as long as this lasts, before anything of it is touched.
+
+    Raises UsageError where another one is. An index on a server is not held: there it is for people to run one alone.
+    """
+    path = _file_of(url)
+    if path is None:
+        yield
+        return
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise UsageError(
+            f"the index {path} cannot be held: {lock}: {error.strerror}", hint="name another one with --index"
+        ) from error
+    try:
+        _lock(handle, path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, path: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        who = os.pread(handle, 80, 0).decode("utf-8", "replace").strip()
+        message = f"another server writes the index {path}" + (f": {who}" if who else "")
+        raise UsageError(message, hint="look at its page, or name an index of your own with --index") from error
+    except OSError:
+        return  # a file system without locks
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
+
+
+def _file_of(url: str) -> Path | None:
+    """The file of an index in SQLite; None where it lies in no file, or cannot be told."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        known = make_url(url)
+    except ArgumentError:
+        return None
+    in_file = known.get_backend_name() == "sqlite" and known.database not in (None, "", ":memory:")
+    return Path(str(known.database)) if in_file else None
 
 
 def sqlite_url(path: Path) -> str:
