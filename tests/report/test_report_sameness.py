@@ -99,14 +99,14 @@ def test_a_report_that_was_interrupted_leaves_sums_that_tell_and_the_next_one_ta
     stale.parent.mkdir(exist_ok=True)
     stale.write_text("old")
     sums.write_text(sums.read_text() + f"{'0' * 64}  report/figures/stale.svg\n")
-    before, replace = sums.read_text(), writing._replace
+    before, replace = sums.read_text(), writing.replace_file
 
     def interrupted(path: Path, data: bytes) -> None:
         if path.name == "report.html":
             raise KeyboardInterrupt
         replace(path, data)
 
-    monkeypatch.setattr(writing, "_replace", interrupted)
+    monkeypatch.setattr(writing, "replace_file", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_report(campaign)
     assert sums.read_text() == before and stale.exists()

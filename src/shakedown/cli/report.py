@@ -9,8 +9,11 @@ import click
 
 from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, json_option, say, site_option
+from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from shakedown.metrics.judging.scorecard import Scorecard
+    from shakedown.model.layout import Layout
     from shakedown.report.writing import Written
 
 
@@ -34,6 +37,13 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write criteria, contract rows and results there too, as JUnit XML.",
 )
+@click.option(
+    "--live",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    metavar="FILE",
+    help="Write the page alone into FILE, and again every minute in which something happened, until the campaign is over.",
+)
 @click.option("--parquet", is_flag=True, help="Write each table as a Parquet file too, beside its CSV file.")
 @json_option
 def command(
@@ -42,6 +52,7 @@ def command(
     output: Path | None,
     pdf: bool | None,
     junit: Path | None,
+    live: Path | None,
     parquet: bool,
     as_json: bool,
 ) -> int:
@@ -57,6 +68,10 @@ def command(
     from shakedown.report.writing import make_report
 
     home = Path(site) if site else None
+    if live is not None:
+        if output is not None or pdf is not None or junit is not None or parquet or as_json:
+            raise UsageError("--live writes one page and nothing else", hint="leave the other options out")
+        return exit_status(_keep_written(find_campaign(home, campaign), live, home))
     written = make_report(find_campaign(home, campaign), output, home, pdf, say, junit, parquet)
     if written.why_no_pdf:
         say(f"no report.pdf: {written.why_no_pdf}")
@@ -64,6 +79,30 @@ def command(
         say(f"junit: {junit}")
     emit(_data(written), as_json, lambda: _render(written))
     return exit_status(written.scorecard)
+
+
+def _keep_written(campaign: Path, file: Path, home: Path | None) -> Scorecard:
+    """Write the page until the campaign is over; Ctrl-C ends it, too."""
+    import time
+
+    from shakedown.report.live_page import EVERY_S, keep_written
+    from shakedown.report.terminal import render_scorecard
+
+    def wait(layout: Layout) -> None:
+        length = _length(layout)
+        time.sleep(EVERY_S)
+        while _length(layout) == length:
+            time.sleep(1.0)
+
+    say(f"writing {file} until the campaign is over ...")
+    scorecard = keep_written(campaign, file, home, wait)
+    click.echo(f"{render_scorecard(scorecard)}\n\nreport: {file}")
+    return scorecard
+
+
+def _length(layout: Layout) -> int:
+    """How long the log is: it grows with everything that happens."""
+    return sum(path.stat().st_size for path in layout.log.glob("0*.jsonl"))
 
 
 def _data(written: Written) -> dict[str, Any]:

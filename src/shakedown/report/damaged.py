@@ -17,7 +17,11 @@ def marked_page(page: bytes, damage: str) -> bytes:
     """Purpose: the page, with the word as the first thing on it where there is ``damage``."""
     if not damage:
         return page
-    banner = f'<p role="alert" style="{_STYLE}">{html.escape(sentence(damage))}</p>'.encode()
+    return above_all(page, f'<p role="alert" style="{_STYLE}">{html.escape(sentence(damage))}</p>'.encode())
+
+
+def above_all(page: bytes, banner: bytes) -> bytes:
+    """Purpose: the page with a piece of HTML as the first thing on it."""
     body = _BODY.search(page)
     at = body.end() if body else 0
     return page[:at] + banner + page[at:]

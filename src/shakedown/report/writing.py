@@ -137,7 +137,7 @@ def _write(target: Path, files: dict[str, bytes]) -> None:
             if name == SUMS:
                 for old in stale:
                     (target / old).unlink(missing_ok=True)
-            _replace(target / name, data)
+            replace_file(target / name, data)
     except OSError as error:
         raise RecordError(
             f"the report cannot be written to {target}: {error.strerror or error}",
@@ -148,7 +148,7 @@ def _write(target: Path, files: dict[str, bytes]) -> None:
 def _write_beside(path: Path, data: bytes) -> None:
     """A file that a person named, whole or not at all; it is no part of the report."""
     try:
-        _replace(path, data)
+        replace_file(path, data)
     except OSError as error:
         raise RecordError(
             f"{path} cannot be written: {error.strerror or error}", hint="give another FILE after --junit"
@@ -158,7 +158,8 @@ def _write_beside(path: Path, data: bytes) -> None:
 _TURNS = {"report.html": 1, SUMS: 2}
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes) -> None:
+    """Purpose: write a file, whole or not at all. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.new")
     beside.write_bytes(data)
