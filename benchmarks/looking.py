@@ -3,7 +3,7 @@
     benchmarks/looking.py [DAYS]
 
 The campaign is a rehearsal of so many days of C5, 780 runs a day. The bar: 0.5 s of processor time each, start-up included. The
-first look, which folds the whole log, is shown beside it. Without DAYS it takes about ten minutes, most of them for the first ``nodes``.
+first look, which folds the whole log, is shown beside it. Without DAYS it takes ten minutes, most of them for the first ``nodes``.
 """
 
 from __future__ import annotations
