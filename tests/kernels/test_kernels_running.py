@@ -129,10 +129,10 @@ ENDLESS: dict[str, list[str]] = {
 BUDGETS = {  # enough for a short round of each
     "collectives": "1.5",
     "congestion": "2",
-    "halo": "1",
+    "halo": "2",
     "metadata": "1.5",
-    "nodecheck": "1.5",
-    "transpose": "1",
+    "nodecheck": "2",
+    "transpose": "2",
 }
 
 
