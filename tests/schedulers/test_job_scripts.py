@@ -500,19 +500,34 @@ def test_our_own_part_needs_no_program(site: Site, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_payload_whose_child_is_killed_first_does_not_pass_for_one_that_ended_well(
-    site: Site, number: signal.Signals
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    """Slurm signals children before their parents: ``wait`` returns, with status 0, while we are not told yet."""
-    site.prepare("sleep 61 & echo $! $$ $PPID; wait; exit 0")
+    """Slurm signals children before their parents: ``wait`` returns, with status 0, while we are not told yet.
+
+    The script's pause before its mark is for that: here it lasts until the script was told, however long that takes.
+    """
+    if site.shell[0] == "busybox":
+        pytest.skip("busybox takes its own sleep before that of PATH")
+    paused, told = tmp_path / "paused", tmp_path / "told"
+    os.mkfifo(told)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/sleep").write_text(f"#!/bin/sh\necho $1 >{paused}\nread -r _ <{told}\n")
+    (tmp_path / "bin/sleep").chmod(0o755)
+    really = shutil.which("sleep")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    site.prepare(f"{really} 61 & echo $! $PPID; wait; exit 0")
     process = site.start()
     wait_until(lambda: site.places.output("j000001", 0).exists() and site.output().endswith("\n"))
-    for pid in map(int, site.output().split()):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
-        time.sleep(0.005)  # the processes that woke up take the core from the one that signals
+    child, script = map(int, site.output().split())
+    os.kill(child, number)
+    wait_until(lambda: process.poll() is not None or (paused.exists() and paused.read_text().endswith("\n")))
+    assert process.poll() is None, "it did not pause"
+    os.kill(script, number)
+    told.write_text("go on\n")
     process.communicate(timeout=60)
 
     assert site.marks().exit_status is None
+    assert float(paused.read_text()) >= 0.05, "seconds between the signals"
 
 
 def test_an_end_mark_waits_for_a_directory_that_is_away(site: Site) -> None:
