@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from once import made_once
+from built_kernels import built_kernels
 
-from shakedown.kernels import build_kernels, find_mpiexec
+from shakedown.kernels import find_mpiexec
 
 Fields = dict[str, Any]
 Merged = Callable[[str], Fields]
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.mpi
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_once(tmp_path_factory, "kernels", build_kernels)
+    return built_kernels(tmp_path_factory)
 
 
 def run(fields: Fields, small: str, programs: Path, where: Path) -> str:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from once import made_once
+from built_kernels import built_kernels
 
-from shakedown.kernels import build_kernels, find_mpiexec, kernel_names
+from shakedown.kernels import find_mpiexec, kernel_names
 
 Record = dict[str, Any]
 TIME_LIMIT = 60  # seconds, for a run that hangs; no test waits for it
@@ -52,7 +52,7 @@ RunKernel = Callable[..., Outcome]
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """All of them, built once for all workers."""
-    place = made_once(tmp_path_factory, "kernels", build_kernels)
+    place = built_kernels(tmp_path_factory)
     return {name: place / name for name in kernel_names()}
 
 
