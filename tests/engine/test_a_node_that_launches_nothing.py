@@ -244,3 +244,55 @@ def test_it_holds_through_crashes_of_the_conductor(seed: int) -> None:
     assert campaign.crashes
     assert verdicts(campaign)["passed"] == 18
     assert sum(verdicts(campaign).values()) <= 20
+
+
+# ---- more than half of a partition: they cannot be left out, and nothing but a sweep wants them ------------------------------
+
+
+@pytest.mark.parametrize(
+    "nodes", [(1, 2, 3, 4, 5), (4, 5, 6, 7, 8), tuple(range(1, 9))], ids=["drawn first", "drawn last", "all"]
+)
+def test_a_sweep_alone_ends_where_more_than_half_of_its_nodes_launch_nothing(nodes: tuple[int, ...]) -> None:
+    """Its queue is held for them. They are waited for as nodes that are left out are, and then told as not seen, and why."""
+    names = tuple(f"n{number}" for number in nodes)
+    campaign = play(sweep_of_five(nodes=8, wait_s=3600.0), fates=SHORT, lies=bad(*names), seed=4, limit=4000)
+
+    assert campaign.state.phase == "ended"
+    came_out = by_node(campaign)
+    assert sum(count for (verdict, _), count in came_out.items() if verdict == "passed") == 5 * (8 - len(nodes))
+    assert {node for verdict, node in came_out if verdict != "passed"} == set(names)
+    assert sum(count for (verdict, _), count in came_out.items() if verdict == "cancelled") == 5 * len(nodes)
+    assert all(
+        event.reason.startswith("its node was not seen: n")
+        and "jobs end there before they take their claims" in event.reason
+        for event in campaign.events("verdict")
+        if event.value["verdict"] == "cancelled"
+    )
+    (waits, told), (ends, _) = found(campaign, "sweep_waits")[-1], found(campaign, "sweep_ends")[0]
+    assert told == list(nodes) and waits < 300
+    assert 3600 <= ends - waits < 3600 + 300
+
+
+def test_the_well_nodes_among_many_bad_ones_are_seen_before_a_bad_one_is_tried_again() -> None:
+    names = tuple(f"n{number:02}" for number in range(1, 25) if number % 4)
+    campaign = play(sweep_of_five(nodes=24, wait_s=600.0), fates=SHORT, lies=bad(*names), seed=4, limit=4000)
+
+    assert verdicts(campaign) == {"passed": 30, "cancelled": 90}
+    waits, _ = found(campaign, "sweep_waits")[0]
+    assert waits < 600
+    looked = [event.value["node"] for event in campaign.events("submit_order") if event.value.get("part", 1) == 1]
+    assert len(set(looked)) == 24
+    last_new = max(looked.index(node) for node in range(1, 25))
+    assert max(Counter(looked[:last_new]).values()) <= 3, "none again and again while others were not looked at"
+    assert all(count == 1 for node, count in Counter(looked).items() if not node % 4), "a well one takes one job"
+
+
+def test_a_sweep_sees_the_many_nodes_that_launch_again_before_its_wait_is_over() -> None:
+    names = ("n1", "n2", "n3", "n4", "n5", "n6")
+    campaign = play(
+        sweep_of_five(nodes=8, wait_s=7200.0), fates=SHORT, lies=bad(*names, until=1800.0), seed=4, limit=4000
+    )
+
+    assert verdicts(campaign)["passed"] == 40
+    assert found(campaign, "sweep_waits") and not found(campaign, "sweep_ends")
+    assert campaign.clock.now() - campaign.world.began < 1800 + 600

@@ -9,18 +9,18 @@ job is one that may go there.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from shakedown.engine.fold.left_out import OUT_S, ROW_S
 from shakedown.engine.state.moments import moment
-from shakedown.engine.state.nodes_out import left_out_since
+from shakedown.engine.state.nodes_out import failed_nodes, left_out_since
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.records import Guard, LeftOut, VainRow
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.shared_nodes import names_of
+from shakedown.model.shared_nodes import names_of, numbers_in
 from shakedown.model.units import show_duration
 
 FEW = 3  # jobs in a row
@@ -105,6 +105,18 @@ def to_probe(state: State, pool: str, units: int, now: float, probed: Collection
     return due[:1] if units <= place.count - barred_with_one else due
 
 
+def well_first(state: State, pool: str, numbers: Iterable[int]) -> list[int]:
+    """Purpose: nodes of a pool, by number, in the order in which they are tried: those on which no launch failed come first.
+
+    The others are tried one after the other until they are left out, and where no more may be, in turn.
+    """
+    failed = failed_nodes(state, pool)
+    known = numbers_in(state.index.places[pool].nodes) if failed else {}
+    turns = not enough_left(state, pool, list(failed)[:1])
+    rank = {known[node]: place if turns else 1 for place, node in enumerate(failed, 1) if node in known}
+    return sorted(numbers, key=lambda number: (rank.get(number, 0), number))
+
+
 def to_avoid(state: State, pool: str, units: int) -> list[str]:
     """Purpose: the nodes that a job of so many units must not have when it probes the held queue of a pool: those on which launches
     failed since shortly before it was held, the last first, as many as leave enough others.
@@ -114,12 +126,9 @@ def to_avoid(state: State, pool: str, units: int) -> list[str]:
     guard, place = state.pools.guards.get(pool), state.index.places.get(pool)
     if place is None or guard is None or not guard.since or guard.what:
         return []
-    failed: dict[str, None] = {}
-    for one in guard.row.values():  # in the order in which it was heard
-        failed.pop(one.node, None)
-        failed[one.node] = None
+    failed = dict.fromkeys(one.node for one in reversed(guard.row.values()))
     names, out = names_of(place.nodes), set(barred(state))
-    known = [node for node in reversed(failed) if node in names and node not in out]
+    known = [node for node in failed if node in names and node not in out]
     return known[: min(_MOST_TOLD, max(0, place.count - sum(name in names for name in out) - units))]
 
 

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shakedown.engine.constraints.left_out import FEW, barred, points_to_nodes, to_avoid
+from shakedown.engine.constraints.left_out import FEW, barred, points_to_nodes, to_avoid, well_first
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.moments import moment
-from shakedown.engine.state.nodes_out import numbers_of
 from shakedown.engine.state.orders import BATCH, Decision, Order
 from shakedown.engine.state.phases import CampaignPhase, Claim, JobPhase, Step
 from shakedown.engine.state.plan import QueueKey
@@ -255,9 +254,9 @@ def order_release(
 def _to_release(state: State, pool: str, guard: Guard) -> Job | None:
     """The kept job that probes next: of a case that did not probe yet, if there is one, kept or waiting for its order."""
     kept = [job for job in _waiting_there(state, pool) if job.requests.hold == Step.TAKEN and job.charged]
-    bad = numbers_of(state, pool, to_avoid(state, pool, 1))
+    order = {node: place for place, node in enumerate(well_first(state, pool, {job.node for job in kept}))}
     kept.sort(
-        key=lambda job: (job.node in bad, job.key.units if job.key is not None else 0)
+        key=lambda job: (order[job.node], job.key.units if job.key is not None else 0)
     )  # the narrowest begins soonest
     fresh = next((job for job in kept if job.case not in guard.tried), None)
     if fresh is not None or not kept:

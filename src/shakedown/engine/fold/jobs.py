@@ -28,6 +28,7 @@ from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.state.jobs import Handed, Job, JobBundle, PendingResult, Run
 from shakedown.engine.state.keys import Deadline, SweepKey
 from shakedown.engine.state.modes import mode_in
+from shakedown.engine.state.nodes_out import numbers_out
 from shakedown.engine.state.phases import LIVE, NOT_BEGUN, UNANSWERED, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.records import SubmitBackoff
 from shakedown.engine.state.retirement import why_unwanted
@@ -119,9 +120,8 @@ def _new_job(state: State, event: Event, run: Run) -> None:
     if job.charged:
         _allowed(state, job, event.time)
     job.node = value.get("node", 0)
-    if state.pools.unseen and not value.get(
-        "may_have"
-    ):  # one that only looks whether its node launches jobs again ends no wait
+    looks = value.get("may_have") or (state.pools.unseen and job.node in numbers_out(state, job.key.pool))
+    if state.pools.unseen and not looks:  # one that only looks whether its node launches jobs again ends no wait
         state.pools.unseen.pop(SweepKey(value["component"], job.key.pool), None)
     if "node" in value and value["node"] in state.pools.idle.get(job.key.pool, ()):
         state.pools.idle[job.key.pool].remove(value["node"])

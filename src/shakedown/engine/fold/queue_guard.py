@@ -143,8 +143,10 @@ def finding(state: State, event: Event) -> None:
     if event.value["kind"] == "queue_held":
         guard.since, guard.until = event.time, event.time + PROBE_S
         guard.strikes, guard.probe, guard.tried, guard.proved, guard.avoids = 0, "", {}, "", []
-        guard.before = {one.node: None for one in guard.row.values() if one.node}
-        for node in guard.before:
+        if event.time > guard.released + fold_left_out.ROW_S:
+            guard.before = {}
+        _remember(guard)
+        for node in _nodes(guard):
             fold_left_out.let_in(state, node)  # not they alone, it turns out
         for name in guard.row:
             if name in state.jobs:
@@ -152,14 +154,26 @@ def finding(state: State, event: Event) -> None:
         return
     if event.case:  # else it goes on since all that failed was on nodes that are left out: no case is at fault
         guard.suspects |= {case: event.time for case in guard.tried if case != event.case}
-    guard.before |= {one.node: None for one in guard.row.values() if one.node}
+    _remember(guard)
+    for node in _nodes(guard):
+        state.pools.in_vain.pop(node, None)  # they count anew
     guard.since, guard.probe, guard.proved, guard.row, guard.tried, guard.avoids = 0.0, "", "", {}, {}, []
     guard.released = event.time
-    for node in guard.before:
-        state.pools.in_vain.pop(node, None)  # they count anew
     for job in state.jobs.values():
         if job.requests.hold and pool_of(state, job) == pool:
             _let_go(state, job, event.time)
+
+
+def _nodes(guard: Guard) -> dict[str, None]:
+    """The nodes of the row, in the order in which launches failed there."""
+    return {one.node: None for one in guard.row.values() if one.node}
+
+
+def _remember(guard: Guard) -> None:
+    """The nodes for which a queue is held, or was just before, stay in doubt until they launch a job. The last to fail is last."""
+    for node in _nodes(guard):
+        guard.before.pop(node, None)
+        guard.before[node] = None
 
 
 def _let_go(state: State, job: Job, now: float) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from shakedown.engine.constraints.blocking import binding_reason, outlook
-from shakedown.engine.constraints.left_out import due_again, to_avoid
+from shakedown.engine.constraints.left_out import due_again, well_first
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.policy.submissions import Reservations, order_bundle, room_for
 from shakedown.engine.state.bundles import Bundle
@@ -18,7 +18,14 @@ from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.keys import SweepKey
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.needs import in_words, standing_of
-from shakedown.engine.state.nodes_out import excluded_numbers, numbers_of, numbers_out, out_in_words, said_out
+from shakedown.engine.state.nodes_out import (
+    excluded_numbers,
+    is_about_nodes,
+    numbers_of,
+    numbers_out,
+    out_in_words,
+    said_out,
+)
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.plan import QueueKey
@@ -121,10 +128,15 @@ def _only(classes: Classes, bundle: Bundle, out: frozenset[int]) -> bool:
 
 
 def _held_back(state: State, classes: Classes, now: float) -> bool:
-    """Something else keeps the sweep from going on: it is not over."""
+    """Something else keeps the sweep from going on: it is not over. A queue that is held for the nodes that are left does not."""
     ahead = outlook(state, now)
-    reasons = [binding_reason(state, key, now, ahead) or _for_others(state, key) for key in classes]
-    return any(reason is not None and not reason.key.startswith("excluded:") for reason in reasons)
+    reasons = [(key.pool, binding_reason(state, key, now, ahead) or _for_others(state, key)) for key in classes]
+    return any(
+        reason is not None
+        and not reason.key.startswith("excluded:")
+        and not (reason.key == f"held:{pool}" and is_about_nodes(state, pool))
+        for pool, reason in reasons
+    )
 
 
 def wanted(state: State) -> Wanted:
@@ -210,10 +222,7 @@ def _order_nodes(
 ) -> int:
     """How many jobs were ordered. ``waiting``: of the component at the scheduler, or ordered in this decision."""
     key, ordered = next(iter(classes)), 0
-    bad = numbers_of(
-        state, key.pool, to_avoid(state, key.pool, 1)
-    )  # where its queue is held, the others are seen first
-    for node in sorted(_idle(state, key.pool, now, plan.ahead.probed), key=bad.__contains__):
+    for node in well_first(state, key.pool, _idle(state, key.pool, now, plan.ahead.probed)):
         if waiting + ordered >= bundle.queued or room_for(state, plan, key) <= 0:
             break
         found = [(own, entry) for own, left in classes.items() if (entry := left.on_node(node, bundle.nodes))]

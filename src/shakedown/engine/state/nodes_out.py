@@ -1,5 +1,5 @@
-"""Nodes that are given no job now: excluded by people or by the plan, left out since they launch nothing, or down or drained as the
-scheduler says.
+"""Nodes that are given no job now: excluded by people or by the plan, left out since they launch nothing, down or drained as the
+scheduler says, or those for which the queue of their pool is held.
 """
 
 from __future__ import annotations
@@ -14,9 +14,28 @@ from shakedown.model.shared_nodes import names_in, numbers_in
 
 def numbers_out(state: State, pool: str) -> frozenset[int]:
     """Purpose: the nodes of a pool, by number, that are excluded, launch nothing, or were down or drained at the last look."""
-    return frozenset(
-        said_out(state, pool) | excluded_numbers(state, pool) | numbers_of(state, pool, state.pools.left_out)
-    )
+    failed = failed_nodes(state, pool) if is_about_nodes(state, pool) else {}
+    launch_nothing = numbers_of(state, pool, (*state.pools.left_out, *failed))
+    return frozenset(said_out(state, pool) | excluded_numbers(state, pool) | launch_nothing)
+
+
+def is_about_nodes(state: State, pool: str) -> bool:
+    """Purpose: whether a queue is held for jobs of which each ended before its claim on one node that is known."""
+    guard = state.pools.guards.get(pool)
+    return guard is not None and bool(guard.since) and not guard.what and all(one.node for one in guard.row.values())
+
+
+def failed_nodes(state: State, pool: str) -> dict[str, None]:
+    """Purpose: the nodes on which launches failed since shortly before the queue of a pool was held, or was held last, and of which
+    none took its claim since; the one that failed longest ago first.
+    """
+    guard = state.pools.guards.get(pool)
+    failed: dict[str, None] = {}
+    for node in (*guard.before, *(one.node for one in guard.row.values())) if guard is not None else ():
+        failed.pop(node, None)
+        failed[node] = None
+    failed.pop("", None)
+    return failed
 
 
 def said_out(state: State, pool: str) -> set[int]:
@@ -50,7 +69,8 @@ def out_in_words(state: State, pool: str, numbers: Iterable[int], most: int = 10
     for number in sorted(numbers):
         name = names[number - 1] if number <= len(names) else f"node {number} of {pool}"
         excluded, left_out = state.overrides.excluded.get(name, ""), state.pools.left_out.get(name)
-        why = excluded or said.get(number, "") or (left_out_since(left_out) if left_out is not None else "out")
+        why = excluded or said.get(number, "") or (left_out_since(left_out) if left_out is not None else "")
+        why = why or (launches_nothing(state, pool, name) if name in failed_nodes(state, pool) else "out")
         alike.setdefault((why, bool(excluded)), []).append(name)
     return "; ".join(
         excluded_in_words(names, why, most) if excluded else f"{_some(names, most)} {_are(names)} {why}"
@@ -69,6 +89,13 @@ def excluded_in_words(nodes: list[str], why: str, most: int = 20) -> str:
 def left_out_since(out: LeftOut) -> str:
     """Purpose: since when a node is left out, and why: "left out since ...: jobs end there before they take their claims: ..."."""
     return f"left out since {moment(out.since)}: jobs end there before they take their claims: {out.why}"
+
+
+def launches_nothing(state: State, pool: str, node: str) -> str:
+    """Purpose: that jobs end on a node for which its queue is held, and why: as was said of the last one there, if it is known."""
+    row, guard = state.pools.in_vain.get(node), state.pools.guards[pool]
+    why = row.why.replace(f" on {node}:", ":") if row is not None else guard.why
+    return f"without a launch: jobs end there before they take their claims: {why}"
 
 
 def _some(nodes: list[str], most: int) -> str:

@@ -245,9 +245,10 @@ class Guard:
     submissions were refused, without ids and places, so that equal reasons compare equal; ``why``: the last of these reasons in
     full. ``since``: since when the queue is held, 0 = it is not. ``until``: when the next job probes the queue. ``probe``: the
     job that does so now. ``strikes``: how many probes failed. ``tried``: their cases. ``proved``: the case of a probe that
-    worked. ``suspects``: cases that failed where another case began -> when that was seen. ``before``: the nodes of the row for
-    which the queue was held last, until a job takes its claim there; ``released``: when it was let go. ``avoids``: nodes that the
-    job that probes must not have, since launches failed there; ``asked``: when that job was let go, or ordered.
+    worked. ``suspects``: cases that failed where another case began -> when that was seen. ``before``: the nodes for
+    which the queue was held last, and in the ten minutes before that, until a job takes its claim there; ``released``: when it was
+    let go. ``avoids``: nodes that the job that probes must not have, since launches failed there; ``asked``: when that job was let
+    go, or ordered.
     """
 
     row: dict[str, InVain] = field(default_factory=dict)
