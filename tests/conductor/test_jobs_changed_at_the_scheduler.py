@@ -205,6 +205,42 @@ def test_a_run_that_ran_past_its_own_time_limit_is_a_timeout(
 
 
 @pytest.mark.parametrize(
+    ("told", "attempt", "kept"),
+    [
+        ({}, 1, "interrupted"),
+        ({}, 3, "timeout"),  # that is no accident any more
+        ({"halted_s": 200.0}, 1, "completed"),  # accounting knows it
+        ({"halted_s": 0.0}, 1, "timeout"),
+        ({"halted_s": 19.0}, 1, "timeout"),  # too little to explain it
+        ({"terms": replace(TAKEN, time_limit_s=3600.0)}, 1, "timeout"),  # a longer limit does
+    ],
+)
+def test_a_run_past_its_limit_that_may_have_stood_still_unseen_is_a_timeout_only_where_that_is_known(
+    told: dict[str, Any], attempt: int, kept: str
+) -> None:
+    """It was suspended while neither a conductor nor, later, the controller knew of it."""
+    story = Story()
+    story.conductor.state.runs["r000001"].attempt = attempt
+    story.wait(500.0)
+    story.conductor.log("driver_start")
+    story.said("completed", 505.0, **{"exit_status": 0, "elapsed_s": 500.0, "nodes": "n1", "began": story.begin} | told)
+    end = story.end()
+    assert (end.value["state"], end.value.get("halted_s")) == (kept, told.get("halted_s") or None)
+    words = "it ran for 8 min 20 s, and the scheduler did not end it; no conductor looked until "
+    assert (words in end.reason) == (kept == "interrupted")
+    (verdict, *_) = story.verdicts() or [None]
+    assert verdict is None or verdict.value["verdict"] == kept
+
+
+def test_a_run_that_began_under_the_conductor_s_eyes_and_ran_past_its_limit_is_a_timeout() -> None:
+    story = Story()
+    story.wait(10.0)
+    story.conductor.log("driver_start")
+    story.said("completed", 520.0, exit_status=0, elapsed_s=500.0, nodes="n1", began=story.begin + 15.0)
+    assert story.end().value["state"] == "timeout"
+
+
+@pytest.mark.parametrize(
     ("limit", "elapsed", "verdict", "words"),
     [
         (

@@ -62,6 +62,19 @@ def test_however_many_jobs_one_squeue_and_one_sacct(looker: Looker) -> None:
     assert (looker.slurm.count("squeue"), looker.slurm.count("sacct")) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("told", "halted_s"), [("00:03:20", 200.0), ("1-00:00:00", 86400.0), ("00:00:00", 0.0), ("", None)]
+)
+def test_accounting_tells_for_how_long_a_job_was_suspended_that_the_controller_forgot(
+    looker: Looker, told: str, halted_s: float | None
+) -> None:
+    looker.begin()
+    looker.end(0)
+    looker.slurm.memory[""] = [record(Start="1795337000", End="1795337739", Suspended=told)]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.halted_s) == ("completed", halted_s)
+
+
 @pytest.mark.parametrize("state", ["SUSPENDED", "COMPLETING", "STAGE_OUT"])
 def test_still_running_for_us(looker: Looker, state: str) -> None:
     looker.begin()

@@ -13,7 +13,9 @@ from typing import Any
 from msgspec import structs
 
 from shakedown.conductor.driver.conductor import Conductor
+from shakedown.engine.policy.part_recovery import MOST_CUT_SHORT
 from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.moments import moment
 from shakedown.engine.state.state import State
 from shakedown.model.job_terms import ALONE, BESIDE, ON_SHARED_CORES, Terms, altered, in_words, limit_in_words
 from shakedown.model.nouns import Case, Partition
@@ -48,11 +50,13 @@ def as_ordered(state: State, report: JobReport) -> JobReport:
     return structs.replace(report, state="interrupted", message=f"{why}: {_WHO}") if why else report
 
 
-def in_its_time(state: State, report: JobReport) -> JobReport:
+def in_its_time(state: State, report: JobReport, told_s: float | None = None) -> JobReport:
     """Purpose: the report as it is, or "timeout" where the run came to its own end long after its time limit.
 
     A scheduler is asked for whole minutes, and is late: only what neither explains is a longer limit. Where the scheduler is seen
-    to have one, the limit that it was asked for, or first had, is what counts. The time for which a run stood still does not.
+    to have one, the limit that it was asked for, or first had, is what counts. The time for which a run stood still does not. A run
+    that may have stood still while nobody looked, and no source tells whether it did, is "interrupted". ``told_s``: for how long it
+    was suspended, in seconds, as the scheduler says; None where it does not.
     """
     job = state.jobs.get(report.job)
     if job is None or job.bundle or report.source == SEEN_HERE or report.state not in _OWN_END or not report.elapsed_s:
@@ -66,11 +70,32 @@ def in_its_time(state: State, report: JobReport) -> JobReport:
     longer = now is not None and now > min(asked, seen or asked)
     if ran <= (max(limit, min(asked, seen or asked)) if longer else asked + _LATE_S):
         return report
+    if not longer and told_s is None and (unseen := _may_have_stood_still(state, job, report)):
+        why = f"{OVERRAN} of {show_duration(limit)}: it ran for {show_duration(ran)}, and the scheduler did not end it; {unseen}"
+        return structs.replace(report, state="interrupted", message=why)
     who = "it was not ended there"
     if longer and now is not None:
         who = f"somebody gave it {limit_in_words(now)}" if seen != now else f"it has {limit_in_words(now)}"
     why = f"{OVERRAN} of {show_duration(limit)}: it ran for {show_duration(ran)}, for {who} at the scheduler"
     return structs.replace(report, state="timeout", exit_status=None, message=why)
+
+
+def _may_have_stood_still(state: State, job: Job, report: JobReport) -> str:
+    """That nobody knows whether a run stood still, where no conductor looked for a part of its time; "" where one did.
+
+    The third attempt that is known by no more than that is a timeout: then it is no accident.
+    """
+    run = state.runs.get(job.run)
+    if job.halts or run is None or run.attempt >= MOST_CUT_SHORT:
+        return ""
+    seen = job.started if job.started is not None else job.ordered
+    began = report.began if report.began is not None and report.began >= job.ordered else seen
+    if state.driver.since <= began:
+        return ""
+    return (
+        f"no conductor looked until {moment(state.driver.since)}, and nobody tells whether it was suspended before that, "
+        "or had a longer limit"
+    )
 
 
 def _asked_s(limit_s: float, place: Partition) -> float:

@@ -148,7 +148,7 @@ def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
     """What differs from what was last said of a job becomes an event; no change makes no event."""
     for said in reports:
         report = as_halted(conductor.state, as_ordered(conductor.state, said), conductor.ports.clock.now())
-        report = in_its_time(conductor.state, report)
+        report = in_its_time(conductor.state, report, told_s=said.halted_s)
         say_changes(conductor, report)
         if _is_news(conductor.state, report):
             say_halt(conductor, report)

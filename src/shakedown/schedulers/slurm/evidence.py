@@ -428,7 +428,7 @@ def _report(
         output=found.output if ours and (over or state in _MAY_BE_LOST) else {},
         began=_began(ours, times) if state not in ("queued", "requeued") else None,
         over=_end(times) if over else None,
-        halted_s=_halted_s(row) if state in OVER else None,
+        halted_s=_halted_s(row, record) if state in OVER else None,
         terms=row.terms if row is not None and state != "requeued" else None,
     )
 
@@ -440,13 +440,11 @@ def _end(times: QueueRow | Record | None) -> float | None:
     return times.end if times is not None else None
 
 
-def _halted_s(row: QueueRow | None) -> float | None:
-    """For how long a job was suspended, as the controller knows it of one that is over; None where it does not say."""
-    if row is None or row.start is None or row.end is None or row.used_s is None:
-        return None
-    if _end(row) is None:
-        return None
-    return max(0.0, row.end - row.start - row.used_s)
+def _halted_s(row: QueueRow | None, record: Record | None) -> float | None:
+    """For how long a job that is over was suspended, as the controller knows it, or else accounting; None where neither says."""
+    if row is not None and row.start is not None and row.used_s is not None and (end := _end(row)) is not None:
+        return max(0.0, end - row.start - row.used_s)
+    return record.halted_s if record is not None and record.end is not None else None
 
 
 def _began(ours: Marks | None, times: QueueRow | Record | None) -> float | None:

@@ -10,6 +10,9 @@ from msgspec import Struct
 from shakedown.model.job_terms import ALONE, BESIDE, NO_LIMIT_S, ON_SHARED_CORES, Terms
 from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, FIRST_OF_TERMS, QUEUE_FIELDS, SEPARATOR
 
+_LEAST_OF_A_RECORD = ACCOUNT_FIELDS.index(
+    "Suspended"
+)  # cells; the records of a job that never stood still may end there
 _LONGEST = 300  # characters of a sentence of somebody else's
 _NOTHING = frozenset({"", "(null)", "None", "none", "N/A", "n/a", "Unknown", "unknown", "None assigned"})
 _KEY = re.compile(r"(?:^| )([A-Za-z][A-Za-z0-9_/:\[\]]*)=")
@@ -43,7 +46,8 @@ class QueueRow(Struct, frozen=True):
 class Record(Struct, frozen=True):
     """One restart of a job as accounting, or the list of finished jobs, knows it. ``by``: the uid that cancelled it.
 
-    ``began``: the list's word for when it began, which is in local time and only tells one start from another.
+    ``began``: the list's word for when it began, which is in local time and only tells one start from another. ``halted_s``: for
+    how long it was suspended; None where that is not known.
     """
 
     id: str
@@ -57,6 +61,7 @@ class Record(Struct, frozen=True):
     reason: str = ""
     by: str = ""
     began: str = ""
+    halted_s: float | None = None
 
 
 class NodeState(Struct, frozen=True):
@@ -161,12 +166,13 @@ def records(text: str) -> list[Record]:
     found = []
     for line in text.split("\n"):
         cells = [cell.strip() for cell in line.split(SEPARATOR)]
-        if len(cells) < len(ACCOUNT_FIELDS) or not cells[0] or "." in cells[0]:
+        if len(cells) < _LEAST_OF_A_RECORD or not cells[0] or "." in cells[0]:
             continue
-        job, name, state, code, nodes, submit, start, end, reason = cells[: len(ACCOUNT_FIELDS)]
+        job, name, state, code, nodes, submit, start, end, reason = cells[:_LEAST_OF_A_RECORD]
+        halted = duration(cells[_LEAST_OF_A_RECORD]) if len(cells) > _LEAST_OF_A_RECORD else None
         word, by = cancelled_by(state)
         times = (seconds(submit), seconds(start), seconds(end))
-        found.append(Record(job, name, word, exit_pair(code), _word(nodes), *times, _word(reason), by))
+        found.append(Record(job, name, word, exit_pair(code), _word(nodes), *times, _word(reason), by, halted_s=halted))
     return found
 
 

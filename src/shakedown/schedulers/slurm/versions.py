@@ -36,7 +36,7 @@ QUEUE_FIELDS = (
     ("account", "Account"),
 )
 FIRST_OF_TERMS = "partition"  # from here on they are terms of the job
-ACCOUNT_FIELDS = ("JobID", "JobName", "State", "ExitCode", "NodeList", "Submit", "Start", "End", "Reason")
+ACCOUNT_FIELDS = ("JobID", "JobName", "State", "ExitCode", "NodeList", "Submit", "Start", "End", "Reason", "Suspended")
 
 # Times come as seconds since 1970 instead of words in a time zone.
 ENVIRONMENT = {"SLURM_TIME_FORMAT": "%s"}
