@@ -40,7 +40,13 @@ def test_random_campaigns_whole_and_cut_short(seed: int) -> None:
     """With failures, lies, crashes, rulings and changes; as they end, and as they stood at some events before."""
     local = seed % 3 == 0
     document = moded_document(seed, local)
-    parts = tuple(msgspec.structs.replace(part, criteria=_criteria(seed, part)) for part in document.components)
+    dates = random.Random(f"dates {seed}")
+    parts = tuple(
+        msgspec.structs.replace(
+            part, criteria=_criteria(seed, part), deadline=1_600_000_000.0 + dates.uniform(0.0, 20_000.0)
+        )
+        for part in document.components
+    )
     document = msgspec.structs.replace(document, components=parts)
     campaign = Campaign(
         document,
@@ -91,7 +97,8 @@ def _criteria(seed: int, component: Component) -> tuple[Criterion, ...]:
         every.append(Criterion("fill", "fill / isolated", "<=", 0.1, unit="%", of="elapsed", statistic="mean"))
     if component.modes:
         every.append(Criterion("mode", "value", "<=", 70.0, unit="s", of="elapsed", mode=component.modes[0].name))
-    return tuple(item for item in every if draw.random() < 0.7)
+    chosen = [item for item in every if draw.random() < 0.7]
+    return (*chosen, Criterion("in time", "late", "<=", draw.choice((0.0, 1.0)), unit="h"))
 
 
 def _busy_people(campaign: Campaign, wait: int, seed: int) -> None:

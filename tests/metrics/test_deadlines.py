@@ -1,4 +1,4 @@
-"""Planned dates against kept ones: when a component is over, by how much it is late, and that nothing is judged by it."""
+"""Planned dates against kept ones: when a component is over, by how much it is late, and that only ``late`` judges by it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from shakedown.metrics.deadlines import Deadline, deadlines
+from shakedown.metrics.judging.asked_less import asks_less
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.rows.table import fold_runs
-from shakedown.model.nouns import Procedure
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Document, Procedure
 from shakedown.plans.schema.plan import _moment
 from shakedown.plans.schema.scalars import InvalidValue
 
@@ -31,7 +33,7 @@ def test_it_is_over_when_its_last_result_is_in_and_late_by_what_lies_beyond(stor
     story.run("t/a")
     story.run("t/a", repeat=2)
     over = max(row.over or row.time for row in fold_runs(story.events).current())
-    assert kept_by(story, over)[0] == Deadline("main", over, over, 0.0)
+    assert kept_by(story, over)[0] == Deadline("main", over, over, 0.0, over, 0.0)
     late, _ = kept_by(story, over - 90.0)
     assert (late.kept, late.late_s, late.state) == (over, 90.0, "missed")
 
@@ -53,7 +55,100 @@ def test_a_procedure_is_waited_for(story: Any) -> None:
     value = {"component": "main", "procedure": "diag", "met": True, "by": "Ada", "evidence": []}
     story.add("attested", value=value, reason="seen")
     attested = fold_runs(story.events).last
-    assert kept_by(story, 1e10, asked)[0] == Deadline("main", 1e10, attested, 0.0)
+    assert kept_by(story, 1e10, asked)[0] == Deadline("main", 1e10, attested, 0.0, 1e10, 0.0)
+
+
+def test_what_never_began_is_over_when_it_was_first_judged(story: Any) -> None:
+    run = story.run("t/a", "build_failed")
+    first = fold_runs(story.events).last
+    value = {"component": "main", "repeat": 1, "attempt": 1, "verdict": "build_failed", "supersedes": 3, "by": "Ada"}
+    story.add("verdict", run=run, case="t/a", value=value, reason="judged again")
+    assert kept_by(story, 1e10)[0].kept == first < fold_runs(story.events).last
+
+
+# ---- dates that are moved ----------------------------------------------------------------------------------------------
+
+
+def with_dates(story: Any, *dates: float | None) -> tuple[Deadline, ...]:
+    """Of a story whose plan was amended between these dates of its component; None: it has none."""
+    plans = {letter * 64: dated(story, date) for letter, date in zip("defg", dates, strict=False)}
+    for digest in list(plans)[1:]:
+        story.add("amended", value={"document": digest, "components": ["main"], "difference": [], "by": "Ada"})
+    record = fold_runs(story.events)
+    record.plans = plans
+    return deadlines(list(plans.values())[-1], record)
+
+
+def dated(story: Any, date: float | None, *criteria: Criterion) -> Document:
+    document = story.document()
+    (part,) = document.components
+    return replace(document, components=(replace(part, deadline=date, criteria=criteria),))
+
+
+def test_a_date_that_is_moved_stands_beside_the_first_one(story: Any) -> None:
+    story.run("t/a")
+    over = 1003.0  # the time of the verdict, the third event
+    assert with_dates(story, 1000.0, 1001.0, 2000.0) == (Deadline("main", 2000.0, over, 0.0, 1000.0, 3.0),)
+    (moved,) = with_dates(story, 1000.0, 1001.0, 2000.0)
+    (as_it_was,) = with_dates(story, 1000.0, 1000.0)
+    assert (moved.moved, moved.state, as_it_was.moved, as_it_was.state) == (True, "kept", False, "missed")
+
+
+def test_a_date_that_is_taken_away_stays(story: Any) -> None:
+    story.run("t/a")
+    (gone,) = with_dates(story, 1000.0, None)
+    assert (gone.planned, gone.first, gone.late_s, gone.late_of_first_s) == (None, 1000.0, 0.0, 3.0)
+    assert (gone.state, gone.moved) == ("taken away", True)
+    record = fold_runs(story.events)
+    record.plans = {"d" * 64: dated(story, 1000.0)}
+    without = replace(dated(story, None), components=())
+    assert deadlines(without, record) == (Deadline("main", None, None, 0.0, 1000.0, 0.0),), "nor with its component"
+
+
+# ---- the measure -------------------------------------------------------------------------------------------------------
+
+IN_TIME = Criterion("in time", "late", "<=", 0.0, unit="h")
+
+
+@pytest.mark.parametrize(
+    ("repeats", "planned", "outcome", "measured"),
+    [
+        (1, 1003.0, "met", 0.0),
+        (1, 1002.0, "not met", 1 / 3600),
+        (2, 1002.0, "not met", 2 / 3600),  # not over: late until the last event, the end of the campaign
+        (2, 1e10, "undecided", 0.0),
+    ],
+)
+def test_a_late_date_decides_where_a_criterion_says_so(
+    story: Any, repeats: int, planned: float, outcome: str, measured: float
+) -> None:
+    story.repeats = repeats
+    story.run("t/a")
+    story.end()
+    (found,) = score(dated(story, planned, IN_TIME), fold_runs(story.events)).components[0].criteria
+    assert (found.outcome, found.measured) == (outcome, pytest.approx(measured, abs=1e-12))
+
+
+def test_it_is_a_measure_of_procedures_too(story: Any) -> None:
+    story.run("t/a")
+    document = dated(story, 1005.0, IN_TIME)
+    (part,) = document.components
+    document = replace(document, components=(replace(part, procedures=(Procedure("diag"),)),))
+    value = {"component": "main", "procedure": "diag", "met": True, "by": "Ada", "evidence": []}
+    for _ in range(3):  # each replaces the one before; the last one is event 6, at 1006
+        story.add("attested", value=value, reason="seen")
+    found = {item.name: item for item in score(document, fold_runs(story.events)).components[0].criteria}
+    assert found["in time"].measured == pytest.approx(1 / 3600) and found["in time"].outcome == "not met"
+
+
+def test_a_later_date_asks_for_less_where_a_criterion_is_on_it(story: Any) -> None:
+    story.run("t/a")
+    taken = ("the deadline of main as it was",)
+    before = dated(story, 1000.0, IN_TIME)
+    assert asks_less(before, dated(story, 1001.0, IN_TIME)) == taken
+    assert asks_less(before, dated(story, 999.0, IN_TIME)) == ()
+    assert asks_less(before, dated(story, None)) == (*taken, "criterion in time of main")
+    assert asks_less(dated(story, 1000.0), dated(story, 1001.0)) == (), "dates alone decide nothing"
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,7 @@ FLOORS = [
     ("measure: hours per node, must: '>= 150h', per: test", "7:69: criteria.f: 'per' has no meaning for measure 'hours per node'\nhint: it goes with passed / attempts, passed / wanted, correct / completed, value, sd / mean, fill / isolated, rows met, runs, node-hours and longest hole"),
     ("measure: passed / attempts, must: '>= 95%', per: test", "7:71: criteria.f: 'passed / attempts' cannot be told per test\nhint: per: test goes with runs, node-hours and longest hole"),
     ("measure: longest hole, must: '<= 6h', per: case", "7:65: criteria.f: 'longest hole' cannot be told per case\nhint: per: case goes with passed / attempts, passed / wanted, correct / completed, value, sd / mean, fill / isolated, rows met, runs and node-hours"),
+    ("measure: late, must: '<= 0 d'", "7:31: criteria.f: the component has no deadline\nhint: deadline: when it is to be over, such as 2026-12-01T18:00Z"),
     ("measure: mean time to interrupt, must: '>= 50%'", "7:61: criteria.f.must: '50%' is not a duration\nhint: write it with its units, such as 90s, 2h or 1h30m"),
     ("measure: delivered node-hours / available node-hours, must: '>= 100'", "7:82: criteria.f.must: '100' needs a unit, such as '100 %'"),
 ]  # fmt: skip

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from shakedown.cli.status import _look, _render
 from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.model.frozen import digest, freeze
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Component
 from shakedown.queries.status import status
@@ -118,6 +120,33 @@ def test_planned_dates_stand_on_the_first_page_and_in_the_status(new: Callable[.
     first = write_report(campaign).read_text().partition('class="signing')[0]
     assert "Planned dates" in first and re.search(r"<td>2026-11-03 09:00:00</td>.*1 h 01 min</b>", first)
     assert "<td>due</td>" in first and "<td>not yet</td><td>to come</td>" in first
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_date_that_an_amendment_moved_stands_beside_the_first_one(new: Callable[..., CampaignBuilder]) -> None:
+    parts = [Component(name, "functionality", ("hello",), deadline=BEGIN) for name in ("moved", "gone")]
+    builder = new(components=tuple(parts))
+    later = replace(
+        builder.document, components=(replace(parts[0], deadline=BEGIN + 3600), replace(parts[1], deadline=None))
+    )
+    value = {
+        "document": digest(freeze(later)),
+        "components": ["moved", "gone"],
+        "difference": ["other dates"],
+        "by": "Ada",
+    }
+    builder.add("amended", value=value, reason="the parts came late")
+    campaign = builder.save()
+    Layout(campaign).document(value["document"]).write_bytes(freeze(later))
+    one, other = status(Layout(campaign))["deadlines"]
+    assert (one["planned"], one["first"], one["moved"]) == (BEGIN + 3600, BEGIN, True)
+    assert (other["planned"], other["first"], other["state"]) == (None, BEGIN, "taken away")
+    said = _render(_look(Layout(campaign)))
+    assert "moved: to be over by 2026-11-03 11:00:00 UTC (at first 2026-11-03 10:00:00 UTC); to come" in said
+    assert "gone: at first to be over by 2026-11-03 10:00:00 UTC; an amendment took the date away" in said
+    first = write_report(campaign).read_text().partition('class="signing')[0]
+    assert '<td>2026-11-03 11:00:00<br><span class="small">at first 2026-11-03 10:00:00</span></td>' in first
+    assert '<td>no date<br><span class="small">at first 2026-11-03 10:00:00</span></td>' in first
 
 
 def test_restrictions_that_fit_are_whole_and_nothing_is_said_twice() -> None:

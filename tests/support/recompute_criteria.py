@@ -13,6 +13,7 @@ from recompute_numbers import convert, interval, outliers, same, statistic, wils
 
 if TYPE_CHECKING:
     from recompute import Case, Judge
+    from recompute_log import Run
 
 Json = dict[str, Any]
 COMPLETED = ("passed", "incorrect", "performance")
@@ -30,6 +31,7 @@ WHOLE = (
     "planned time",
     "mean time to interrupt",
     "longest hole",
+    "late",
     "drill: lost",
     "drill: hole",
 )  # no number of values is too small
@@ -356,6 +358,31 @@ def _hole(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found
     return longest, len({case.data["test"] for case in cases}), low, high, None
 
 
+def _late(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    """From the planned date to the last result and attestation, or to the last event while one is missing."""
+    name, campaign = component["name"], judge.campaign
+    said = [campaign.attested_at.get((name, procedure["name"])) for procedure in component["procedures"]]
+    runs = [
+        run
+        for run in campaign.judged
+        if run.component == name and run.mode not in ("warm-up", "filler", "set-up", "clean-up")
+    ]
+    moments = [_over(run) for run in runs] + [at for at in said if at is not None]
+    over = bool(moments) and None not in said and not _coming(judge.people[name])[0]
+    hours = max(0.0, (max(moments) if over else campaign.last) - component["deadline"]) / _unit(item)
+    return hours, 1, hours, hours if over else math.inf, None
+
+
+def _over(run: Run) -> float:
+    """When it ended by its own clock, else when that was known; of one that never began when it was first judged."""
+    if run.ended is not None:
+        return run.ended
+    if run.started is not None and run.elapsed is not None:
+        return run.started + run.elapsed
+    began = run.started is not None or run.elapsed is not None
+    return run.freed if began and run.freed is not None else run.time
+
+
 def _pieces(judge: Judge, component: Json) -> stability.Pieces | None:
     span = stability.whole_span(component, judge.campaign)
     return None if span is None else stability.clock_pieces(component, judge.campaign, span[1])
@@ -384,5 +411,6 @@ _MEASURES = {
     "hours per node": _floor,
     "mean time to interrupt": _interrupt,
     "longest hole": _hole,
+    "late": _late,
     "planned time": _planned_time,
 }

@@ -94,6 +94,7 @@ class Campaign:
     gates: list[tuple[int, str, str]] = field(default_factory=list)  # event, component, how it came out
     drilled: list[dict[str, Any]] = field(default_factory=list)  # what people said of drills: at, act, digests of files
     attested: dict[tuple[str, str], tuple[bool, int]] = field(default_factory=dict)  # met, files of evidence
+    attested_at: dict[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def judged(self) -> list[Run]:
@@ -334,6 +335,7 @@ def _retried(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
 
 def _attested(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.attested[value["component"], value["procedure"]] = (value["met"] is True, len(value.get("evidence", ())))
+    campaign.attested_at[value["component"], value["procedure"]] = event["time"]
 
 
 def _waived(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:

@@ -59,6 +59,9 @@ def asks_less(old: Json, new: Json) -> set[Any]:
         found |= {("case", name, case) for case in set(part["cases"]) - set(now["cases"])}
         fewer = len(part["procedures"]) - len(now["procedures"])
         found |= {("procedures", name, fewer)} if fewer > 0 else set()
+        late = any(item["measure"] == "late" for item in part["criteria"])
+        if late and (now["deadline"] is None or now["deadline"] > part["deadline"]):
+            found.add(("deadline", name, now["deadline"]))
         found |= _criteria_ask_less(part, now)
     for part in (part for part in old["components"] if part["name"] in parts):
         later = {mode["name"]: mode for mode in parts[part["name"]]["modes"]}

@@ -176,12 +176,17 @@ def _clock(clock: dict[str, Any]) -> str:
 
 
 def _deadline(one: dict[str, Any]) -> str:
-    """performance: to be over by 2026-12-01 18:00:00 UTC; missed, 2 h 00 min late so far."""
+    """performance: to be over by 2026-12-01 18:00:00 UTC (at first 2026-11-20 18:00:00 UTC); missed, 2 h 00 min late so far."""
     from shakedown.model.units import show_duration
     from shakedown.report.words import show_time
 
+    if one["planned"] is None:
+        return (
+            f"{one['component']}: at first to be over by {show_time(one['first'])} UTC; an amendment took the date away"
+        )
     late = f", {show_duration(one['late_s'])} late{' so far' if one['kept'] is None else ''}" if one["late_s"] else ""
-    return f"{one['component']}: to be over by {show_time(one['planned'])} UTC; {one['state']}{late}"
+    first = f" (at first {show_time(one['first'])} UTC)" if one["moved"] else ""
+    return f"{one['component']}: to be over by {show_time(one['planned'])} UTC{first}; {one['state']}{late}"
 
 
 def _nodes(nodes: dict[str, Any]) -> list[str]:

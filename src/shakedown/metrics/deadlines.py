@@ -1,45 +1,107 @@
-"""Planned dates against kept ones: when each component was to be over by the plan, and when it was. Nothing is judged by it."""
+"""Planned dates against kept ones: when each component was to be over by the plan, and when it was; and the measure ``late``.
+
+Dates alone decide nothing. A criterion that names ``late`` does, and then it decides by the date of the plan in force.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
 from msgspec import Struct
 
+from shakedown.metrics.judging.at_bound import at_bound
+from shakedown.metrics.judging.floors import unit_of
 from shakedown.metrics.judging.populations import Population, populations
+from shakedown.metrics.judging.scope import MeasureContext
+from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.wanted import UNCOUNTED
+from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Document
+from shakedown.model.units import Quantity
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Deadline(Struct, frozen=True):
     """A component with a deadline. ``planned`` and ``kept`` in seconds since 1970, None while it is not over.
 
     ``late_s``: by how many seconds it was over too late; of one that is not over, how late it is by the last event of the record.
+    ``first``: the first date that a plan of the campaign gave it. ``late_of_first_s``: the same against that date. ``planned`` is
+    None where an amendment took the date away, or the component; ``late_s`` is 0 then.
     """
 
     component: str
-    planned: float
+    planned: float | None
     kept: float | None
     late_s: float
+    first: float
+    late_of_first_s: float
 
     @property
     def state(self) -> str:
-        """kept, missed, or to come."""
+        """kept, missed, to come, or taken away."""
+        if self.planned is None:
+            return "taken away"
         if self.late_s > 0:
             return "missed"
         return "to come" if self.kept is None else "kept"
 
+    @property
+    def moved(self) -> bool:
+        """Whether an amendment moved the date, or took it away."""
+        return self.planned != self.first
+
 
 def deadlines(document: Document, record: Record) -> tuple[Deadline, ...]:
-    """Purpose: every component of the plan that has a deadline, in the order of the plan."""
-    asked = [component for component in document.components if component.deadline is not None]
-    people = populations(document, record) if asked else {}
-    return tuple(_deadline(component, people[component.name], record) for component in asked)
+    """Purpose: every component that has a deadline, in the order of the plan; then those of which amendments took it away.
+
+    The plans that were in force before are those of ``record.plans``.
+    """
+    first = first_dates(document, record)
+    parts = {component.name: component for component in document.components}
+    people = populations(document, record) if first else {}
+    found = (_deadline(name, date, parts.get(name), people.get(name), record) for name, date in first.items())
+    return tuple(sorted(found, key=lambda one: one.planned is None))
 
 
-def _deadline(component: Component, population: Population, record: Record) -> Deadline:
-    planned = component.deadline or 0.0
-    kept = _over_since(component, population, record)
-    return Deadline(component.name, planned, kept, max(0.0, (record.last if kept is None else kept) - planned))
+def first_dates(document: Document, record: Record) -> dict[str, float]:
+    """Purpose: component -> the first date that a plan gave it: by the plan in force, then those that only earlier plans had."""
+    earlier = [record.plans[digest] for digest in record.documents if digest in record.plans]
+    first: dict[str, float] = {}
+    for component in (part for plan in (*earlier, document) for part in plan.components):
+        if component.deadline is not None:
+            first.setdefault(component.name, component.deadline)
+    now = [component.name for component in document.components if component.name in first]
+    return {name: first[name] for name in (*now, *(name for name in first if name not in now))}
+
+
+def late(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
+    """By how much the component was over later than planned. While it is not over it may still become later without end."""
+    component, record = around.component, around.record
+    if component.deadline is None:
+        return Measured(None, 0, "", reason="the plan gives the component no deadline", whole=True)
+    kept = _over_since(component, around.people.get(component.name, population), record)
+    value = Quantity(_late_s(component.deadline, kept, record), "s").to(unit_of(criterion))
+    told = f"{at_bound(value, criterion, unit_of(criterion))} late: to be over by {_moment(component.deadline)}, "
+    told += "not over yet" if kept is None else f"over {_moment(kept)}"
+    return Measured(value, 1, told, value, math.inf if kept is None else value, whole=True)
+
+
+def _deadline(
+    name: str, first: float, component: Component | None, population: Population | None, record: Record
+) -> Deadline:
+    planned = component.deadline if component is not None else None
+    kept = _over_since(component, population, record) if component is not None and population is not None else None
+    late_s = 0.0 if planned is None else _late_s(planned, kept, record)
+    of_first = 0.0 if component is None else _late_s(first, kept, record)
+    return Deadline(name, planned, kept, late_s, first, of_first)
+
+
+def _late_s(planned: float, kept: float | None, record: Record) -> float:
+    return max(0.0, (record.last if kept is None else kept) - planned)
 
 
 def _over_since(component: Component, population: Population, record: Record) -> float | None:
@@ -47,10 +109,18 @@ def _over_since(component: Component, population: Population, record: Record) ->
     said = [record.attestations.get((component.name, item.name)) for item in component.procedures]
     if population.unfinished or any(row is None for row in said):
         return None
-    times = [
-        row.over or row.time
-        for row in record.current()
-        if row.component == component.name and row.mode not in UNCOUNTED
-    ]
-    times += [row.time for row in said if row is not None]
-    return max(times, default=None)
+    return max([*_results(component, record), *(row.time for row in said if row is not None)], default=None)
+
+
+def _results(component: Component, record: Record) -> Iterator[float]:
+    """When each of its runs was over; one that never began is over with its first verdict, however often it is judged again."""
+    first: dict[str, float] = {}
+    for row in record.runs:
+        if row.component == component.name and row.mode not in UNCOUNTED:
+            seen = first.setdefault(row.run, row.time)
+            if not row.superseded_by:
+                yield seen if row.over is None else row.over
+
+
+def _moment(seconds: float) -> str:
+    return f"{_EPOCH + timedelta(seconds=int(seconds)):%Y-%m-%d %H:%M:%S} UTC"

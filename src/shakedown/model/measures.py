@@ -235,6 +235,15 @@ MEASURES: tuple[Measure, ...] = (
         better="lower",
     ),
     Measure(
+        "late",
+        "by how much the component was over later than its `deadline`: a duration",
+        "shakedown.metrics.deadlines:late",
+        "deadlines.csv, the row of the component: late_s",
+        bound="hours",
+        better="lower",
+        without_cases=True,
+    ),
+    Measure(
         "efficiency",
         "how well a test scales: its speed-up over the smallest size, over that of the sizes; of several series the worst counts",
         "shakedown.metrics.judging.efficiency:efficiency",

@@ -442,7 +442,9 @@ class Component(Struct, frozen=True):
     set_up: tuple[str, ...] = ()
     clean_up: tuple[str, ...] = ()
     drills: tuple[Drill, ...] = ()
-    deadline: float | None = None  # when it is to be over, as planned, in seconds since 1970; nothing is judged by it
+    deadline: float | None = (
+        None  # when it is to be over, in seconds since 1970; only the measure ``late`` judges by it
+    )
 
     @property
     def every_case(self) -> tuple[str, ...]:

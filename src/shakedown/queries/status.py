@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import msgspec
 
 from shakedown.conductor.driver.disk_room import no_room
+from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.going_on import unknown_names
 from shakedown.engine import State, explain
 from shakedown.engine.constraints.budgets import asked_for
@@ -36,11 +38,11 @@ from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.rows import OpenRun, RunRow
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model import clocks
-from shakedown.model.errors import UsageError
+from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.events import COMPLETED, SPARED, UNDETERMINED
 from shakedown.model.layout import Layout
 from shakedown.model.near_names import near_case
-from shakedown.model.nouns import Drill
+from shakedown.model.nouns import Document, Drill
 from shakedown.model.ports import RENAMED
 from shakedown.model.retrying import NEVER_RETRIED
 from shakedown.model.shared_nodes import names_of
@@ -132,7 +134,7 @@ def status(layout: Layout, folds: Folds | None = None) -> dict[str, Any]:
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "drills": list(drills_now(state)),
-        "deadlines": _deadlines(state, folds),
+        "deadlines": _deadlines(layout, state, folds),
         "baselines": _baselines(state, folds),
         "asked": _asked(state),
         "nodes": {} if rehearsal_of(layout) else nodes_now(state),
@@ -140,15 +142,28 @@ def status(layout: Layout, folds: Folds | None = None) -> dict[str, Any]:
     }
 
 
-def _deadlines(state: State, folds: Folds) -> list[dict[str, Any]]:
-    """Planned dates against kept ones. The record is folded for them only where the plan has some."""
-    document = state.index.document
-    if not any(one.deadline is not None for one in document.components):
+def _deadlines(layout: Layout, state: State, folds: Folds) -> list[dict[str, Any]]:
+    """Planned dates against kept ones. The record is folded for them only where a plan of the campaign has some."""
+    document, plans = state.index.document, _every_plan(layout)
+    if not any(part.deadline is not None for plan in (document, *plans.values()) for part in plan.components):
         return []
-    from shakedown.metrics.deadlines import deadlines
+    from shakedown.metrics.deadlines import Deadline, deadlines
 
-    found = folds.checked(lambda record: deadlines(document, record))
-    return [msgspec.structs.asdict(one) | {"state": one.state} for one in found]
+    def found(record: Record) -> tuple[Deadline, ...]:
+        record.plans = plans
+        return deadlines(document, record)
+
+    return [msgspec.structs.asdict(one) | {"state": one.state, "moved": one.moved} for one in folds.checked(found)]
+
+
+def _every_plan(layout: Layout) -> dict[str, Document]:
+    """The plans of a campaign that was amended, by digest; those that cannot be read are left out: ``verify`` tells them."""
+    names = [path.stem for path in layout.documents.glob("*.json")]
+    documents, found = Documents(layout), dict[str, Document]()
+    for name in names if len(names) > 1 else ():
+        with suppress(RecordError):
+            found[name] = documents(name)
+    return found
 
 
 def _record_full(layout: Layout) -> str:

@@ -135,7 +135,13 @@ def _of_component(old: Component, new: Component) -> Iterator[str]:
     lost = [item.name for item in old.procedures if item.name not in {one.name for one in new.procedures}]
     if lost:
         yield f"{plural(len(lost), 'procedure')} of {old.name}"
+    if any(item.measure == "late" for item in criteria_of(old)) and _is_later(old.deadline, new.deadline):
+        yield f"the deadline of {old.name} as it was"
     yield from _of_criteria(old, new)
+
+
+def _is_later(old: float | None, new: float | None) -> bool:
+    return old is not None and (new is None or new > old)
 
 
 def _of_running(old: Component, new: Component) -> Iterator[str]:

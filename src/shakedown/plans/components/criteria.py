@@ -212,7 +212,14 @@ def _check_component(
     if measure == "attested" and not component.get("procedures"):
         at = place(node, "measure")
         problems.at(at, f"criteria.{name}: the component has no procedures", "procedures: [{name: what is attested}]")
-    if measure != "attested" and component.get("procedures") and not component.get("tests"):
+    if measure == "late" and component.get("deadline") is None:
+        at = place(node, "measure")
+        problems.at(
+            at,
+            f"criteria.{name}: the component has no deadline",
+            "deadline: when it is to be over, such as 2026-12-01T18:00Z",
+        )
+    if measure not in ("attested", "late") and component.get("procedures") and not component.get("tests"):
         at = place(node, "measure")
         problems.at(at, f"criteria.{name}: the component has no tests to measure", "attested is about its procedures")
 

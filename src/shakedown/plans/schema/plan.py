@@ -140,7 +140,7 @@ _COMPONENT = Record(
         "procedures": Key(ListOf(_PROCEDURE, "a list of procedures", 1), "what people do and attest"),
         "deadline": Key(
             Parsed("a moment such as 2026-12-01T18:00Z", _moment),
-            "when it is to be over, as planned; the report says whether that was kept, and nothing is judged by it",
+            "when it is to be over, as planned; the report says whether that was kept, and only a criterion on `late` judges by it",
         ),
         "after": Key(
             Either(scalar=_NAME, items=ListOf(_NAME, "a list of components")),

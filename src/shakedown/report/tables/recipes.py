@@ -32,7 +32,8 @@ TABLES = {
     "issues.csv": "The issue ledger, open ones first: pauses by a cause, held queues, failed and excluded nodes, rulings, waivers, "
     "changed conditions. A ruling is closed when each of its cases passed again; a ticket is what the words name.",
     "deadlines.csv": "One line a component with a deadline: when it was to be over, when it was (the last of its results and "
-    "attestations; empty while something is to come), by how many seconds too late; of one that is not over as of the last event.",
+    "attestations; empty while something is to come), by how many seconds too late; of one that is not over as of the last event. "
+    "first is the first date that a plan gave it, late_of_first_s how late it was by that one.",
     "issues-by-month.csv": "Issues opened and closed by month (UTC), counted from issues.csv.",
     "contract-rows.csv": "One line a contract row. Of a row on each run: outside counts the values beyond low or high, "
     "among values.csv with counts = yes, the row's figure, cases and mode; of others measured is its statistic of these.",

@@ -39,7 +39,9 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "criteria.csv": to_csv(_CRITERIA, _criteria(scorecard)),
         "criteria-by-case.csv": to_csv(_BY_CASE, _by_case(scorecard)),
         "scores.csv": to_csv(SCORES, score_rows(scorecard)),
-        "deadlines.csv": to_csv(("component", "planned", "kept", "late_s", "state"), _deadlines(evidence)),
+        "deadlines.csv": to_csv(
+            ("component", "planned", "kept", "late_s", "state", "first", "late_of_first_s"), _deadlines(evidence)
+        ),
         "requirements.csv": to_csv(_REQUIREMENTS, _requirements(requirements(document, record, scorecard))),
         "ladders.csv": to_csv(_LADDERS, _ladders(scorecard)),
         "scaling.csv": to_csv(SCALING, scaling_rows(evidence.scaling)),
@@ -129,7 +131,7 @@ def _by_case(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:
 
 def _deadlines(evidence: Evidence) -> Iterable[Sequence[Cell]]:
     for one in evidence.deadlines:
-        yield one.component, one.planned, one.kept, one.late_s, one.state
+        yield one.component, one.planned, one.kept, one.late_s, one.state, one.first, one.late_of_first_s
 
 
 def _requirements(every: Iterable[Requirement]) -> Iterable[Sequence[Cell]]:
