@@ -150,7 +150,7 @@ def test_what_a_test_checks_and_measures_is_told_one_by_one() -> None:
 
 OTHERWISE: dict[str, Any] = {
     "plan": "q", "about": "another text", "seed": 7, "unavailable": "restrict", "record_environment": ("OMP_NUM_THREADS",),
-    "ad_hoc": "--test a", "consent": ("amend",), "parties": (Party("site", ("Ada",)),), "limits": Limits((("a", 4),)),
+    "ad_hoc": "--test a", "issues": ("major",), "consent": ("amend",), "parties": (Party("site", ("Ada",)),), "limits": Limits((("a", 4),)),
     "system": replace(SYSTEM, budgets=()), "components": (replace(COMPONENT, duration_s=60.0),), "cases": (), "tests": (),
     "contracts": (Contract("c", rows=()),), "scores": (Score("s", "ci", ()),),
     "failures": (FailureClass("f", "memory", "it is", "", ()),), "baselines": (Baseline("before", "p-1"),),
@@ -162,6 +162,12 @@ def test_no_field_of_a_plan_changes_in_silence(name: str) -> None:
     """A new field of the document fails here until it is told, or is said to tell nothing."""
     told = differences(DOCUMENT, replace(DOCUMENT, **{name: OTHERWISE[name]}))
     assert len(told) == 1, told
+
+
+def test_the_severities_whose_open_issues_restrict_are_told() -> None:
+    before, after = replace(DOCUMENT, issues=("major", "minor")), replace(DOCUMENT, issues=())
+    told = "open issues of these severities restrict: major, minor -> nothing"
+    assert differences(before, after) == [told]
 
 
 def test_a_baseline_is_told_by_what_it_is_and_by_the_digest_of_its_values() -> None:

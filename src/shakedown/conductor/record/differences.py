@@ -46,6 +46,7 @@ _ONE_BY_ONE = (
     "limits",
     "parties",
     "consent",
+    "issues",
     "system",
     "seed",
 )
@@ -69,6 +70,8 @@ def differences(before: Document, after: Document) -> list[str]:
     lines += _named("party", before.parties, after.parties, _of_party)
     if before.consent != after.consent:
         lines.append(f"consent is asked for {_list(before.consent)} -> {_list(after.consent)}")
+    if before.issues != after.issues:
+        lines.append(f"open issues of these severities restrict: {_list(before.issues)} -> {_list(after.issues)}")
     if before.system != after.system:
         lines += [f"the system is changed: {said}" for said in _of_system(before.system, after.system)]
     lines += [f"seed {before.seed} -> {after.seed}"] if before.seed != after.seed else []
