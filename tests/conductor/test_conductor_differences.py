@@ -150,7 +150,8 @@ def test_what_a_test_checks_and_measures_is_told_one_by_one() -> None:
 
 OTHERWISE: dict[str, Any] = {
     "plan": "q", "about": "another text", "seed": 7, "unavailable": "restrict", "record_environment": ("OMP_NUM_THREADS",),
-    "ad_hoc": "--test a", "issues": ("major",), "consent": ("amend",), "parties": (Party("site", ("Ada",)),), "limits": Limits((("a", 4),)),
+    "issues": ("major",),
+    "ad_hoc": "--test a", "consent": ("amend",), "parties": (Party("site", ("Ada",)),), "limits": Limits((("a", 4),)),
     "system": replace(SYSTEM, budgets=()), "components": (replace(COMPONENT, duration_s=60.0),), "cases": (), "tests": (),
     "contracts": (Contract("c", rows=()),), "scores": (Score("s", "ci", ()),),
     "failures": (FailureClass("f", "memory", "it is", "", ()),), "baselines": (Baseline("before", "p-1"),),

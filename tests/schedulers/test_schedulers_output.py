@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
