@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from shakedown.diagnosis.exact import Margins, upper_tail
 
@@ -24,7 +24,9 @@ def strata(draw: st.DrawFn) -> Margins:
 @given(strata(), st.integers(0, 80))
 def test_one_stratum_is_fisher_s_exact_test(margins: Margins, marked: int) -> None:
     n, f, m = margins
-    assert upper_tail([margins], marked) == pytest.approx(stats.hypergeom.sf(marked - 1, n, f, m), rel=1e-9, abs=1e-290)
+    assert upper_tail([margins], marked) == pytest.approx(
+        scipy.stats.hypergeom.sf(marked - 1, n, f, m), rel=1e-9, abs=1e-290
+    )
 
 
 def test_several_strata_are_every_way_to_give_out_the_marks_counted() -> None:

@@ -7,9 +7,9 @@ import random
 
 import numpy
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from shakedown.metrics.comparing.chances import fisher, holm
 from shakedown.metrics.comparing.change_points import change_points
@@ -20,9 +20,11 @@ from shakedown.metrics.comparing.two_samples import effect_of, rounding, trimmed
 @pytest.mark.parametrize("freedom", [1.0, 1.3, 2.0, 4.7, 30.0, 300.5, 1e5])
 def test_students_tails_and_quantiles(freedom: float) -> None:
     for t in (0.001, 0.1, 1.0, 3.0, 12.0, 80.0):
-        assert both_tails(t, freedom) == pytest.approx(2 * float(stats.t.sf(t, freedom)), rel=1e-9)
+        assert both_tails(t, freedom) == pytest.approx(2 * float(scipy.stats.t.sf(t, freedom)), rel=1e-9)
     for tails in (0.5, 0.05, 0.001, 1e-6):
-        assert two_sided_quantile(tails, freedom) == pytest.approx(float(stats.t.isf(tails / 2, freedom)), rel=1e-8)
+        assert two_sided_quantile(tails, freedom) == pytest.approx(
+            float(scipy.stats.t.isf(tails / 2, freedom)), rel=1e-8
+        )
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -33,12 +35,12 @@ def test_effects_of_positive_values_are_welchs_on_logarithms(seed: int) -> None:
     before = [math.exp(noise.gauss(2, 0.05)) for _ in range(count)]
     after = [math.exp(noise.gauss(2.02, 0.1)) for _ in range(count)]
     found = effect_of(before, after, least=1e-9)
-    expected = stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False, trim=trim)
+    expected = scipy.stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False, trim=trim)
     interval = expected.confidence_interval(0.95)
     assert found is not None and found.scale == "ratio"
     assert found.chance == pytest.approx(float(expected.pvalue), rel=1e-8)
     assert (found.low, found.high) == pytest.approx((math.expm1(interval.low), math.expm1(interval.high)), rel=1e-8)
-    trimmed = [math.exp(float(stats.trim_mean(numpy.log(side), trim))) for side in (before, after)]
+    trimmed = [math.exp(float(scipy.stats.trim_mean(numpy.log(side), trim))) for side in (before, after)]
     assert [trimmed_mean(before), trimmed_mean(after)] == pytest.approx(trimmed)
     assert found.change == pytest.approx(trimmed[1] / trimmed[0] - 1)
 
@@ -49,7 +51,7 @@ def test_effects_of_other_values_are_welchs_on_the_values(seed: int) -> None:
     before = [noise.gauss(0.5, 1) for _ in range(20)]
     after = [noise.gauss(1.5, 2) for _ in range(20)]
     found = effect_of(before, after, least=1e-9)
-    expected = stats.ttest_ind(after, before, equal_var=False, trim=0.2)
+    expected = scipy.stats.ttest_ind(after, before, equal_var=False, trim=0.2)
     interval = expected.confidence_interval(0.95)
     assert found is not None and found.scale == "difference"
     assert found.chance == pytest.approx(float(expected.pvalue), rel=1e-8)
@@ -63,10 +65,12 @@ def test_sides_of_unequal_size_are_held_to_the_freedom_of_the_smaller() -> None:
     noise = random.Random(5)
     before, after = ([math.exp(noise.gauss(0, 0.05)) for _ in range(count)] for count in (3, 9))
     found = effect_of(before, after, least=1e-9)
-    own = stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False)
+    own = scipy.stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False)
     assert found is not None
     assert found.freedom == pytest.approx(min(float(own.df), 2 * (1 + 3 / 9)))
-    assert found.chance == pytest.approx(2 * float(stats.t.sf(abs(float(own.statistic)), found.freedom)), rel=1e-8)
+    assert found.chance == pytest.approx(
+        2 * float(scipy.stats.t.sf(abs(float(own.statistic)), found.freedom)), rel=1e-8
+    )
 
 
 def test_small_sides_are_called_changed_no_more_often_than_promised() -> None:
@@ -85,7 +89,7 @@ def test_a_few_slow_runs_hide_no_change() -> None:
     after = [10.5 * math.exp(noise.gauss(0, 0.02)) for _ in range(27)] + [40.0, 21.0, 19.0]
     found = effect_of(before, after)
     assert found is not None and found.chance < 1e-6
-    assert float(stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False).pvalue) > 0.01
+    assert float(scipy.stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False).pvalue) > 0.01
 
 
 def test_three_values_are_the_fewest() -> None:
@@ -123,7 +127,7 @@ def test_zeros_and_enormous_numbers_give_an_effect() -> None:
 def test_fishers_test(count: int, other: int, data: st.DataObject) -> None:
     hits, other_hits = data.draw(st.integers(0, count)), data.draw(st.integers(0, other))
     table = [[hits, count - hits], [other_hits, other - other_hits]]
-    expected = float(stats.fisher_exact(table).pvalue)
+    expected = float(scipy.stats.fisher_exact(table).pvalue)
     assert fisher(hits, count, other_hits, other) == pytest.approx(expected, rel=1e-6)
 
 

@@ -6,9 +6,9 @@ import math
 import random
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from shakedown.metrics import statistics
 
@@ -18,36 +18,36 @@ samples = st.lists(st.floats(0.1, 1e5), min_size=3, max_size=60)
 @pytest.mark.parametrize("freedom", [1, 2, 3, 7, 30, 199, 200, 201, 1000, 100_000])
 @pytest.mark.parametrize("share", [0.55, 0.9, 0.975, 0.995])
 def test_student_quantiles(freedom: int, share: float) -> None:
-    assert statistics.t_quantile(share, freedom) == pytest.approx(float(stats.t.ppf(share, freedom)), rel=1e-8)
+    assert statistics.t_quantile(share, freedom) == pytest.approx(float(scipy.stats.t.ppf(share, freedom)), rel=1e-8)
 
 
 @given(samples)
 def test_mean_sd_and_interval(values: list[float]) -> None:
     if max(values) - min(values) < 1e-6:
         return  # scipy's own sums lose their digits there
-    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
-    middle = float(stats.tmean(values))
+    half = float(scipy.stats.t.ppf(0.975, len(values) - 1) * scipy.stats.sem(values))
+    middle = float(scipy.stats.tmean(values))
     assert statistics.mean(values) == pytest.approx(middle, rel=1e-9)
-    assert statistics.sample_sd(values) == pytest.approx(float(stats.tstd(values)), rel=1e-6, abs=1e-9)
+    assert statistics.sample_sd(values) == pytest.approx(float(scipy.stats.tstd(values)), rel=1e-6, abs=1e-9)
     assert statistics.mean_interval(values) == pytest.approx((middle - half, middle + half), rel=1e-6, abs=1e-6)
 
 
 @given(samples, st.sampled_from(statistics.QUANTILES))
 def test_quantiles_are_type_seven(values: list[float], word: str) -> None:
-    expected = float(stats.mstats.mquantiles(values, int(word[1:]) / 100, alphap=1, betap=1)[0])
+    expected = float(scipy.stats.mstats.mquantiles(values, int(word[1:]) / 100, alphap=1, betap=1)[0])
     assert statistics.take(word, values) == pytest.approx(expected, rel=1e-9)
 
 
 @given(st.integers(0, 400), st.integers(1, 400))
 def test_shares_by_wilson(hits: int, count: int) -> None:
     hits = min(hits, count)
-    expected = stats.binomtest(hits, count).proportion_ci(method="wilson")
+    expected = scipy.stats.binomtest(hits, count).proportion_ci(method="wilson")
     assert statistics.share_interval(hits, count) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 @given(samples)
 def test_modified_z_scores(values: list[float]) -> None:
-    deviation = float(stats.median_abs_deviation(values))
+    deviation = float(scipy.stats.median_abs_deviation(values))
     if deviation > 1e-6 * max(values):
         middle = statistics.median(values)
         expected = [0.6744897501960817 * (value - middle) / deviation for value in values]
@@ -60,8 +60,8 @@ def test_median_interval_covers_at_least_what_it_says_and_no_narrower_one_would(
     low, high = statistics.median_interval([float(n) for n in range(1, count + 1)]) or (0.0, 0.0)
     rank = int(low)
     assert high == count + 1 - rank  # as far from above as from below
-    missed = 2 * float(stats.binom.cdf(rank - 1, count, 0.5))
-    narrower = 2 * float(stats.binom.cdf(rank, count, 0.5))
+    missed = 2 * float(scipy.stats.binom.cdf(rank - 1, count, 0.5))
+    narrower = 2 * float(scipy.stats.binom.cdf(rank, count, 0.5))
     assert missed <= 0.0501 < narrower + 0.001
 
 
@@ -76,7 +76,7 @@ def test_five_values_are_too_few_for_a_median_interval() -> None:
 def test_wilson_covers_about_what_it_promises(share: float, count: int) -> None:
     """Summed over every outcome there is; near 1 a single share may be covered less, on average it is not."""
     inside = [
-        stats.binom.pmf(hits, count, share)
+        scipy.stats.binom.pmf(hits, count, share)
         for hits in range(count + 1)
         if (around := statistics.share_interval(hits, count)) and around[0] <= share <= around[1]
     ]
@@ -88,7 +88,7 @@ def test_wilson_covers_what_it_promises_on_average() -> None:
     for _ in range(400):
         share = chance.uniform(0.8, 1.0)
         found += math.fsum(
-            float(stats.binom.pmf(hits, count, share))
+            float(scipy.stats.binom.pmf(hits, count, share))
             for hits in range(60, count + 1)
             if (around := statistics.share_interval(hits, count)) and around[0] <= share <= around[1]
         )
@@ -135,6 +135,6 @@ def test_a_doubled_run_time_is_told_apart() -> None:
 def test_the_interval_of_a_count_is_garwoods(count: int) -> None:
     """From chi-square: half its 2.5 % quantile with 2n, and half its 97.5 % quantile with 2n + 2 degrees of freedom."""
     low, high = statistics.count_interval(count)
-    assert low == pytest.approx(stats.chi2.ppf(0.025, 2 * count) / 2 if count else 0.0, rel=1e-5)
-    assert high == pytest.approx(stats.chi2.ppf(0.975, 2 * count + 2) / 2, rel=1e-5)
+    assert low == pytest.approx(scipy.stats.chi2.ppf(0.025, 2 * count) / 2 if count else 0.0, rel=1e-5)
+    assert high == pytest.approx(scipy.stats.chi2.ppf(0.975, 2 * count + 2) / 2, rel=1e-5)
     assert statistics.no_more_than() == pytest.approx(-math.log(0.05))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
 
 BEGIN = 1_793_700_000.0  # of the builder's clock
-needs_weasyprint = pytest.mark.skipif(bool(pdf.trouble()), reason=pdf.trouble())
+needs_weasyprint = pytest.mark.skipif("pdf.trouble()", reason="WeasyPrint or a library of it is missing")
 
 
 def words_of(data: bytes) -> list[str]:

@@ -24,7 +24,7 @@ from shakedown.report.writing import make_report
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
 
-needs_weasyprint = pytest.mark.skipif(bool(pdf.trouble()), reason=pdf.trouble())
+needs_weasyprint = pytest.mark.skipif("pdf.trouble()", reason="WeasyPrint or a library of it is missing")
 
 
 def words_of(data: bytes) -> list[str]:

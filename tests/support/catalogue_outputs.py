@@ -37,7 +37,7 @@ def rows(figures: dict[str, Any]) -> Numbers:
     return found
 
 
-EXPECTED = yaml.safe_load((OUTPUTS / "expected.yaml").read_text())
+EXPECTED = yaml.load((OUTPUTS / "expected.yaml").read_bytes(), yaml.CSafeLoader)
 NAMES = [f"{one['test']}-{number}" for number, one in enumerate(EXPECTED)]
 
 

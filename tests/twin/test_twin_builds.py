@@ -6,8 +6,8 @@ from statistics import fmean, stdev
 
 import msgspec
 import pytest
+import scipy
 from machine_simulated import Rig, taking
-from scipy import stats
 from stability_plan import case
 
 from shakedown.model.nouns import Build
@@ -58,7 +58,7 @@ def test_times_have_their_mean_and_spread_and_a_share_fails() -> None:
     done = [end - begin for begin, end in spans(said, "done")]
     assert (fmean(done), stdev(done)) == pytest.approx((1000.0, 50.0), rel=0.1)
     failed = sum(report.state == "failed" for _, report in said)
-    assert stats.binomtest(failed, 1500, 0.2).pvalue > 0.001
+    assert scipy.stats.binomtest(failed, 1500, 0.2).pvalue > 0.001
     assert all(report.message for _, report in said if report.state == "failed")
 
 

@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from machine_simulated import DAY, HOUR, Rig, plan_of, taking
-from scipy import stats
 from stability_plan import BUDGET, case, machine
 
 from shakedown.model.ports import Wanted
@@ -37,10 +37,10 @@ def failures(seed: int, nodes: int = 100, mtbf_s: float = 100 * DAY, days: float
 def test_as_many_nodes_fail_as_poisson_says() -> None:
     """100 nodes of 100 days for 20 days: 20 on average; 60 machines, by the dispersion test and by their sum."""
     counts = [failures(seed) for seed in range(60)]
-    assert stats.poisson(60 * 20).cdf(sum(counts)) == pytest.approx(0.5, abs=0.499)
+    assert scipy.stats.poisson(60 * 20).cdf(sum(counts)) == pytest.approx(0.5, abs=0.499)
     mean = sum(counts) / len(counts)
     dispersion = sum((count - mean) ** 2 for count in counts) / mean
-    assert 0.001 < stats.chi2(len(counts) - 1).cdf(dispersion) < 0.999
+    assert 0.001 < scipy.stats.chi2(len(counts) - 1).cdf(dispersion) < 0.999
 
 
 def test_a_node_that_is_down_does_not_fail() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+import scipy
 from machine_simulated import DAY, HOUR, Rig, rehearse, taking
-from scipy import stats
 from stability_plan import case, small_stability
 
 from shakedown.model.scenario import Builds, Harness, Hole
@@ -53,7 +53,7 @@ def test_a_forgotten_submission_sits_until_a_person_notices_to_the_second() -> N
         rig.order(f"j{number}")
     rig.until(10)
     late = [n for n in range(300) if rig.job(f"j{n}").delayed]
-    assert stats.binomtest(len(late), 300, 0.3).pvalue > 0.001
+    assert scipy.stats.binomtest(len(late), 300, 0.3).pvalue > 0.001
     assert {rig.report(f"j{n}").message for n in late} == {"JobHeldAdmin"}
     rig.until(10 * DAY)
     assert [rig.span(f"j{n}")[0] for n in late] == pytest.approx([n * 200.0 + 72 * HOUR for n in late])

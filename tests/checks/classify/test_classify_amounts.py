@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import pytest
+from known_failures import KNOWN
 
 from shakedown.checks.classify import reading
 from shakedown.checks.classify.catalogue import Classifier
@@ -17,7 +18,6 @@ from shakedown.model.failures import FailureClass, FailureLine
 from shakedown.plans.failures import shipped_failures
 from shakedown.queries.failures import try_text
 
-KNOWN = Classifier(shipped_failures())
 CAUSE = "write: No space left on device\n"
 WORDS = (
     "alpha",

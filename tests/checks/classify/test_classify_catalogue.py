@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from known_failures import CLASSES, KNOWN
 
-from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.lines import clean, lines_and_shapes
 from shakedown.checks.classify.needed import bare, needed
 from shakedown.checks.classify.reading import Scan
 from shakedown.model.failures import FAMILIES, FailureClass
-from shakedown.plans.failures import shipped_failures
 
-CLASSES = shipped_failures()
-KNOWN = Classifier(CLASSES)
 EXAMPLES = [(one.name, line) for one in CLASSES for line in one.examples]
 TEXTS = [(one.name, text.replace("...", " 7 ")) for one in CLASSES for group in one.lines for text in group.texts]
 ISSUE = {

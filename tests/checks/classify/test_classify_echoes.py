@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from known_failures import KNOWN
 
-from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.ending import weigh
 from shakedown.checks.classify.reading import Scan
 from shakedown.model.failures import Failure
-from shakedown.plans.failures import shipped_failures
 
-KNOWN = Classifier(shipped_failures())
 ECHOES = [
     "[n001:2:0:2] ucp_ep.c:1494 UCX  ERROR ep 0x7f: error 'Connection reset by remote peer' on rc_mlx5",
     "[1699.1] [n001:2:0] tcp_ep.c:1201 UCX  ERROR tcp_ep 0x55: recv(fd=33) failed: Connection reset by peer",

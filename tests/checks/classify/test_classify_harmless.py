@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from known_failures import KNOWN
 
-from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.reading import Scan
-from shakedown.plans.failures import shipped_failures
 
-KNOWN = Classifier(shipped_failures())
 LINES = Path(__file__).parent / "lines"
 
 HARMLESS = """\

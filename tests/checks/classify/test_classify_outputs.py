@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from known_failures import KNOWN
 
-from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.reading import Scan, scan_parts
 from shakedown.model.failures import Failure
-from shakedown.plans.failures import shipped_failures
 
-KNOWN = Classifier(shipped_failures())
 OUTPUTS = Path(__file__).parent / "outputs"
 
 

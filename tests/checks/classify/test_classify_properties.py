@@ -7,17 +7,15 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from known_failures import CLASSES, KNOWN
 
 from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.likeness import LONGEST, likeness
 from shakedown.checks.classify.lines import MATCHED, SHOWN, clean, shown
 from shakedown.checks.classify.reading import MOST_LOOKS, Scan, scan_parts
 from shakedown.model.failures import FailureClass, FailureLine
-from shakedown.plans.failures import shipped_failures
 from shakedown.queries.failures import text_of
 
-CLASSES = shipped_failures()
-KNOWN = Classifier(CLASSES)
 EXAMPLES = [(one.name, line) for one in CLASSES for line in one.examples]
 PIECES = [group.texts[0].replace("...", " ") for one in CLASSES for group in one.lines if group.texts]
 LIMIT_S = 60.0  # far more than any of this takes; without bounds it would be hours

@@ -6,9 +6,9 @@ import math
 import random
 
 import pytest
+import scipy
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.special import lambertw
 
 from shakedown.model.errors import UsageError
 from shakedown.twin.models.checkpoint import (
@@ -80,7 +80,7 @@ def test_the_optimum_is_where_played_failures_waste_least() -> None:
 def test_the_optimum_is_the_closed_one(delta: float, mtbf: float) -> None:
     """The root of (1 - x) exp(x + d) = 1 by Lambert's W, where that keeps its digits."""
     assume(1e-6 < delta / mtbf < 500)
-    closed = mtbf * (1 + float(lambertw(-math.exp(-1 - delta / mtbf)).real))
+    closed = mtbf * (1 + float(scipy.special.lambertw(-math.exp(-1 - delta / mtbf)).real))
     assert best_s(delta, mtbf) == pytest.approx(closed, rel=1e-4)
 
 
