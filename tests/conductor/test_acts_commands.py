@@ -201,6 +201,23 @@ def test_what_names_no_act_is_refused(site: Path) -> None:
             "--because",
             "x",
         ): "error: --by: 'A\u0501a' has letters of two alphabets",
+        **{
+            (
+                *command,
+                "--by",
+                "\u0410\u0501\u0430",
+                "--because",
+                "x",
+            ): "error: --by: '\u0410\u0501\u0430' looks like Ada"
+            for command in (
+                ("agree", acts["waive"]),
+                ("withdraw", acts["waive"]),
+                ("change",),
+                ("cap", "ok", "1"),
+                ("cancel", "--all"),
+                ("fingerprint", "p-1"),
+            )
+        },
         ("agree", acts["waive"], "--by", "Ada", "--because", "\u200b"): "error: --because shows nothing\n",
         (
             "waive",

@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from shakedown.conductor.commands.fingerprints import fingerprint_event
 from shakedown.events.reader import read_events
 from shakedown.machine.fingerprint_here import Answers
@@ -53,6 +55,28 @@ def test_words_that_would_be_kept_nowhere_are_refused(site: Path, people: Run) -
     )
     done = people(site, "fingerprint", "p-1", "--by", "A" * 101)
     assert (done.returncode, done.stderr) == (2, "error: --by is 101 characters long; at most 100 are kept\n")
+
+
+@pytest.mark.parametrize("command", [("fingerprint", "p-1"), ("cancel", "--all", "--campaign", "p-1")])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--by", "An\u200bna", "--because", "x"), "--by: it has an invisible character (U+200B)"),
+        (("--by", "Ann\u0430", "--because", "x"), "--by: 'Ann\u0430' has letters of two alphabets"),
+        (("--by", " ", "--because", "x"), "--by is empty"),
+        (("--because", "\u2800"), "--because shows nothing"),
+        (("--because", " "), "--because is empty"),
+        (("--because", "x" * 2001), "--because is 2001 characters long; at most 2000 are kept"),
+    ],
+)
+def test_words_that_a_conductor_would_refuse_are_refused_at_once(
+    site: Path, people: Run, command: tuple[str, ...], words: tuple[str, ...], said: str
+) -> None:
+    before = (site / "campaigns/p-1/log").stat().st_mtime_ns
+    done = people(site, *command, *words)
+    assert done.returncode == 2 and done.stderr.startswith(f"error: {said}"), done.stderr
+    assert not list((site / "campaigns/p-1/inbox").glob("*")), "nothing was asked of a conductor"
+    assert (site / "campaigns/p-1/log").stat().st_mtime_ns == before
 
 
 def test_a_site_that_is_not_there_is_said(site: Path, people: Run) -> None:

@@ -27,11 +27,11 @@ def command(campaign: str | None, who: str, because: str, site: str | None, as_j
                 "--by and --because are kept in the record of a campaign", hint="name one: fingerprint CAMPAIGN"
             )
         return _here(as_json)
-    from shakedown.cli.steer.requests import LONGEST_NAME, LONGEST_REASON, find_started, kept_whole, record_wishes
+    from shakedown.cli.steer.requests import find_started, kept_if_said, record_wishes
     from shakedown.conductor.commands.fingerprints import answer_now
 
-    kept_whole("--by", who, LONGEST_NAME), kept_whole("--because", because, LONGEST_REASON)
-    layout, state = find_started(site, campaign, "take a fingerprint for")
+    who, because = kept_if_said("--by", who), kept_if_said("--because", because)
+    layout, state = find_started(site, campaign, "take a fingerprint for", who)
     data = record_wishes(layout, "fingerprint", [{"by": who}], because, {"fingerprint": answer_now(layout)})
     if not data["recorded"]:
         emit(data, as_json, lambda: printable(data["said"]))

@@ -34,7 +34,7 @@ def command(names: tuple[str, ...], who: str, because: str, key: str | None, sit
     from shakedown.queries.status import look_at_runs
 
     campaign, numbers = acts_named(names, "agree [CAMPAIGN] ACT... --by WHO --because WHY")
-    layout, _ = find_started(site, campaign, "agree to")
+    layout, _ = find_started(site, campaign, "agree to", who)
     record = look_at_runs(layout)
     pairs = [(act.number, act.digest) for act in find_acts(record, numbers)]
     parties = consent_of(layout, record).parties

@@ -30,7 +30,7 @@ def command(
 ) -> int:
     """Put a changed PLAN into force: results so far stay, a new epoch opens, the difference is recorded."""
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.cli.steer.requests import record_wishes
+    from shakedown.cli.steer.requests import record_wishes, refuse_alike
     from shakedown.cli.unavailable import started
     from shakedown.conductor.commands.amend import keep_document
     from shakedown.conductor.record.baselines import past_of
@@ -43,7 +43,9 @@ def command(
     layout = Layout(find_whole_campaign(root, campaign))
     found = find_site(root)
     document = started(read_plan(found, plan, this_system, past=past_of(found)), unavailable)
-    digest, difference = keep_document(layout, look(layout), document)
+    state = look(layout)
+    refuse_alike(state, who)
+    digest, difference = keep_document(layout, state, document)
     if not difference:
         emit({"difference": []}, as_json, lambda: "nothing differs from the plan in force; nothing to amend")
         return 0

@@ -37,7 +37,7 @@ def command(
     from shakedown.events.evidence import keep_evidence
 
     campaign, (component, procedure) = campaign_of(names, 2, "attest [CAMPAIGN] COMPONENT PROCEDURE ...")
-    layout, state = find_started(site, campaign, "attest")
+    layout, state = find_started(site, campaign, "attest", who)
     wanted = _find(state.index.document, component, procedure)
     if met:
         enough_evidence(procedure, wanted.evidence, files)

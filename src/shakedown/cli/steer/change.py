@@ -23,7 +23,7 @@ def command(campaign: str | None, who: str, because: str, site: str | None, as_j
     """Declare a change of the machine or its surroundings: it opens a new epoch, earlier results keep theirs."""
     from shakedown.cli.steer.requests import find_started, record_wishes
 
-    layout, state = find_started(site, campaign, "change")
+    layout, state = find_started(site, campaign, "change", who)
     data = record_wishes(layout, "change", [{"by": who}], because)
     opened = f"epoch {state.epoch + 1} begins; " if data["recorded"] else ""
     lines = [opened + data["said"], *_how_to_run_again(state)]

@@ -41,7 +41,7 @@ def command(
 
     campaign, (component, name) = campaign_of(names, 2, "drill [CAMPAIGN] COMPONENT DRILL ...")
     moment = read_moment("--at", at)
-    layout, state = find_started(site, campaign, "drill")
+    layout, state = find_started(site, campaign, "drill", who)
     _, wanted = drill_of(state.index.document, component, name)
     if not begun:
         enough_evidence(f"drill {name}", wanted.evidence, files)

@@ -26,7 +26,7 @@ def give(
     from shakedown.cli.steer.requests import find_started, record_wishes
     from shakedown.conductor.commands.overrides import check_all
 
-    layout, state = find_started(site, campaign, what)
+    layout, state = find_started(site, campaign, what, who)
     ended = state.phase == CampaignPhase.ENDED
     check_all(state, max(state.time, time.time()), what, values, because)
     said = [{name: found for name, found in value.items() if found is not None} | {"by": who} for value in values]

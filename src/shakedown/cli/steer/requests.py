@@ -78,6 +78,11 @@ def kept_words(option: str, value: str | None) -> str:
     return kept_whole(option, value.strip(), LONGEST_NAME if option == "--by" else LONGEST_REASON)
 
 
+def kept_if_said(option: str, value: str) -> str:
+    """Purpose: what an option that may be left out says; "" where it does. Errors: as of ``kept_words`` where it is given."""
+    return kept_words(option, value) if value else ""
+
+
 def kept_whole(option: str, text: str, most: int) -> str:
     """Purpose: the text, if the record keeps all of it. Errors: UsageError where it is longer than that."""
     if len(text) > most:
@@ -85,15 +90,28 @@ def kept_whole(option: str, text: str, most: int) -> str:
     return text
 
 
-def find_started(site: str | None, campaign: str | None, what: str) -> tuple[Layout, State]:
-    """Purpose: a campaign that has started, and its state. ``what``: what else there would be nothing to do, in words."""
+def find_started(site: str | None, campaign: str | None, what: str, by: str = "") -> tuple[Layout, State]:
+    """Purpose: a campaign that has started, and its state. ``what``: what else there would be nothing to do, in words. ``by``: who
+    says so.
+
+    Errors: UsageError where it has not started, or where that name looks like another one that its plan gives.
+    """
     from shakedown.cli.record import find_whole_campaign
 
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     state = _once_begun(layout)
     if state.plan is None:
         raise UsageError(f"{layout.root.name} has not started; there is nothing to {what}")
+    refuse_alike(state, by)
     return layout, state
+
+
+def refuse_alike(state: State, by: str) -> None:
+    """Purpose: say at once what a conductor would say later of a name. Errors: UsageError where it looks like one of the plan's."""
+    from shakedown.conductor.driver.heard_words import people_of
+
+    if by and (why := wrong_name(by, people_of(state))):
+        raise UsageError(f"--by: {why}")
 
 
 def _once_begun(layout: Layout) -> State:

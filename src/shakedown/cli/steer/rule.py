@@ -31,7 +31,7 @@ def command(
     """Say whose failure RUNs were. Verdicts stay as they are. Rates are shown before and after rulings; the last ruling counts."""
     from shakedown.cli.steer.requests import find_started, record_wishes
 
-    layout, _ = find_started(site, campaign, "rule on")
+    layout, _ = find_started(site, campaign, "rule on", who)
     wanted = list(dict.fromkeys(runs))
     _check(layout, wanted, party)
     data = record_wishes(layout, "rule", [{"run": run, "as": party, "by": who} for run in wanted], because)

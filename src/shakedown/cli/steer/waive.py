@@ -74,7 +74,7 @@ def command(
         hint = "say what the acceptance is restricted by" + (", or leave it out" if what == "conditions" else "")
         raise UsageError("--restriction shows nothing, or says that there is none", hint=hint)
     kept_whole("--restriction", restriction.strip(), LONGEST_RESTRICTION)
-    layout, state = find_started(site, campaign, "waive")
+    layout, state = find_started(site, campaign, "waive", who)
     if what == "conditions":
         why = why_not_waive_conditions(changes_in(read_events(layout.log)), name)
     elif what == "issue":

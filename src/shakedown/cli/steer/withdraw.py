@@ -26,7 +26,7 @@ def command(names: tuple[str, ...], who: str, because: str, site: str | None, as
     from shakedown.queries.status import look_at_runs
 
     campaign, numbers = acts_named(names, "withdraw [CAMPAIGN] ACT... --by WHO --because WHY")
-    layout, _ = find_started(site, campaign, "withdraw from")
+    layout, _ = find_started(site, campaign, "withdraw from", who)
     record = look_at_runs(layout)
     acts = find_acts(record, numbers, CAN_BE_WITHDRAWN)
     gone = next((act for act in acts if act.number in record.withdrawn), None)

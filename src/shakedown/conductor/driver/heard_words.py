@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shakedown.conductor.driver.conductor import Conductor
+from shakedown.engine.state.state import State
 from shakedown.model.ports import Command
 from shakedown.model.said_words import wrong_said
 
@@ -11,7 +12,11 @@ def unfit_words(conductor: Conductor, command: Command) -> str:
     """Purpose: why a command is refused for its words: a name that looks like another one, a reason or a restriction that shows
     or says nothing; "" where they are well. Names are held against those of the plan in force.
     """
-    plan = conductor.state.plan
-    people = [person for party in plan.document.parties for person in party.people] if plan is not None else []
     by, restriction = (str(command.value.get(key) or "") for key in ("by", "restriction"))
-    return wrong_said(by, command.reason, restriction, people)
+    return wrong_said(by, command.reason, restriction, people_of(conductor.state))
+
+
+def people_of(state: State) -> list[str]:
+    """Purpose: the people whom the plan in force names; none where no plan is known yet."""
+    plan = state.plan
+    return [person for party in plan.document.parties for person in party.people] if plan is not None else []
