@@ -28,7 +28,7 @@ from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 from shakedown.queries import failures, folds, nodes
 from shakedown.queries.folds import Folds
-from shakedown.queries.status import live_runs, status
+from shakedown.queries.status import live_runs, status, why
 
 __all__ = ["finished"]
 FIXTURE = Path(__file__).parent.parent / "events/fixtures/v1"
@@ -124,6 +124,18 @@ def test_nothing_is_folded_twice_that_is_kept(campaign: Layout, monkeypatch: pyt
     for place, name in ((folds, "fold_one"), (Record, "add"), (nodes, "examine_nodes")):
         monkeypatch.setattr(place, name, lambda *_words, **_more: pytest.fail("it is folded again"))
     assert answers(campaign, Folds(campaign, Looks(campaign, later), worth=1)) == first
+
+
+@pytest.mark.parametrize("subject", ["r000001", "case"])
+def test_why_folds_nothing_that_is_kept_and_says_the_same(
+    campaign: Layout, monkeypatch: pytest.MonkeyPatch, subject: str
+) -> None:
+    subject = Folds(campaign).whole_record().runs[0].case if subject == "case" else subject
+    plain = why(campaign, subject)
+    assert why(campaign, subject, Folds(campaign, Looks(campaign, later), worth=1)) == plain
+    for place, name in ((folds, "fold_one"), (Record, "add")):
+        monkeypatch.setattr(place, name, lambda *_words, **_more: pytest.fail("it is folded again"))
+    assert why(campaign, subject, Folds(campaign, Looks(campaign, later), worth=1)) == plain
 
 
 @pytest.mark.parametrize("name", ["record", "state", "nodes", "looks"])

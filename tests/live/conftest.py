@@ -19,6 +19,12 @@ from shakedown.store.index import Index, sqlite_url
 __all__ = ["finished", "people", "site"]
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is remembered of the records here is nobody else's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @dataclass(frozen=True)
 class Answer:
     """What came back. ``headers`` by their names in small letters."""

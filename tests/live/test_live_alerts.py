@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 from stories import SHAKEDOWN
 
+from shakedown.events.looks import Looks
 from shakedown.live.alerts import watchman as watching
 from shakedown.live.alerts.kinds import KINDS, USUAL
 from shakedown.live.alerts.news import News, lines_of, news_of, title_of
 from shakedown.live.alerts.targets import Command, Mail, _shaped
 from shakedown.live.alerts.watchman import Watchman
 from shakedown.model.events import Event
+from shakedown.model.layout import Layout
 
 
 class Phone:
@@ -163,6 +165,19 @@ def test_a_record_that_was_changed_and_a_campaign_that_is_gone_are_told(
     shutil.rmtree(site / "campaigns/moved-1")
     watch(["damage"]).run(once=True)
     assert phone.texts[2:] == ["damage: its directory is not there any more"]
+
+
+def test_a_record_that_was_found_whole_is_not_read_again_at_each_look(
+    site: Path, watch: Callable[..., Watchman], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Path | None] = []
+
+    def looked(layout: Layout, looks: Looks | None = None) -> None:
+        given.append(looks.shelf.folder if looks is not None else None)
+
+    monkeypatch.setattr(watching, "damage_of", looked)
+    watch(["damage"]).run(once=True)
+    assert given == [Looks(Layout(site / "campaigns/p-1")).shelf.folder]
 
 
 def test_a_campaign_of_another_name_is_no_news(site: Path, watch: Callable[..., Watchman], phone: Phone) -> None:

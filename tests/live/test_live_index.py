@@ -12,7 +12,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from shakedown.events.chain import damage_of
+from shakedown.events.looks import Looks
 from shakedown.events.reader import read_events
+from shakedown.events.seal_check import Damage
+from shakedown.live import indexing
 from shakedown.live.indexing import Indexer
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.errors import UsageError
@@ -170,6 +174,23 @@ def test_damage_that_comes_later_is_found_in_turn_and_goes_again(site: Path, ind
     log.write_bytes(text)
     assert sorted(name for _ in range(2) for name in follower.refresh()) == ["p-2"]
     assert set(index.damages().values()) == {""}
+
+
+def test_what_was_found_whole_is_remembered_when_records_are_looked_at_in_turn(
+    site: Path, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Path | None] = []
+
+    def looked(layout: Layout, looks: Looks | None = None) -> Damage | None:
+        assert layout.root == site / "campaigns/p-1"
+        given.append(looks.shelf.folder if looks is not None else None)
+        return damage_of(layout, looks)
+
+    monkeypatch.setattr(indexing, "damage_of", looked)
+    follower = Indexer(site, index)
+    follower.refresh()
+    follower.refresh()
+    assert len(given) >= 2 and set(given) == {Looks(Layout(site / "campaigns/p-1")).shelf.folder}
 
 
 def test_two_servers_of_one_file_are_refused(tmp_path: Path) -> None:

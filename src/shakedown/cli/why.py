@@ -18,7 +18,7 @@ from shakedown.model.errors import UsageError
 @json_option
 def command(subject: str, campaign: str | None, site: str | None, as_json: bool) -> int:
     """Why a run or a case waits, failed, or was judged as it was; why a component, criterion or drill stands as it does."""
-    from shakedown.cli.record import find_campaign
+    from shakedown.cli.record import find_campaign, folds_of, tell_trouble
     from shakedown.model.layout import Layout
     from shakedown.queries.status import why
 
@@ -27,16 +27,17 @@ def command(subject: str, campaign: str | None, site: str | None, as_json: bool)
         home = find_campaign(root, campaign)
     except UsageError as error:
         home, subject = _other_order(root, subject, campaign, error)
-    layout = Layout(home)
+    layout, folds = Layout(home), folds_of(home)
     try:
-        answer = why(layout, subject)
+        answer = why(layout, subject, folds)
     except UsageError:
         from shakedown.queries.why_components import why_component
 
-        other = why_component(layout, subject)
+        other = why_component(layout, subject, folds)
         if other is None:
             raise
         answer = other
+    tell_trouble(folds)
     emit(answer, as_json, lambda: fitted(printable("\n".join([f"{answer.kind} {answer.subject}", *answer.lines]))))
     return 0
 

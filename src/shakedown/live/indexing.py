@@ -16,6 +16,7 @@ from typing import Any
 from shakedown.events.campaigns import CAMPAIGNS, REHEARSALS, campaigns_in, read_document
 from shakedown.events.chain import damage_of
 from shakedown.events.follower import Follower
+from shakedown.events.looks import Looks
 from shakedown.events.segments import Position
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.rows import OpenRun, RunRow
@@ -90,7 +91,8 @@ class Indexer:
             return []
         self._turn += 1
         name = names[self._turn % len(names)]
-        found = damage_of(Layout(self.paths[name]))
+        layout = Layout(self.paths[name])
+        found = damage_of(layout, Looks(layout))
         why = str(found) if found is not None else ""
         known = self._followed.get(name)
         if why == self._damages.get(name, ""):
@@ -157,7 +159,7 @@ class Indexer:
         if one.looked and now - one.looked < LOOK_FOR_DAMAGE_S and not one.damage and one.record.ended is None:
             return
         one.looked = now
-        damage = damage_of(one.layout)
+        damage = damage_of(one.layout, Looks(one.layout))
         one.damage = str(damage) if damage is not None else ""
 
     # ---- rows of the record into rows of the index

@@ -405,9 +405,10 @@ class Answer:
     lines: list[str]
 
 
-def why(layout: Layout, subject: str) -> Answer:
+def why(layout: Layout, subject: str, folds: Folds | None = None) -> Answer:
     """Purpose: explain a run (``r000012``) or a case, from its state, its verdicts and their reasons."""
-    (state, refused), record = Folds(layout).state(), look_at_runs(layout)
+    folds = folds or Folds(layout)
+    (state, refused), record = folds.state(), folds.whole_record()
     told = [f"log/snapshots/{name} is not what the log leads to: this is folded from the log" for name in refused]
     alone = is_left_alone(layout, state)
     rows = [row for row in record.runs if row.run == subject]

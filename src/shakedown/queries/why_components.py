@@ -5,13 +5,14 @@ from __future__ import annotations
 from shakedown.engine import State
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.model.layout import Layout
+from shakedown.queries.folds import Folds
 from shakedown.queries.status import Answer, drills_now, look
 from shakedown.report.reading import read_campaign, scorecard_of
 
 
-def why_component(layout: Layout, subject: str) -> Answer | None:
+def why_component(layout: Layout, subject: str, folds: Folds | None = None) -> Answer | None:
     """Purpose: the answer where ``subject`` names a component, a criterion or a drill; None where it names none of these."""
-    state = look(layout)
+    state = look(layout, folds)
     if state.plan is None:
         return None
     scores = scorecard_of(read_campaign(layout.root)).components

@@ -25,17 +25,17 @@ def command(names: tuple[str, ...], who: str, because: str, key: str | None, sit
     An act is one-sided until every party that the plan names has agreed to it. One agrees to all that the act says: its digest is
     kept, and --sign signs it. A party to which the plan gives keys can agree only with a signature.
     """
+    from shakedown.cli.record import folds_of
     from shakedown.cli.steer.requests import find_started, record_wishes
     from shakedown.conductor.commands.agreeing import find_acts, why_not_agree
     from shakedown.conductor.record.settling import consent_of
     from shakedown.events.agreements import MOST_ACTS, agreed_text, sign_agreement, who_signed
     from shakedown.events.signatures import moment
     from shakedown.metrics.judging.consent import Signed
-    from shakedown.queries.status import look_at_runs
 
     campaign, numbers = acts_named(names, "agree [CAMPAIGN] ACT... --by WHO --because WHY")
     layout, _ = find_started(site, campaign, "agree to", who)
-    record = look_at_runs(layout)
+    record = folds_of(layout.root).whole_record()
     pairs = [(act.number, act.digest) for act in find_acts(record, numbers)]
     parties = consent_of(layout, record).parties
     values: list[dict[str, Any]] = []

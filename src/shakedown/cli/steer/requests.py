@@ -116,11 +116,13 @@ def refuse_alike(state: State, by: str) -> None:
 
 def _once_begun(layout: Layout) -> State:
     """The state; where a conductor is about to begin the campaign, once it has, or after ``BEGINNING_S``."""
+    from shakedown.cli.record import folds_of
     from shakedown.events.lease import holder
     from shakedown.queries.status import look
 
     until = time.monotonic() + BEGINNING_S
-    while (state := look(layout)).plan is None and time.monotonic() < until:
+    folds = folds_of(layout.root)
+    while (state := look(layout, folds)).plan is None and time.monotonic() < until:
         held = holder(layout)
         if held is None or held.gone:
             break

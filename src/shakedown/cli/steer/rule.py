@@ -42,9 +42,9 @@ def command(
 
 def _check(layout: Layout, runs: list[str], party: str) -> None:
     """Every run must have a verdict, and a ruling where one is taken back. Errors: UsageError; then nothing is recorded."""
-    from shakedown.queries.status import look_at_runs
+    from shakedown.cli.record import folds_of
 
-    record = look_at_runs(layout)
+    record = folds_of(layout.root).whole_record()
     for run in runs:
         row = record.row_of(run)
         if row is None and run in record.open:

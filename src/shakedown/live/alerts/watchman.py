@@ -19,6 +19,7 @@ from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
 from shakedown.events.chain import damage_of
 from shakedown.events.follower import Follower
 from shakedown.events.lease import holder
+from shakedown.events.looks import Looks
 from shakedown.events.segments import Position
 from shakedown.live.alerts.kinds import CRITERIA, DAMAGE, DISK, OUTCOME, SILENT
 from shakedown.live.alerts.news import News, lines_of, news_of, title_of
@@ -181,7 +182,7 @@ class Watchman:
         if looked and now - looked < LOOK_FOR_DAMAGE_S:
             return []
         self._looked[path.name] = now
-        damage = damage_of(Layout(path))
+        damage = damage_of(Layout(path), Looks(Layout(path)))
         why = f"DAMAGED: {damage}" if damage is not None else ""
         return self._changed(path.name, seen, DAMAGE, DAMAGE, why, "its record is whole again")
 

@@ -20,6 +20,7 @@ import msgspec
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, read_document
 from shakedown.events.chain import damage_of
 from shakedown.events.follower import Follower
+from shakedown.events.looks import Looks
 from shakedown.events.segments import Position
 from shakedown.live.feeds.line_protocol import line_of
 from shakedown.live.feeds.points import points_of
@@ -129,7 +130,7 @@ class Feed:
         """Whether the record is not what was written: nothing of it is sent then. All of its bytes are looked at now and then."""
         now, (looked, why) = time.monotonic(), self._looked.get(path.name, (0.0, ""))
         if not looked or why or now - looked > LOOK_FOR_DAMAGE_S:
-            found = damage_of(Layout(path))
+            found = damage_of(Layout(path), Looks(Layout(path)))
             why = str(found) if found is not None else ""
             self._looked[path.name] = (now, why)
         if why:
