@@ -80,7 +80,7 @@ def with_dates(story: Any, *dates: float | None) -> tuple[Deadline, ...]:
 
 
 def dated(story: Any, date: float | None, *criteria: Criterion) -> Document:
-    document = story.document()
+    document: Document = story.document()
     (part,) = document.components
     return replace(document, components=(replace(part, deadline=date, criteria=criteria),))
 
@@ -126,7 +126,7 @@ def test_a_late_date_decides_where_a_criterion_says_so(
     story.run("t/a")
     story.end()
     (found,) = score(dated(story, planned, IN_TIME), fold_runs(story.events)).components[0].criteria
-    assert (found.outcome, found.measured) == (outcome, pytest.approx(measured, abs=1e-12))
+    assert found.outcome == outcome and found.measured == pytest.approx(measured, abs=1e-12)
 
 
 def test_it_is_a_measure_of_procedures_too(story: Any) -> None:

@@ -137,7 +137,7 @@ def test_a_date_that_an_amendment_moved_stands_beside_the_first_one(new: Callabl
     }
     builder.add("amended", value=value, reason="the parts came late")
     campaign = builder.save()
-    Layout(campaign).document(value["document"]).write_bytes(freeze(later))
+    Layout(campaign).document(digest(freeze(later))).write_bytes(freeze(later))
     one, other = status(Layout(campaign))["deadlines"]
     assert (one["planned"], one["first"], one["moved"]) == (BEGIN + 3600, BEGIN, True)
     assert (other["planned"], other["first"], other["state"]) == (None, BEGIN, "taken away")

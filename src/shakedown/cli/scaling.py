@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from shakedown.cli.output import emit, fitted, json_option, printable, say, site_option, table
 from shakedown.cli.twin.modelling import csv_option, figure_option, format_of
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 @click.option(
     "--below", metavar="PERCENT", default="80%", help="Say where the efficiency falls below this; 80% without it."
 )
+@click.option(
+    "--model", is_flag=True, help="Lay it beside the law that fits best: Amdahl's, or Gustafson's of weak scaling."
+)
 @csv_option
 @figure_option
 @site_option
@@ -30,6 +34,7 @@ def command(
     campaigns: tuple[str, ...],
     tests: tuple[str, ...],
     below: str,
+    model: bool,
     csv_file: Path | None,
     figure: Path | None,
     site: str | None,
@@ -45,6 +50,11 @@ def command(
     low = _share(below)
     suffix = format_of(figure) if figure is not None else ""
     found = look_at_scaling(_asked(campaigns, Path(site) if site else None, bool(csv_file or figure)), low, tests)
+    if model and csv_file is not None:
+        raise UsageError("--csv does not go with --model", hint="--json has every number")
+    if model:
+        _show_model(found, as_json, figure)
+        return 0
     names = list(dict.fromkeys((one.test, one.along) for one in found))
     if figure is not None and len(names) > 1:
         raise UsageError(
@@ -66,6 +76,23 @@ def command(
         figure.write_bytes(figure_of("scaling", drawn).in_format(suffix))
         say(f"figure: {figure}")
     return 0
+
+
+def _show_model(found: list[Series], as_json: bool, figure: Path | None) -> None:
+    """Every series beside its law, and how far it is away."""
+    from shakedown.cli.twin.measured import show_beside
+    from shakedown.metrics.comparing.beside_model import beside_law
+    from shakedown.metrics.words import show_share
+
+    rows, laws = [], []
+    for one in found:
+        name = f"{one.name}, {one.source}" if one.source else one.name
+        rows += [replace(row, about=f"{name}, {row.about}") for row in beside_law(one)]
+        law = "Gustafson" if one.kind == "weak" else "Amdahl"
+        laws += [f"{name}: {law}, serial share {show_share(one.serial)}"] if one.serial is not None else []
+    if not rows:
+        raise UsageError("nothing is measured at two sizes yet: no law can be fitted")
+    show_beside(rows, f"Scaling beside the law that fits best. {'; '.join(laws)}.", as_json, figure)
 
 
 def _share(text: str) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from shakedown.cli.output import table
+from shakedown.cli.twin.measured import asked_of, measured_option, show_beside
 from shakedown.cli.twin.modelling import Amount, Duration, figure_option, json_option, show_model
 from shakedown.model.errors import UsageError
 from shakedown.model.units import show_duration
@@ -39,18 +40,24 @@ NODE_TYPES = ("haswell", "knl", "haswell-before")
     is_flag=True,
     help="xRAGE on Trinity, paper 000's table 2; of the other options --mtbf and --restart count.",
 )
+@measured_option
 @figure_option
 @json_option
 def command(
     size: float, mtbf: float, restart: float, bandwidth: float | None, read: float | None, streams: int | None,
     node_type: str, burst_bandwidth: float | None, burst_read: float | None, drain: float | None, no_burst: bool,
-    example: bool, figure: Path | None, as_json: bool,
+    example: bool, measured: str | None, figure: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Time of a checkpoint, the best interval between two, and the waste.
 
     Failures come at random; they hit work, checkpoints and restarts alike. A burst buffer must have drained before the next
     checkpoint begins. Without options: xRAGE's checkpoints of 24 TB on Trinity (paper 000); the 24 h are assumed.
+    --measured lays the rates of a campaign's test checkpoint or io beside --bandwidth and --read, or without these beside
+    what as many streams write on Trinity.
     """
+    if measured:
+        _show_measured(measured, bandwidth, read, node_type, figure, as_json)
+        return
     from shakedown.report.figures.models.checkpoint import draw_checkpoint
     from shakedown.twin.models.checkpoint import BURST_BUFFER, LUSTRE, XRAGE_BYTES, checkpoint_model
 
@@ -63,6 +70,22 @@ def command(
         burst = () if no_burst else (_burst(burst_bandwidth, burst_read, drain or file_system.write_bytes_per_s),)
         model = checkpoint_model(size, mtbf, (file_system, *burst), restart, as_in_paper, _rests_on(streams, node_type))
     show_model(model, as_json, lambda: _text(model), figure, lambda: draw_checkpoint(model))
+
+
+def _show_measured(
+    measured: str, bandwidth: float | None, read: float | None, node_type: str, figure: Path | None, as_json: bool
+) -> None:
+    from shakedown.model.nouns import Case, Document
+    from shakedown.queries.beside_models import rows_beside
+
+    def model(case: Case, document: Document) -> dict[str, float]:
+        storage = _file_system(bandwidth, read, case.shape.ranks if bandwidth is None else None, node_type)
+        return {"write": storage.write_bytes_per_s / 1e6, "read": storage.read_bytes_per_s / 1e6}
+
+    asked = asked_of(measured, {"write": "MB/s", "read": "MB/s"})
+    whose = "the rates given" if bandwidth is not None else f"as many {node_type} streams on Trinity (paper 000)"
+    head = f"Rates of {asked.campaign.label} beside a model: {whose}."
+    show_beside(rows_beside(asked, model), head, as_json, figure)
 
 
 def _file_system(bandwidth: float | None, read: float | None, streams: int | None, node_type: str) -> Storage:

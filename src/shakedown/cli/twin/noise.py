@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shakedown.cli.twin.measured import asked_of, measured_option, show_beside
 from shakedown.cli.twin.modelling import Duration, figure_option, json_option, show_model
 from shakedown.cli.twin.noise_source import SourceText
-from shakedown.cli.twin.noise_tables import asci_q_text, study_text
+from shakedown.cli.twin.noise_tables import asci_q_text, show_time, study_text
+from shakedown.metrics.words import plural
 from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ ASSUMED = ("tick,period=10ms,duration=10us,core", "daemons,period=10s,duration=5
 )
 @click.option("--example", type=click.Choice(EXAMPLES), default=None, help="ASCI Q before and after its clean-up.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N")
+@measured_option
 @figure_option
 @json_option
 @click.pass_context
@@ -62,6 +65,7 @@ def command(
     sources: tuple[Source, ...],
     example: str | None,
     seed: int,
+    measured: str | None,
     figure: Path | None,
     as_json: bool,
 ) -> int:
@@ -76,20 +80,35 @@ def command(
       random                                 gaps and lengths exponential
       synchronised                           everywhere at the same time
 
-    Without --source a tick and daemons are assumed.
+    Without --source a tick and daemons are assumed. --measured lays the noise that the kernel of that name found on each core
+    beside the sources on the same nodes and ranks; --granularity is the kernel's quantum then.
     """
     if example:
         _refuse_beside_example(context)
         _show_asci_q(seed, figure, as_json)
         return 0
+    given = sources or tuple(SourceText().convert(text, None, None) for text in ASSUMED)
+    if measured:
+        _show_measured(measured, given, granularity, not sources, figure, as_json)
+        return 0
     from shakedown.report.figures.models.noise import draw_model_noise
     from shakedown.twin.models.noise_study import study_noise
 
-    given = sources or tuple(SourceText().convert(text, None, None) for text in ASSUMED)
     kinds = per_node or ((cores, cores - 1) if cores > 1 else (cores,))
     study = study_noise(processes, kinds, cores, given, granularity, steps, collective, seed)
     show_model(study, as_json, lambda: study_text(study, not sources), figure, lambda: draw_model_noise(study))
     return 0
+
+
+def _show_measured(
+    measured: str, sources: tuple[Source, ...], granularity: float, assumed: bool, figure: Path | None, as_json: bool
+) -> None:
+    from shakedown.queries.beside_models import noise_beside
+
+    asked = asked_of(measured, {"noise": "%", "worst_core": "%"})
+    whose = "sources assumed: no --source was given" if assumed else f"{plural(len(sources), 'source')} as given"
+    head = f"Noise of {asked.campaign.label} beside a model; {whose}, {show_time(granularity)} of work."
+    show_beside(noise_beside(asked, sources, granularity), head, as_json, figure)
 
 
 def _show_asci_q(seed: int, figure: Path | None, as_json: bool) -> None:
@@ -102,7 +121,7 @@ def _show_asci_q(seed: int, figure: Path | None, as_json: bool) -> None:
 
 def _refuse_beside_example(context: click.Context) -> None:
     """An example has its own machine: an option that would say otherwise must not be passed over in silence."""
-    for name in ("processes", "per_node", "cores", "granularity", "collective", "steps", "sources"):
+    for name in ("processes", "per_node", "cores", "granularity", "collective", "steps", "sources", "measured"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "--source" if name == "sources" else "--" + name.replace("_", "-")
             raise UsageError(f"{option} does not go with --example, which has its own", "leave one of them out")
