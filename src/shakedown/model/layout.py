@@ -82,6 +82,10 @@ class Layout:
         """Claim, begin mark and end mark of a part, in one file."""
         return self.part_marks(job) / run
 
+    def part_ends(self, job: str, restart: int) -> Path:
+        """What the script of a job of several runs saw of their ends: a line for each, of one start of the job."""
+        return self.job(job) / f"ends.{restart}"
+
     def part_work(self, job: str, run: str) -> Path:
         return self.job_work(job, 0) / run
 

@@ -146,7 +146,8 @@ class JobReport(Struct, frozen=True):
     job that is over; None where the scheduler does not say. ``stuck``: of a job that waits, what a person has to do before it can
     start, "" where patience is all; ``for_good``: without that it never does, else it may. ``terms``: what it asks for, as the
     scheduler has it now; None where it does not say. ``doubt``: why its marks, or those of its parts, are not believed; the run
-    that is judged by them has it in ``output`` too.
+    that is judged by them has it in ``output`` too. ``doubted``: of a job of several runs that is over, the runs whose marks are
+    not believed, each with why.
     """
 
     job: str
@@ -174,6 +175,7 @@ class JobReport(Struct, frozen=True):
     stuck: str = ""
     for_good: bool = False
     doubt: str = ""
+    doubted: dict[str, str] = field(default_factory=dict)
     terms: Terms | None = None
 
     def is_of(self, restart: int) -> bool:

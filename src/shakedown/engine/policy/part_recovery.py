@@ -111,7 +111,8 @@ def _by_the_job(state: State, job: Job, run: Run, said: str) -> tuple[str, str]:
         lowered = _at_a_lowered_limit(state, job, run)
         verdict = "interrupted" if lowered and run.attempt < MOST_CUT_SHORT else "timeout"
         return verdict, lowered or f"its job came to its time limit while it ran{words}"
-    why = f"its job ended ({said}) while it ran{words}"
+    ran = "while it ran" if run.phase == RunPhase.RUNNING else "and it had begun, as far as anybody can tell"
+    why = f"its job ended ({said}) {ran}{words}"
     nobody_says_who = said != "interrupted" or job.report.facts.get("cause") == KILLED_FROM_OUTSIDE
     if nobody_says_who and ended_before(run.spent) >= MOST_KILLED - 1 and job.at_once == 1:
         return (

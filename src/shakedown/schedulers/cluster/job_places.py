@@ -27,6 +27,7 @@ from shakedown.schedulers.cluster.job_script import cluster_script, payload_scri
 from shakedown.schedulers.cluster.parts_script import parts_script
 
 MARK_BYTES = 64 << 10  # a claim or a mark is one line; a list of nodes may be long
+ENDS_BYTES = 8 << 20  # the ends of a job's parts are a line each
 AWAY_S = 600.0  # for which the directory of all jobs is expected to come back, before it is made again
 _CACHED_CASES = 1024
 _TOKEN = re.compile(r"[0-9a-f]{8}")
@@ -107,6 +108,7 @@ class JobPlaces:
         layout, job = self.layout, order.job
         for folder in (layout.part_marks(job), layout.part_outputs(job), layout.job_work(job, 0)):
             folder.mkdir(parents=True, exist_ok=True)
+        layout.part_ends(job, 0).touch()  # before anybody looks: NFS remembers for long that a file is not there
         self._workplace.check_files(tuple(dict.fromkeys(file for part in order.parts for file in part.case.files)))
         kept: dict[str, str] = {}
         words: list[tuple[Part, str]] = []
@@ -194,16 +196,30 @@ class JobPlaces:
         return None if data is None else holder_of(data)
 
     def take_part(self, job: str, run: str) -> bool:
-        """Purpose: take a part's claim for the conductor, so that it can never begin. False: it has begun.
+        """Purpose: take a part's claim for the conductor, so that it can never begin. False: it has begun, or may have.
 
-        Raises CannotStart or OSError where the disk does not let us tell.
+        A payload can remove claims, and write the conductor's name into them: a part that left an output, or an end that its job's
+        script saw, has begun, and so may one have whose directory of claims is gone. Raises CannotStart or OSError where the disk
+        does not let us tell.
         """
         mark = self.layout.part_mark(job, run)
         self.see_jobs()
+        if not self.layout.part_marks(job).is_dir() or self._has_left_something(job, run):
+            return False
         if make_claim(mark, job, self.layout):
             return True
         data = read_small(mark)
         return data is not None and holder_of(data) == CONDUCTOR
+
+    def _has_left_something(self, job: str, run: str) -> bool:
+        if os.path.lexists(self.layout.part_output(job, run)):
+            return True
+        beginning = f"{run} ".encode()
+        with contextlib.suppress(OSError):
+            for file in self.control(job).glob("ends.*"):
+                if any(line.startswith(beginning) for line in (read_small(file, ENDS_BYTES) or b"").split(b"\n")):
+                    return True
+        return False
 
     # ---- what is kept once for all jobs of a case ----
 
@@ -251,7 +267,7 @@ def holder_of(claim: bytes) -> str:
     return match[1].decode() if match else ""
 
 
-def read_small(path: Path) -> bytes | None:
+def read_small(path: Path, most: int = MARK_BYTES) -> bytes | None:
     """Purpose: the beginning of a file that ought to be small; b"" for what is no regular file, None where there is nothing.
 
     Never waits for a writer. Raises OSError.
@@ -265,7 +281,7 @@ def read_small(path: Path) -> bytes | None:
             return b""
         raise
     try:
-        return os.read(descriptor, MARK_BYTES)
+        return os.read(descriptor, most)
     except (IsADirectoryError, BlockingIOError):
         return b""
     finally:

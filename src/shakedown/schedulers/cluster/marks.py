@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from itertools import islice
 
 from msgspec import Struct
@@ -167,7 +168,7 @@ def _count(word: str | None) -> int | None:
     return int(word) if word and re.fullmatch(r"\d{1,9}", word) else None
 
 
-def elapsed_of(end: dict[str, str]) -> float | None:
+def elapsed_of(end: Mapping[str, str]) -> float | None:
     """Between two readings on one host; what cannot be is not known."""
     began, ended = as_seconds(end.get("began")), as_seconds(end.get("ended"))
     return None if began is None or ended is None or ended < began else round(ended - began, 6)

@@ -6,8 +6,9 @@ As with a job's own marks, reading may hang with the file system, and nothing in
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from shakedown.model.ports import AT_LIMIT
 from shakedown.schedulers.claims import CONDUCTOR
@@ -21,8 +22,8 @@ class PartMark(Struct, frozen=True):
     """What is known of a part that somebody claimed.
 
     ``taken``: by the conductor, it never begins. ``restart``: of the job, in which it began. ``began_uptime_s``: seconds since its
-    host was booted. ``state``: "running" until there is an end: completed, failed, timeout, refused (it never ran). ``full`` and
-    ``doubt``: as of ``Marks``.
+    host was booted. ``state``: "running" until there is an end: completed, failed, timeout, refused (it never ran), or
+    "interrupted" (it never ran either: its claim is not one of its job's). ``full`` and ``doubt``: as of ``Marks``.
     """
 
     run: str
@@ -83,7 +84,7 @@ def read_part(places: JobPlaces, job: str, run: str) -> PartMark | None:
         end |= words
     ends = sum("status" in words or "trouble" in words for words in others)
     restart = begin.get("restart", "0")
-    return _ended(
+    return with_end(
         PartMark(
             run,
             restart=int(restart) if restart.isdigit() and len(restart) < 7 else 0,
@@ -106,17 +107,23 @@ def _doubt(begin: dict[str, str], end: dict[str, str], ends: int) -> str:
     return ""
 
 
-def _ended(mark: PartMark, end: dict[str, str]) -> PartMark:
-    import msgspec
-
+def with_end(mark: PartMark, end: Mapping[str, str]) -> PartMark:
+    """Purpose: a mark with the end that these words tell, if they tell one."""
     status, elapsed_s, limit_s = as_status(end.get("status")), elapsed_of(end), as_seconds(end.get("timeout"))
     if end.get("trouble") in TROUBLE:
-        return msgspec.structs.replace(mark, state="refused", message=TROUBLE[end["trouble"]])
+        return structs.replace(mark, state="refused", message=TROUBLE[end["trouble"]])
     if status is None:
         return mark
     state, message = "completed" if status == 0 else "failed", ""
     if limit_s is not None:  # what it still did when it was told to end is no end of its own
         state, message, status = "timeout", f"{AT_LIMIT} of {limit_s:g} s; the job went on", None
-    return msgspec.structs.replace(
-        mark, state=state, exit_status=status, elapsed_s=elapsed_s, message=message, full="full" in end
+    began = as_seconds(end.get("began"))
+    return structs.replace(
+        mark,
+        state=state,
+        exit_status=status,
+        elapsed_s=elapsed_s,
+        message=message,
+        full="full" in end,
+        began_uptime_s=mark.began_uptime_s if began is None else began,
     )

@@ -38,14 +38,23 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 # A mark that a lane finds there is another one's, empty or not: that one may just be about to write into it. Only a mark that the
 # lane itself made and could not fill is trouble, or one that is not there after all.
 #
-# A payload can write into its part's mark, too: what the scribe finds there it says (foul=...), and its status then makes the job
-# end with one of its own, which the scheduler knows.
+# A payload can write into marks, too. So lanes tell the scribe what they begin, and it keeps in its memory what it heard: a mark
+# that is not the claim of that lane, or has a word of a time limit that is not over, is foul. Behind each end mark it writes the
+# same words into *ends*: the report believes an end that stands in both. When all is over it compares that file, and all marks,
+# with its memory: claims that no lane of ours took, outputs that were there before their part, marks that are gone. It puts the
+# file right, says what it found (foul=...), and its status makes the job end with one of its own, which the scheduler knows.
+#
+# A part without a mark that has an output did begin: somebody removed its mark. No lane runs it again. Where the directory of
+# marks is gone no lane begins anything: the conductor's claims are gone with it.
 #
 # A lane whose claims cannot be written (a full disk) gives up at the third: it must not use up parts that it cannot run.
 _SCRIPT = r"""_sd_work={work}
 _sd_outputs={outputs}
 _sd_payloads={payloads}
 _sd_parts='{parts}'
+_sd_newline='
+'
+[ "$_sd_restart" = 0 ] || true >>"$_sd_control/ends.$_sd_restart"
 export SHAKEDOWN_CAMPAIGN={root} SHAKEDOWN_RESTART="$_sd_restart"
 
 _sd_lane() {{
@@ -59,6 +68,10 @@ _sd_lane() {{
         _sd_mark=$_sd_control/parts/$_sd_run
         [ -e "$_sd_mark" ] && continue
         [ -z "$_sd_told" ] || exit
+        if [ -e "$_sd_outputs/$_sd_run.out" ]; then
+            [ -e "$_sd_mark" ] || [ ! -d "$_sd_control/parts" ] || echo "$_sd_run robbed" >&3
+            continue
+        fi
         read -r _sd_began _ </proc/uptime
         _sd_ours=
         {{
@@ -74,6 +87,7 @@ _sd_lane() {{
             [ "$_sd_failures" -lt 3 ] && continue
             exit
         fi
+        echo "$_sd_run begin $_sd_began $_sd_pid/${{_sd_part##*/}}" >&3
         _sd_payload=${{_sd_part#*/}}
         _sd_payload=$_sd_payloads/${{_sd_payload%/*}}.sh
         _sd_status=
@@ -90,26 +104,108 @@ _sd_lane() {{
 }}
 
 _sd_scribe() {{
-    _sd_found=
+    _sd_found= _sd_open=" " _sd_all=" " _sd_ends= _sd_failed=
     while read -r _sd_run _sd_began _sd_ended _sd_status; do
-        _sd_pause=20
-        case $_sd_status in
-            place) _sd_words=trouble=place ;;
-            *) _sd_words="began=$_sd_began ended=$_sd_ended status=$_sd_status" ;;
+        case $_sd_began in
+            begin) _sd_hear_begin ;;
+            robbed) _sd_hear_robbed ;;
+            *) _sd_hear_end ;;
         esac
-        [ "$_sd_status" != 0 ] || _sd_pause=06
-        _sd_line= _sd_more=
-        {{ {{ read -r _sd_line && read -r _sd_more; }} <"$_sd_control/parts/$_sd_run"; }} 2>/dev/null
-        case $_sd_line/$_sd_more in
-            "job=$SLURM_JOB_ID "*" ./" | "job=$SLURM_JOB_ID "*" ./timeout="*) ;;
-            *) [ ! -d "$_sd_control/parts" ] || {{ _sd_words="$_sd_words foul=early"; _sd_found=1; }} ;;
-        esac
-        read -r _sd_now _ </proc/uptime
-        _sd_age=$((${{_sd_now%.*}}${{_sd_now#*.}} - ${{_sd_ended%.*}}${{_sd_ended#*.}}))
-        [ "$_sd_age" -ge "$_sd_pause" ] || sleep "0.$_sd_pause" 2>/dev/null
-        _sd_write "$_sd_control/parts/$_sd_run" "$_sd_words"
     done
+    [ ! -d "$_sd_control" ] || _sd_compare
     [ -z "$_sd_found" ]
+}}
+
+_sd_hear_begin() {{
+    case $_sd_all in *" $_sd_run "*) _sd_found=1; _sd_keep "$_sd_run foul=twice ." ;; esac
+    _sd_all="$_sd_all$_sd_run "
+    _sd_open="$_sd_open$_sd_run:$_sd_ended:$_sd_status "
+}}
+
+_sd_hear_robbed() {{
+    case $_sd_all$_sd_ends in
+        *" $_sd_run "* | *"$_sd_run foul=output"*) ;;
+        *)
+            _sd_found=1
+            _sd_keep "$_sd_run foul=output ." ;;
+    esac
+}}
+
+_sd_keep() {{
+    _sd_ends="$_sd_ends${{_sd_ends:+$_sd_newline}}$1"
+}}
+
+_sd_hear_end() {{
+    case $_sd_open in
+        *" $_sd_run:"*) ;;
+        *)
+            _sd_found=1
+            _sd_keep "$_sd_run foul=twice ."
+            return ;;
+    esac
+    _sd_claim=${{_sd_open#* "$_sd_run":}}
+    _sd_claim=${{_sd_claim%% *}}
+    _sd_open="${{_sd_open%% "$_sd_run":*}} ${{_sd_open#* "$_sd_run:$_sd_claim" }}"
+    _sd_pid=${{_sd_claim#*:}} _sd_limit=${{_sd_claim##*/}} _sd_claim=${{_sd_claim%%:*}}
+    _sd_own="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_claim restart=$_sd_restart lane=${{_sd_pid%/*}} ."
+    _sd_pause=20 _sd_words="began=$_sd_began ended=$_sd_ended status=$_sd_status" _sd_more_words=
+    [ "$_sd_status" != place ] || _sd_words=trouble=place
+    [ "$_sd_status" != 0 ] || _sd_pause=06
+    _sd_hundredths=${{_sd_ended%.*}}${{_sd_ended#*.}}
+    _sd_line= _sd_more= _sd_third= _sd_mark=$_sd_control/parts/$_sd_run
+    {{ {{ IFS= read -r _sd_line; IFS= read -r _sd_more; IFS= read -r _sd_third; }} <"$_sd_mark"; }} 2>/dev/null
+    case "$_sd_line/$_sd_more/$_sd_third" in
+        "$_sd_own//") ;;
+        "$_sd_own/timeout=$_sd_limit ./")
+            if [ $((_sd_hundredths - ${{_sd_claim%.*}}${{_sd_claim#*.}})) -ge "${{_sd_limit:-0}}"00 ]
+            then _sd_more_words=" timeout=$_sd_limit"
+            else _sd_words="$_sd_words foul=early" _sd_found=1
+            fi ;;
+        *)
+            if [ -d "$_sd_control" ]; then
+                _sd_words="$_sd_words foul=early" _sd_found=1
+                [ -d "$_sd_control/parts" ] || _sd_mark=
+            fi ;;
+    esac
+    read -r _sd_now _ </proc/uptime
+    _sd_age=$((${{_sd_now%.*}}${{_sd_now#*.}} - _sd_hundredths))
+    [ "$_sd_age" -ge "$_sd_pause" ] || sleep "0.$_sd_pause" 2>/dev/null
+    _sd_full=
+    [ -z "$_sd_mark" ] || _sd_write "$_sd_mark" "$_sd_words"
+    [ -z "$_sd_full" ] || _sd_failed=1
+    _sd_more_words=$_sd_more_words$_sd_full
+    _sd_words="$_sd_run $_sd_words$_sd_more_words"
+    _sd_write "$_sd_control/ends.$_sd_restart" "$_sd_words"
+    [ -z "$_sd_full" ] || _sd_failed=1
+    _sd_keep "$_sd_words ."
+}}
+
+_sd_compare() {{
+    _sd_mine=$_sd_ends _sd_file=$_sd_control/ends.$_sd_restart
+    for _sd_part in $_sd_parts; do
+        _sd_run=${{_sd_part%%/*}} _sd_line=
+        _sd_mark=$_sd_control/parts/$_sd_run
+        case $_sd_all in
+            *" $_sd_run "*) [ -e "$_sd_mark" ] || [ -n "$_sd_failed" ] || _sd_found=1 ;;
+            *)
+                {{ IFS= read -r _sd_line <"$_sd_mark"; }} 2>/dev/null
+                case $_sd_line in
+                    "" | conductor) continue ;;
+                    "job=$SLURM_JOB_ID "*" restart=$_sd_restart "*) ;;
+                    "job=$SLURM_JOB_ID "*" restart="*) [ "$_sd_restart" = 0 ] || continue ;;
+                esac
+                _sd_found=1
+                _sd_keep "$_sd_run foul=claim ." ;;
+        esac
+    done
+    _sd_line= _sd_more=
+    {{ [ ! -f "$_sd_file" ] || while IFS= read -r _sd_more; do
+        _sd_line="$_sd_line${{_sd_line:+$_sd_newline}}$_sd_more"
+    done <"$_sd_file"; }} 2>/dev/null
+    [ "$_sd_line" = "$_sd_mine" ] || [ -n "$_sd_failed" ] || _sd_found=1
+    [ "$_sd_line" != "$_sd_ends" ] || return 0
+    {{ echo "$_sd_ends" >|"$_sd_file"; }} 2>/dev/null
+    return 0
 }}
 
 _sd_watch() {{
@@ -209,7 +305,7 @@ for _sd_part in $_sd_parts; do
 done
 sleep 0.05 2>/dev/null
 _sd_look
-[ "$_sd_found" = 0 ] || _sd_foul=" foul=part"
+[ "$_sd_found" = 0 ] || [ -n "$_sd_told" ] || _sd_foul=" foul=part"
 _sd_write "$_sd_mark" "began=$_sd_began ended=$_sd_ended status=0 told=$_sd_told left=$_sd_left$_sd_foul"
 _sd_is_ours "began=$_sd_began ended=$_sd_ended " || exit {foul}
 exit 0

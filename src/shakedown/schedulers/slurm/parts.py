@@ -18,6 +18,7 @@ from shakedown.model.ports import ENDED, JobReport
 from shakedown.model.steps import broken_step
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.cluster.marks import NO_ROOM, Marks
+from shakedown.schedulers.cluster.part_ends import Stage, Words, held_against, keeps_ends, read_ends
 from shakedown.schedulers.cluster.part_marks import PartMark, Start, claimed_parts, read_part, read_start
 from shakedown.schedulers.slurm.boots import Boots
 from shakedown.schedulers.slurm.broken_steps import (
@@ -34,6 +35,7 @@ from shakedown.schedulers.slurm.job_evidence import Asked
 # A file system may show what is in a directory late (NFS: up to a minute). A job that came to its own end counted its parts.
 _DIRECTORY_SETTLES_S = 60.0
 _MISSED_S = 600.0  # how long Slurm may not miss a node that is gone
+_MOST_NAMED = 8  # runs in a sentence
 _CLOCKS_S = 5.0  # by which the controller's clock and the file system's may differ
 
 
@@ -51,7 +53,8 @@ class Kept:
 @dataclass(slots=True)
 class Told:
     """What was said of one job's parts: run -> state; those whose end is kept; its starts, by restart; and ``cut_off``: those of
-    which it was said where their output is, as their job is over.
+    which it was said where their output is, as their job is over. ``ends``: what its script saw of them, where it
+    ``keeps_ends``.
     """
 
     parts: dict[str, str] = field(default_factory=dict)
@@ -59,6 +62,10 @@ class Told:
     starts: dict[int, Start] = field(default_factory=dict)
     cut_off: set[str] = field(default_factory=set)
     unclaimed: int = 0  # of the open ones, at the last look
+    ends: dict[int, tuple[tuple[int, int, int], dict[str, Words]]] = field(
+        default_factory=dict
+    )  # by restart, as the file was
+    keeps_ends: bool = False
 
 
 @dataclass(slots=True)
@@ -69,18 +76,33 @@ class Parts:
     boots: Boots
     _told: dict[str, Told] = field(default_factory=dict)
 
-    def news(self, job: Asked) -> list[JobReport]:
+    def news(self, job: Asked, stage: Stage = "alive") -> list[JobReport]:
         """Purpose: what has not been said of a job's parts. Raises OSError where its marks cannot be read."""
         if not job.parts:
             return []
         told = self._told.setdefault(job.id, Told())
         claimed = claimed_parts(self.places, job.id)
         told.unclaimed = sum(run not in claimed for run in job.parts)
+        told.keeps_ends = told.keeps_ends or keeps_ends(self.places, job.id)
+        ends = self._ends(job.id, job.restart, told)
         reports = []
         for run in job.parts:
-            if run in claimed and told.parts.get(run, "running") == "running":
-                reports += self._look_at(job, run, told)
+            if (run in claimed or run in ends) and told.parts.get(run, "running") == "running":
+                reports += self._look_at(job, run, told, stage)
         return reports
+
+    def _ends(self, job: str, restart: int, told: Told) -> dict[str, Words]:
+        """What the script of one start of a job saw of its parts, read again where the file is another one. Raises OSError."""
+        if not told.keeps_ends:
+            return {}
+        try:
+            status = self.places.layout.part_ends(job, restart).lstat()
+            now = (status.st_ino, status.st_size, status.st_mtime_ns)
+        except FileNotFoundError:
+            return {}
+        if restart not in told.ends or told.ends[restart][0] != now:
+            told.ends[restart] = now, read_ends(self.places, job, restart)
+        return told.ends[restart][1]
 
     def are_complete(self, job: Asked, marks: Marks | None, doubt_s: float) -> bool:
         """Purpose: whether ``news`` of a job that is over was all there will be. What is too late is not waited for."""
@@ -153,14 +175,18 @@ class Parts:
                 )
         return reports
 
-    def in_doubt(self, job: str) -> list[str]:
-        """Purpose: all runs of a job whose marks are not what its script wrote, by name. What cannot be read is left out."""
-        found = []
+    def in_doubt(self, job: Asked, stage: Stage) -> dict[str, str]:
+        """Purpose: why the marks of runs of a job that is over are not believed, by run. What cannot be read is left out."""
+        found, told = dict[str, str](), self._told.get(job.id, Told())
         with contextlib.suppress(OSError):
-            for run in sorted(claimed_parts(self.places, job)):
-                mark = read_part(self.places, job, run)
+            told.keeps_ends = told.keeps_ends or keeps_ends(self.places, job.id)
+            for run in sorted(claimed_parts(self.places, job.id) | self._ends(job.id, job.restart, told).keys()):
+                mark = self._mark(job.id, job.restart, run, told, stage)
+                said = told.parts.get(run, "")
                 if mark is not None and mark.doubt:
-                    found.append(run)
+                    found[run] = mark.doubt
+                elif mark is not None and said in ENDED and said != mark.state:
+                    found[run] = f"by its marks it was {said}, and is {mark.state} by its job's script"
         return found
 
     def forget(self, jobs: Sequence[Asked]) -> None:
@@ -168,8 +194,16 @@ class Parts:
         wanted = {job.id for job in jobs}
         self._told = {job: told for job, told in self._told.items() if job in wanted}
 
-    def _look_at(self, job: Asked, run: str, told: Told) -> list[JobReport]:
-        mark = read_part(self.places, job.id, run)
+    def _mark(self, job: str, restart: int, run: str, told: Told, stage: Stage) -> PartMark | None:
+        """A part's mark, held against what its job's script saw of its end. Raises OSError."""
+        mark = read_part(self.places, job, run)
+        if not told.keeps_ends:
+            return mark
+        ends = self._ends(job, mark.restart if mark is not None and not mark.taken else restart, told)
+        return held_against(run, mark, ends.get(run), stage)
+
+    def _look_at(self, job: Asked, run: str, told: Told, stage: Stage) -> list[JobReport]:
+        mark = self._mark(job.id, job.restart, run, told, stage)
         if mark is None:
             return []
         state = "taken" if mark.taken else mark.state
@@ -226,3 +260,21 @@ class Parts:
 def _ended_long_before(end: float | None, lost: JobReport) -> bool:
     """Whether a part was over before its job's node can have failed."""
     return end is not None and lost.over is not None and end < lost.over - _MISSED_S
+
+
+def stage_of(report: JobReport, marks: Marks | None) -> Stage:
+    """Purpose: how far a job of several runs is. One that came to its own end counted its parts."""
+    if report.state not in (*ENDED, "requeued"):
+        return "alive"
+    own = marks is not None and marks.restart == report.restart and marks.left is not None and not marks.told
+    return "counted" if own else "over"
+
+
+def naming(report: JobReport, doubted: Mapping[str, str]) -> JobReport:
+    """Purpose: the report of a job of several runs that names those whose marks are not believed, with why."""
+    if not doubted:
+        return report
+    more = f" and {len(doubted) - _MOST_NAMED} more" if len(doubted) > _MOST_NAMED else ""
+    why = report.doubt or "marks of its runs are not what their script wrote"
+    said = f"{why} ({', '.join(list(doubted)[:_MOST_NAMED])}{more})"
+    return structs.replace(report, doubt=said, doubted=dict(doubted))

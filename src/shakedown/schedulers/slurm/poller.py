@@ -31,7 +31,7 @@ from shakedown.schedulers.slurm.evidence import SETTLE_S, is_plain, needs_accoun
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.job_evidence import Asked, Found
 from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_words, queue_rows
-from shakedown.schedulers.slurm.parts import Parts
+from shakedown.schedulers.slurm.parts import Parts, naming, stage_of
 from shakedown.schedulers.slurm.renamed import found_by_number, is_ours
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.slurm.second_starts import CLOCKS_DIFFER_S
@@ -43,7 +43,6 @@ _UNREAD = (ENDED - {"completed", "failed"}) | {"requeued"}  # ends of which nobo
 _MOST_GLANCED = 1024  # files that are looked for at once
 _MOST_RESTARTS = 16  # whose end marks are looked for
 _ENDED_BY_SLURM = re.compile(r"^slurmstepd\S*: error: \*\*\* ", re.MULTILINE)
-_MOST_NAMED = 8  # runs in a sentence
 _MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
 Say = Callable[[list[JobReport]], None]
 
@@ -151,7 +150,7 @@ class Asker:
             if f is None or not f.job.parts or report.state == "queued":
                 continue
             try:
-                news += self.parts.news(f.job)
+                news += self.parts.news(f.job, stage_of(report, f.marks))
             except OSError as error:
                 why = f"the marks of its parts cannot be read: {error.strerror}"
                 news.append(
@@ -173,8 +172,8 @@ class Asker:
                 continue
             if f is not None and report.state in (*ENDED, "requeued"):
                 said += self.parts.cut_off(f.job)
-                if f.job.parts and report.doubt:
-                    report = _naming(report, self.parts.in_doubt(f.job.id))
+                if f.job.parts:
+                    report = naming(report, self.parts.in_doubt(f.job, stage_of(report, f.marks)))
             said.append(report)
         return said
 
@@ -398,12 +397,6 @@ def _choose(rows: Sequence[QueueRow], job: Asked, holder: str = "") -> QueueRow 
     return min(
         rows, key=lambda row: (row.id != known, row.state == "CANCELLED", row.state == "PENDING", len(row.id), row.id)
     )
-
-
-def _naming(report: JobReport, runs: Sequence[str]) -> JobReport:
-    """The report of a job of several runs with those whose marks are not believed: some had been told as their marks had it."""
-    some = ", ".join(runs[:_MOST_NAMED]) + (f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else "")
-    return msgspec.structs.replace(report, doubt=f"{report.doubt} ({some})") if some else report
 
 
 def _where(plain: Sequence[Asked], chosen: Mapping[str, QueueRow | None]) -> dict[str, str]:
