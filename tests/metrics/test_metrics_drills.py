@@ -14,8 +14,9 @@ from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.judging.without import Variants
+from shakedown.metrics.newest_results import newest_results, unwanted_rows
 from shakedown.metrics.rows.table import Record, fold_runs
-from shakedown.metrics.wanted import newest_results, result_key, unwanted_rows
+from shakedown.metrics.wanted import result_key
 from shakedown.model.events import Event
 from shakedown.model.nouns import Component, Document, Drill, Party
 from shakedown.model.wording import wording_of_drill

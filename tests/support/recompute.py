@@ -19,6 +19,7 @@ from typing import Any
 
 import recompute_stability as stability
 import recompute_steps
+from recompute_anew import wanted_anew
 from recompute_issues import restricting
 from recompute_log import Campaign, Run, Span, read_log, replay
 from recompute_numbers import different_nodes, distance, inside, same, share_of, sharing, statistic, wilson
@@ -42,7 +43,7 @@ def read_documents(folder: Path) -> dict[str, Json]:
 def recompute(events: Iterable[Json], documents: dict[str, Json]) -> Json:
     """Purpose: the scorecard as plain data."""
     campaign = replay(events)
-    return Judge(documents[campaign.document], campaign).scorecard()
+    return Judge(documents[campaign.document], campaign, documents).scorecard()
 
 
 @dataclass
@@ -106,7 +107,7 @@ class Case:
 class Judge:
     """One frozen plan and one campaign."""
 
-    def __init__(self, document: Json, campaign: Campaign) -> None:
+    def __init__(self, document: Json, campaign: Campaign, plans: dict[str, Json]) -> None:
         self.document, self.campaign = document, campaign
         self.cases = {case["id"]: case for case in document["cases"]}
         self.figures = {(test["name"], item["name"]): item for test in document["tests"] for item in test["figures"]}
@@ -122,6 +123,7 @@ class Judge:
             if any(before.epoch < epoch <= run.epoch for epoch in campaign.amended):
                 wanted[run.result[:5]] = run
         self.anew = {run.name for run in campaign.judged if run.result[5] != wanted[run.result[:5]].result[5]}
+        self.anew |= wanted_anew(campaign, plans)
         for run in campaign.judged:
             self.mine.setdefault((run.component, run.case), []).append(run)
             if run.case in self.cases:

@@ -253,13 +253,13 @@ class _Settled:
         early = any(act.kind in ("drain", "cancel") for act in acts)
         if early:
             campaign.ended = False
-        found = Judge(self.plans[campaign.document], campaign).scorecard()
+        found = Judge(self.plans[campaign.document], campaign, self.plans).scorecard()
         judged = [item["outcome"] for part in found["components"].values() for item in part["criteria"].values()]
         if early and self.ended and "not met" in judged:
             found["outcome"] = "rejected"  # whatever is still to come
         elif early and self.ended and not any(part["to_come"] for part in found["components"].values()):
             campaign.ended = True
-            found = Judge(self.plans[campaign.document], campaign).scorecard()
+            found = Judge(self.plans[campaign.document], campaign, self.plans).scorecard()
         return found | {"plan": campaign.document}
 
     def _times_up(self, lines: list[Json]) -> Ordered:

@@ -48,6 +48,7 @@ class Run:
     strange: bool = False  # judged again, or with problems: what its checks say is not all
     attempt: int = 1
     ordered: int = 0  # the event that ordered it
+    over: int = 0  # the event that judged it first, or gave it up; 0 while it may be judged by itself again
 
     @property
     def span(self) -> Span | None:
@@ -71,6 +72,8 @@ class Campaign:
     found: dict[int, int] = field(default_factory=dict)  # epochs that nobody declared, and the events that opened them
     conditions: set[int] = field(default_factory=set)  # findings that something was changed, which nobody waived
     last_amended: int = 0  # the event that amended the plan last
+    in_force: list[tuple[int, str]] = field(default_factory=list)  # since which event -> the plan
+    taken_up: dict[str, list[int]] = field(default_factory=dict)  # component -> the events by which it was run again
     ended: bool = False
     last: float = 0.0
     fingerprint: str = ""
@@ -147,6 +150,7 @@ def play(campaign: Campaign, event: dict[str, Any]) -> None:
 
 def _start(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.document = value["document"]
+    campaign.in_force = [(event["seq"], value["document"])]
 
 
 def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
@@ -154,6 +158,7 @@ def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     campaign.epoch += 1
     campaign.amended.append(campaign.epoch)
     campaign.last_amended = event["seq"]
+    campaign.in_force.append((event["seq"], value["document"]))
     campaign.unavailable.clear()
     campaign.time_up.clear()
     campaign.cancelled = None
@@ -283,6 +288,7 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
     if not run.verdict and event.get("job") and not value.get("alive"):
         _next_may_start(campaign, event)
     run.verdict, run.seq = value["verdict"], event["seq"]
+    run.over = run.over or (event["seq"] if run.verdict != "undetermined" else 0)
     run.figures = {name: number for name, number in value.get("figures", {}).items() if abs(number) < 1e100}
     run.checks, run.strange = value.get("checks", []), bool(value.get("supersedes") or value.get("problems"))
     run.started = value.get("started", run.started)
@@ -305,6 +311,7 @@ def _taken_up(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
     """A component is run again: what told it to end holds no more."""
     name = value["component"]
     campaign.again[name] = campaign.again.get(name, 0) + 1
+    campaign.taken_up.setdefault(name, []).append(event["seq"])
     campaign.time_up.pop(name, None)
     campaign.ended = False
     if "stopped" in value:
@@ -357,6 +364,8 @@ def _unavailable(campaign: Campaign, event: dict[str, Any], value: dict[str, Any
 
 def _given_up(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.given_up.add(event["run"])
+    if event["run"] in campaign.runs:
+        campaign.runs[event["run"]].over = event["seq"]
 
 
 def _ended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:

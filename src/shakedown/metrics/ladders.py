@@ -11,9 +11,10 @@ from statistics import median
 from msgspec import Struct
 from msgspec.structs import replace
 
+from shakedown.metrics.newest_results import newest_results
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.wanted import newest_results, result_key, times_again
+from shakedown.metrics.wanted import result_key, times_again
 from shakedown.metrics.words import plural
 from shakedown.model.events import SPARED, UNDETERMINED
 from shakedown.model.ladders import Climb, Ladder, Rung, Word, climb, rungs_of, word_of

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from shakedown.metrics.rows.rows import CLEAN_UP, DRILL, SET_UP, STEPS, OpenRun, RunRow
+from shakedown.metrics.rows.rows import STEPS, OpenRun, RunRow
 from shakedown.metrics.rows.table import Record
-from shakedown.model.nouns import Case, Component, Document, System
+from shakedown.model.nouns import Case, Component, System
 
 WARM_UP = "warm-up"
 FILLER = "filler"
@@ -39,47 +39,6 @@ def _swept(system: System, case: Case) -> int:
     return 1
 
 
-def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
-    """Attempts that the plan in force no longer asks for: an amendment took their case, component, mode or repeat away."""
-    cases = {case.id: case for case in document.cases}
-
-    def wanted_now(component: Component, case: Case) -> dict[str, int]:
-        return dict(wanted_results(component, case, document.system, times_again(component, record)))
-
-    wanted = {
-        (component.name, name): (
-            component,
-            wanted_now(component, cases[name]),
-        )
-        for component in document.components
-        for name in component.cases
-        if name in cases
-    }
-    newest = newest_results(record)
-    beside = {
-        (component.name, mode): cases
-        for component in document.components
-        for mode, cases in (
-            (FILLER, component.fillers),
-            (SET_UP, component.set_up),
-            (CLEAN_UP, component.clean_up),
-        )
-    }
-    drills = {(component.name, drill.case, of) for component in document.components for drill in component.drills
-              for of in (drill.name, "")}  # fmt: skip
-
-    def unwanted(row: RunRow) -> bool:
-        if row.mode == DRILL:
-            return (row.component, row.case, row.of) not in drills
-        if row.mode == FILLER or row.mode in STEPS:
-            kept = row.case in beside.get((row.component, row.mode), ())
-            return not kept or (row.mode in (SET_UP, CLEAN_UP) and row.result != newest[result_key(row)])
-        asked = wanted.get((row.component, row.case))
-        return asked is None or not (is_warm_up(row, asked[0]) or is_asked(row, *asked, newest))
-
-    return list(filter(unwanted, record.current()))
-
-
 def times_again(component: Component, record: Record) -> int:
     """How often a component that wants a number of results was told to run again."""
     return 0 if component.duration_s else len(record.again.get(component.name, ()))
@@ -93,21 +52,6 @@ def result_key(row: RunRow) -> ResultKey:
 def mode_key(row: RunRow | OpenRun) -> str:
     """The mode of a run, with the drill or the mode that it belongs to: two drills may run the same test."""
     return f"{row.mode}:{row.of}" if row.of else row.mode
-
-
-def newest_results(record: Record, rows: Iterable[RunRow] | None = None) -> dict[ResultKey, int]:
-    """The number of the result of each name that counts. What a plan wants again that the plan before it did not want it wants
-    anew; without an amendment in between nothing wants a result twice, and the first one counts. ``rows``: those that are asked
-    about; all that count where there are none.
-    """
-    amended = [epoch.number for epoch in record.epochs if epoch.opened_by == "amended"]
-    newest: dict[ResultKey, tuple[int, int]] = {}  # number, and the epoch in which it was wanted
-    for row in sorted(record.current() if rows is None else rows, key=lambda one: one.result):
-        key = result_key(row)
-        number, since = newest.get(key, (0, 0))
-        if not number or (row.result > number and any(since < epoch <= row.epoch for epoch in amended)):
-            newest[key] = row.result, row.epoch
-    return {key: number for key, (number, _) in newest.items()}
 
 
 def is_warm_up(row: RunRow, component: Component) -> bool:

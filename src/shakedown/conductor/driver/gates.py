@@ -63,6 +63,9 @@ def _with_consent(conductor: Conductor, name: str) -> tuple[Document, Record]:
     document, record = conductor.state.index.document, rows_of(conductor)
     consent = consent_now(conductor)
     if not consent.void:
+        from shakedown.metrics.judging.what_if import plans_of
+
+        record.plans = plans_of(record, documents_of(conductor))
         return document, record
     from shakedown.conductor.record.settling import amendment_in_effect
     from shakedown.metrics.judging.people import acts_of

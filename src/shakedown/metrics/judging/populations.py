@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics.clock import began, is_anew, time_has_passed
+from shakedown.metrics.newest_results import newest_results
 from shakedown.metrics.overlap import Steps, set_aside, span_of, spans_of
 from shakedown.metrics.rows.rows import OpenRun, RunRow, UnavailableRow
 from shakedown.metrics.rows.table import Record
@@ -21,7 +22,6 @@ from shakedown.metrics.wanted import (
     ResultKey,
     is_asked,
     is_warm_up,
-    newest_results,
     times_again,
     wanted_results,
 )

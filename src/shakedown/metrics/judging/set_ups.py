@@ -10,9 +10,10 @@ from msgspec import Struct
 from shakedown.metrics.judging.populations import Population, counts_as_passed
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
+from shakedown.metrics.newest_results import newest_results
 from shakedown.metrics.rows.rows import CLEAN_UP, SET_UP, RunRow
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.wanted import newest_results, result_key
+from shakedown.metrics.wanted import result_key
 from shakedown.metrics.words import plural, show_share, some
 from shakedown.model.events import UNDETERMINED
 from shakedown.model.judging import Criterion

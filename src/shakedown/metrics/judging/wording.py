@@ -14,10 +14,10 @@ from shakedown.metrics.judging.open_issues import accepted_issues, restriction_o
 from shakedown.metrics.judging.populations import CaseRuns, Population
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.judging.waivers import Standing, ahead, ahead_of_outcome, words
+from shakedown.metrics.newest_results import unwanted_rows
 from shakedown.metrics.rows.rows import NoteRow, RejudgedRow, RunRow, WaiverRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.results import ScoreResult
-from shakedown.metrics.wanted import unwanted_rows
 from shakedown.metrics.words import plural, show_share, show_value, some
 from shakedown.model.events import COMPLETED
 from shakedown.model.judging import Criterion
