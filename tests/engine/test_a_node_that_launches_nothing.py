@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import msgspec
 import pytest
@@ -31,7 +32,7 @@ def verdicts(campaign: Campaign) -> Counter[str]:
     return Counter(event.value["verdict"] for event in campaign.events("verdict"))
 
 
-def found(campaign: Campaign, kind: str) -> list[tuple[float, list[str]]]:
+def found(campaign: Campaign, kind: str) -> list[tuple[float, list[Any]]]:
     events = (event for event in campaign.events("finding") if event.value["kind"] == kind)
     return [(event.time - campaign.world.began, event.value.get("nodes", [])) for event in events]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import out_and_in_story
 import pytest
@@ -25,7 +26,7 @@ def _both(told: Acted) -> Iterator[tuple[int, str, int, int]]:
         if event.event not in FOLDED:
             state.seq = event.seq
             continue
-        more = {"final": True} if event.event == "verdict" else {}
+        more: dict[str, Any] = {"final": True} if event.event == "verdict" else {}
         if event.event == "amended":
             more = {"components": [part.name for part in state.index.components], "returns": True}
         fold_one(state, replace(event, value=event.value | more), told.documents.__getitem__)
