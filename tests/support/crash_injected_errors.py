@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import warm_commands
 from stories import SHAKEDOWN
 
 from shakedown.events.reader import read_events
@@ -101,25 +102,33 @@ def trial(site: Path, library: Path | None, trouble: str | int, kills: int = 0) 
         said += _killed(site, environment, random.Random(trouble), kills)
     if not _has_begun(site):  # nothing was ordered of it: it is made anew
         _as_new(site)
-        said.append(_drive(site, ("run", "p", "-q"), environment))
+        said.append(_go_on(site, ("run", "p", "-q"), environment))
     for _ in range(4):
-        said.append(_drive(site, ("resume", "-q", "--if-needed"), environment))
+        said.append(_go_on(site, ("resume", "-q", "--if-needed"), environment))
         if _is_over(site):
             break
     wrong = [text.strip()[-600:] for text in said if any(word in text for word in BAD_WORDS)]
     return wrong + _against_the_truth(site)
 
 
-def _drive(site: Path, words: Sequence[str], environment: dict[str, str], patience_s: float = 0.0) -> str:
-    """What a command says. ``patience_s``: after so long it is told to leave, as a person would do; 0: it has to end by itself."""
+def _go_on(site: Path, words: Sequence[str], environment: dict[str, str]) -> str:
+    """What a command says that meets no error and has to end by itself."""
+    done = warm_commands.run(
+        words, cwd=site, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120
+    )
+    assert isinstance(done.stdout, str)
+    return done.stdout
+
+
+def _drive(site: Path, words: Sequence[str], environment: dict[str, str], patience_s: float) -> str:
+    """What a command says that is told to leave after ``patience_s``, as a person would do."""
     process = subprocess.Popen(
         [*SHAKEDOWN, *words], cwd=site, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     try:
-        if patience_s:
-            with suppress(subprocess.TimeoutExpired):
-                return process.communicate(timeout=patience_s)[0]
-            process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=patience_s)[0]
+        process.terminate()
         return process.communicate(timeout=120)[0]
     finally:
         process.kill()
