@@ -24,7 +24,7 @@ def shakedown(tmp_path: Path) -> Shakedown:
             env=environment | options.pop("env", {}),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,  # of what hangs: no test waits for it
             check=False,
             **options,
         )
