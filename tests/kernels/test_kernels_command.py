@@ -127,6 +127,6 @@ def test_a_directory_that_cannot_be_made_is_wrong_use(cache: Path) -> None:
 
 
 def test_a_wrong_name_is_a_sentence_and_status_2(cache: Path) -> None:
-    said = shakedown(cache, "run", "hallo")
+    said = shakedown(cache, "run", "helllo")
     assert (said.returncode, said.stdout) == (2, "")
-    assert said.stderr == "error: there is no kernel 'hallo'\nhint: did you mean 'hello'?\n"
+    assert said.stderr == "error: there is no kernel 'helllo'\nhint: did you mean 'hello'?\n"
