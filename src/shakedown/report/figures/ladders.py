@@ -11,6 +11,7 @@ from shakedown.report.figures.style import FAINT, INK, MARKS, Drawing, capital, 
 from shakedown.report.words import file_name
 
 MOST = 24  # ladders in one figure
+LEAST = 2  # sizes: one is a row of a table
 LOOKS: dict[str, tuple[str, str, str, float]] = {  # state -> marker, face, edge, size: shapes tell them apart in grey
     "holds": ("o", MARKS["passed"][1], MARKS["passed"][1], 30.0),
     "fails": ("X", MARKS["failed"][1], MARKS["failed"][1], 36.0),
@@ -24,7 +25,7 @@ def draw_ladders(material: Material) -> Drawn:
     drawings, left_out = [], []
     for number, component in enumerate(material.evidence.scorecard.components):
         rows = list(component.ladders)
-        if rows:
+        if sum(len(row.rungs) for row in rows) >= LEAST:
             drawings.append(_one(number, component.name, rows[:MOST]))
         if len(rows) > MOST:
             more = plural(len(rows) - MOST, "further ladder")

@@ -24,7 +24,7 @@ def draw_machine(gathered: list[CasePictures]) -> tuple[list[Drawing], list[str]
             for case in gathered
             for name in dict.fromkeys(h.name for h in case.histograms)
         ],
-        [_later(draw_io, case) for case in gathered if case.rates],
+        [_later(draw_io, case) for case in gathered if len(case.rates) > 1],  # one is a row of a table
         [_later(draw_measured_nodes, case) for case in gathered if has_several(case)],
     ]
     drawings = [paint(number) for kind in kinds for number, paint in enumerate(kind[:EACH_LIMIT], 1)]

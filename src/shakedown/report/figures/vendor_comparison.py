@@ -12,6 +12,7 @@ from shakedown.report.sides import Side, row_value
 from shakedown.report.words import file_name, one_line, show_change
 
 EACH_LIMIT, CASES_LIMIT = 8, 24  # figures, and cases in one
+LEAST = 2  # values: one is a row of a table
 COLOURS = {"isolated": ACCENT, "fill": "#9dbfd6", "": "#5d87a6"}
 _NAMES = {"isolated": "isolated", "fill": "fill", "": "measured"}
 _BASES = (("vendor", "D", "white"), ("contract", "|", "#b3261e"))  # basis, marker, its face
@@ -23,9 +24,14 @@ def draw_sides(sides: Sequence[Side]) -> tuple[list[Drawing], list[str]]:
     for side in sides:
         if any(figure.summary for _, figure in side.modes):
             groups.setdefault((side.component, side.figure.name), []).append(side)
-    drawn = [_draw(number, group) for number, group in enumerate(list(groups.values())[:EACH_LIMIT], 1)]
-    left = len(groups) - len(drawn)
+    told = [group for group in groups.values() if sum(map(_values_of, group)) >= LEAST]
+    drawn = [_draw(number, group) for number, group in enumerate(told[:EACH_LIMIT], 1)]
+    left = len(told) - len(drawn)
     return drawn, [f"{left} more comparisons of modes are not drawn; they are in tables/modes.csv"] if left else []
+
+
+def _values_of(side: Side) -> int:
+    return sum(figure.summary.count for _, figure in side.modes if figure.summary)
 
 
 def _draw(number: int, group: list[Side]) -> Drawing:
