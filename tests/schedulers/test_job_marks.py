@@ -150,6 +150,7 @@ CLAIMS = {
 @pytest.mark.parametrize("how", CLAIMS.values(), ids=CLAIMS)
 def test_who_is_killed_while_it_makes_a_claim_leaves_none(places: JobPlaces, how: str) -> None:
     """A claim without words is nobody's: its job would be waited for, though it never runs."""
+    places.layout.part_marks(JOB).mkdir()
     program = (
         "import os, signal, sys\nfrom pathlib import Path\n"
         "from shakedown.model.layout import Layout\nfrom shakedown.schedulers.claims import Workplace\n"

@@ -49,11 +49,18 @@ Said = JobReport | Later | None
 
 def weigh(found: Found) -> JobReport | None:
     """Purpose: the report on a job; None where nothing is to be said now."""
+    if found.unsettled:
+        return None
     for source in (_from_marks, _from_queue, _from_accounting, _from_finished, _from_words):
         said = source(found)
         if said is not None:
-            return None if isinstance(said, Later) else said
+            return None if isinstance(said, Later) else _foul(found, said)
     return _ignorance(found)
+
+
+def _foul(found: Found, said: JobReport) -> JobReport:
+    """The word on an end, with that somebody wrote marks of a start that never was."""
+    return _doubted(found, said, _joined(said.doubt, found.foul)) if found.foul and said.state in OVER else said
 
 
 def is_plain(job: Asked, row: QueueRow | None) -> bool:
@@ -68,7 +75,7 @@ def needs_accounting(found: Found) -> bool:
     marks, row, young = _own_marks(found), found.row, found.doubt_s < SETTLE_S
     newest = max(marks.restart if marks else 0, row.restart if row else 0)
     if newest > found.job.restart:
-        return young
+        return young or row is None  # only it knows then whether that start was one
     if marks is not None and (marks.exit_status is not None or marks.trouble):
         if row is not None and row.restart > marks.restart:
             return young  # why it was started again after its end

@@ -38,6 +38,7 @@ class Found(Struct, frozen=True):
     ``has_directory``: the job's directory is there. ``renamed``: the name that somebody gave it at the scheduler.
     ``nodes_now``: the nodes that it had when it was last seen running.
     ``told_to_end``: slurmstepd wrote into its output that it ended a start of it.
+    ``unsettled``: there are marks of a start that Slurm does not know of, and it may still tell; ``foul``: it does not.
     """
 
     job: Asked
@@ -59,6 +60,8 @@ class Found(Struct, frozen=True):
     has_directory: bool = True
     nodes_now: str = ""
     told_to_end: bool = False
+    unsettled: bool = False
+    foul: str = ""
 
 
 _LAST = frozenset({"completed", "failed", "timeout", "cancelled"})  # after these Slurm starts nothing again by itself

@@ -37,6 +37,7 @@ from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.slurm.second_starts import CLOCKS_DIFFER_S
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.slurm.surveying import survey
+from shakedown.schedulers.slurm.unknown_starts import without_unknown
 
 _WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
 _UNREAD = (ENDED - {"completed", "failed"}) | {"requeued"}  # ends of which nobody reads the output to judge it
@@ -105,7 +106,7 @@ class Asker:
         plain_ids = {job.id for job in plain}
         found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
         found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
-        found = [self._last_words(f) for f in found]
+        found = [self._last_words(self._as_counted(f)) for f in found]
         self._sweep(
             rows, {job.id: job for job in (*jobs, *lost)}, found
         )  # before anything is said: perhaps nobody looks again
@@ -267,6 +268,13 @@ class Asker:
         except OSError as error:
             return None, 0, error.strerror or str(error)
         return marks, again, ""
+
+    def _as_counted(self, found: Found) -> Found:
+        """What was found, without starts that Slurm does not know of."""
+        try:
+            return without_unknown(found, self.places)
+        except OSError as error:
+            return msgspec.structs.replace(found, marks=None, marks_trouble=error.strerror or str(error))
 
     def _never_began(self, job: Asked, newest: Marks | None) -> bool:
         """Whether this start never took its claim: nobody did, or a later start of the job in its place."""

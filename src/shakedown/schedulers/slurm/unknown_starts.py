@@ -1,0 +1,57 @@
+"""Marks of a start that Slurm does not know of: a payload can write them, for its own job or for another one.
+
+Slurm counts how often it starts a job, where no payload can write. A start that left marks is believed where that count has it, and
+where nobody can be asked.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from shakedown.schedulers.cluster.job_places import JobPlaces
+from shakedown.schedulers.cluster.marks import NO_ROOM, Marks, read_restart, read_robbed
+from shakedown.schedulers.slurm.job_evidence import Found
+
+COUNTED_S = (
+    10.0  # by which the count may be late: the queue was asked before the files were read, accounting lags behind
+)
+
+
+def without_unknown(found: Found, places: JobPlaces) -> Found:
+    """Purpose: what was found, without starts that Slurm does not know of; ``unsettled`` while it may still tell of them.
+
+    Raises OSError where the marks of the start that it does know cannot be read.
+    """
+    newest, known = max(found.marks.restart if found.marks is not None else 0, found.again), _counted(found)
+    if newest <= found.job.restart or known is None or newest <= known:
+        return found
+    if found.doubt_s < COUNTED_S:
+        return structs.replace(found, unsettled=True)
+    restart = max(known, found.job.restart)
+    marks = found.marks
+    if marks is not None and marks.restart > restart:
+        marks = read_restart(places, found.job.id, restart)
+        marks = marks if marks.claimed else read_robbed(places, found.job.id, restart)
+    told = f"restart {known}" if known else "none"
+    return structs.replace(
+        found,
+        marks=marks,
+        again=found.again if found.again <= known else 0,
+        output=_output(found, marks),
+        foul=f"there are marks of its restart {newest}, and Slurm knows of {told}: somebody else wrote them",
+    )
+
+
+def _counted(found: Found) -> int | None:
+    """The newest start that Slurm knows of; None where nobody could be asked."""
+    told = [found.row.restart] if found.row is not None else []
+    if found.records:
+        told.append(len(found.records) - 1)
+    return max(*told, len(found.finished) - 1, 0) if told else None
+
+
+def _output(found: Found, marks: Marks | None) -> dict[str, object]:
+    if marks is None or not marks.claimed or not found.output:
+        return {}
+    output = {name: value for name, value in found.output.items() if name != "no_room"}
+    return output | {"bytes": marks.output_bytes} | ({"no_room": NO_ROOM} if marks.full else {})

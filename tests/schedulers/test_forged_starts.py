@@ -1,0 +1,89 @@
+"""Marks of a start that Slurm does not know of, claims that name the conductor, outputs that are gone: what a payload can make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, Looker, record, row
+
+from shakedown.model.ports import JobReport
+from shakedown.schedulers.slurm.job_evidence import Asked
+
+JOB = Asked("j000001", "7", 0, 0.0)
+FORGED = "there are marks of its restart 1, and Slurm knows of none: somebody else wrote them"
+
+
+@pytest.fixture
+def looker(tmp_path: Path) -> Looker:
+    """The job ran and failed; its payload, or another one, made marks of a restart that ended well."""
+    looker = Looker(tmp_path)
+    looker.begin()
+    looker.end(1)
+    looker.begin(restart=1)
+    looker.end(0, restart=1)
+    return looker
+
+
+def told(report: JobReport | None) -> tuple[str, int, int | None, str]:
+    assert report is not None and report.output.get("doubt", "") == report.doubt
+    return report.state, report.restart, report.exit_status, report.doubt
+
+
+@pytest.mark.parametrize("trouble", ["", "over"])
+def test_a_start_that_the_queue_does_not_count(looker: Looker, trouble: str) -> None:
+    looker.end(0, restart=1, trouble=trouble)
+    looker.slurm.queue[""] = [row(state="FAILED", exit=1 << 8)]
+    assert looker.look(JOB) == {}, "it may have been put back since the queue was asked"
+    assert told(looker.look(JOB, after=11.0)[JOB.id]) == ("failed", 0, 1, FORGED)
+
+
+def test_a_start_that_accounting_does_not_count(looker: Looker) -> None:
+    looker.slurm.memory[""] = [record(state="FAILED", ExitCode="1:0")]
+    assert looker.look(JOB) == {}
+    assert told(looker.look(JOB, after=11.0)[JOB.id]) == ("failed", 0, 1, FORGED)
+
+
+def test_a_job_without_an_end_mark_of_its_own(looker: Looker) -> None:
+    looker.places.marks(JOB.id, 0).unlink()
+    looker.slurm.queue[""] = [row(state="TIMEOUT")]
+    assert told(looker.one(JOB)) == ("timeout", 0, None, FORGED)
+
+
+def test_of_several_starts_those_count_that_slurm_knows(looker: Looker) -> None:
+    looker.begin(restart=5)
+    looker.end(0, restart=5)
+    looker.slurm.queue[""] = [row(state="COMPLETED", restart=1)]
+    looker.slurm.memory[""] = [record(state="NODE_FAIL", Submit=1), record(state="COMPLETED", Submit=2)]
+    said = told(looker.one(JOB))
+    assert said[:2] == ("requeued", 1)
+    doubt = "there are marks of its restart 5, and Slurm knows of restart 1: somebody else wrote them"
+    assert told(looker.one(Asked(JOB.id, "7", 1))) == ("completed", 1, 0, doubt)
+
+
+def test_a_start_that_slurm_counts_is_one(looker: Looker) -> None:
+    for queue, memory in (
+        ([row(state="COMPLETED", restart=1)], []),
+        ([], [record(state="REQUEUED", Submit=1), record(state="COMPLETED", Submit=2)]),
+    ):
+        looker.slurm.queue[""], looker.slurm.memory[""] = queue, memory
+        report = Looker(looker.root, looker.slurm).one(JOB)
+        assert report is not None and (report.state, report.restart, report.doubt) == ("requeued", 1, "")
+
+
+@pytest.mark.parametrize("silent", [NO_ACCOUNTING, NO_DATABASE], ids=["off", "away"])
+@pytest.mark.parametrize("queue", ["empty", "down"])
+def test_a_start_is_one_where_nobody_can_be_asked(looker: Looker, silent: object, queue: str) -> None:
+    looker.slurm.queue[""] = DOWN if queue == "down" else []
+    looker.slurm.memory[""] = silent  # type: ignore[assignment]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.restart, report.doubt) == ("requeued", 1, "")
+
+
+def test_a_job_that_was_put_back_while_the_files_were_read(looker: Looker) -> None:
+    """The queue is asked first. A moment later it knows."""
+    looker.slurm.queue[""] = [row(state="COMPLETING")]
+    assert looker.look(JOB) == {}
+    looker.slurm.queue[""] = [row(state="COMPLETED", restart=1)]
+    report = looker.look(JOB, after=11.0)[JOB.id]
+    assert (report.state, report.restart, report.doubt) == ("requeued", 1, "")
