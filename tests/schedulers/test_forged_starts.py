@@ -8,6 +8,7 @@ import pytest
 from fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, Looker, record, row
 
 from shakedown.model.ports import JobReport
+from shakedown.schedulers.cluster.job_script import FOUL_MARKS
 from shakedown.schedulers.slurm.job_evidence import Asked
 
 JOB = Asked("j000001", "7", 0, 0.0)
@@ -87,3 +88,46 @@ def test_a_job_that_was_put_back_while_the_files_were_read(looker: Looker) -> No
     looker.slurm.queue[""] = [row(state="COMPLETED", restart=1)]
     report = looker.look(JOB, after=11.0)[JOB.id]
     assert (report.state, report.restart, report.doubt) == ("requeued", 1, "")
+
+
+# ---- a claim that names the conductor ------------------------------------------------------------------------------------
+
+CHANGED = "its claim was changed or removed while it ran"
+
+
+@pytest.fixture
+def conductors(tmp_path: Path) -> Looker:
+    """A job whose claim says that the conductor has it."""
+    looker = Looker(tmp_path)
+    looker._write(looker.places.claim(JOB.id, 0), "conductor\n")
+    return looker
+
+
+def test_a_payload_that_writes_the_conductor_into_its_claim(conductors: Looker) -> None:
+    """It ran to its end: no node failed to launch it."""
+    conductors.end(0)
+    conductors.slurm.queue[""] = [row(state="FAILED", exit=FOUL_MARKS << 8, nodes="n001")]
+    assert told(conductors.one(JOB)) == ("completed", 0, 0, CHANGED)
+
+
+def test_an_output_shows_that_it_ran(conductors: Looker) -> None:
+    conductors._write(conductors.places.output(JOB.id, 0), "")
+    conductors.slurm.queue[""] = [row(state="FAILED", exit=9, nodes="n001")]
+    report = conductors.one(JOB)
+    assert report is not None and not report.launch_failure
+    assert (report.state, report.cause) == ("interrupted", "killed")
+
+
+def test_a_payload_that_removes_all_that_there_is_of_its_job(tmp_path: Path) -> None:
+    looker = Looker(tmp_path)
+    looker.slurm.queue[""] = [row(state="FAILED", exit=FOUL_MARKS << 8, nodes="n001")]
+    report = looker.one(JOB)
+    assert report is not None and not report.launch_failure
+    doubt = "its payload ended, and its claim and its marks are gone: somebody removed them"
+    assert told(report) == ("failed", 0, FOUL_MARKS, doubt)
+
+
+def test_a_claim_that_the_conductor_took_is_one(conductors: Looker) -> None:
+    conductors.slurm.queue[""] = [row(state="FAILED", exit=9, nodes="n001")]
+    report = conductors.one(JOB)
+    assert report is not None and report.launch_failure and not report.doubt

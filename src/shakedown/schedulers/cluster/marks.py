@@ -73,6 +73,8 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
     mark = read_small(places.marks(job, restart))
     begin, end = words_of(claim), words_of(mark)
     holder = "" if claim is None else holder_of(claim)
+    if holder == CONDUCTOR and as_status(end.get("status")) is not None:
+        holder = ""  # its payload ended: so the claim was another one while it ran
     told, void = end.get("told", ""), end.get("trouble", "") if end.get("trouble") in VOID else ""
     return Marks(
         restart,
@@ -104,6 +106,8 @@ def _doubt(claim: bytes | None, mark: bytes | None, begin: dict[str, str], end: 
         return "its end mark has more than one line: somebody else wrote into it"
     if has_more(claim):
         return "its claim has more than one line: somebody else wrote into it"
+    if "status" in end and claim is not None and holder_of(claim) == CONDUCTOR:
+        return FOUL["claim"]
     claimed, began = as_seconds(begin.get("uptime")), as_seconds(end.get("began"))
     if claimed is not None and began is not None and began < claimed:
         return "by its end mark its payload began before its claim was taken"
@@ -116,15 +120,16 @@ def has_more(data: bytes | None) -> bool:
 
 
 def read_robbed(places: JobPlaces, job: str, restart: int) -> Marks | None:
-    """Purpose: the marks of a restart without a claim that has an output. Raises OSError.
+    """Purpose: the marks of a restart without a claim of its job's that has an output. Raises OSError.
 
-    A script makes its output once it has its claim: so that one was removed since, perhaps by the payload, and the job did run.
+    A script makes its output once it has its claim: so that one was removed or changed since, perhaps by the payload, and the job
+    did run.
     """
     try:
         size = os.stat(places.output(job, restart), follow_symlinks=False).st_size  # noqa: PTH116
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return Marks(restart, claimed=True, output_bytes=size)
+    return Marks(restart, claimed=True, output_bytes=size, doubt=FOUL["claim"])
 
 
 # What a job's script found when its payload had ended, by the word that it writes into its end mark.

@@ -18,7 +18,7 @@ from shakedown.model.ports import KILLED_FROM_OUTSIDE, RENAMED, JobReport
 from shakedown.model.shared_nodes import names_in
 from shakedown.model.void_starts import VOID
 from shakedown.schedulers.claims import CONDUCTOR
-from shakedown.schedulers.cluster.job_script import RAN_AND_ENDED_SO
+from shakedown.schedulers.cluster.job_script import FOUL_MARKS, RAN_AND_ENDED_SO
 from shakedown.schedulers.cluster.marks import Marks
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.cross_check import KILLED, WORD_S, names_another, weigh_mark
@@ -33,6 +33,7 @@ SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, 
 TOLD_S = 60.0  # after which a job that was told to end is believed to have been, though nobody says why
 _FIRST_IS_OVER, _FIRST_GOES_ON = "and the first one left no end mark", "and the first one is waited for"
 _EMPTY_CLAIM = "it could not write its claim, and ended without running; the campaign's file system may be full"
+_ALL_GONE = "its payload ended, and its claim and its marks are gone: somebody removed them"
 _SAYS_NOTHING = ("NonZeroExitCode", "TimeLimit", "DeadLine", "JobLaunchFailure", "NodeDown")
 _MOST_NAMED = 8  # nodes in a sentence
 _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
@@ -320,6 +321,8 @@ def _over(
         if not _has_begun(found):
             if young and not never_launched:
                 return Later()  # its marks may be on their way
+            if status == FOUL_MARKS:  # its script ends so when its payload has ended
+                return _doubted(found, _report(found, "failed", source, exit_status=status, nodes=nodes), _ALL_GONE)
             return _never_ran(found, source, word, status, nodes, reason)
         if young:
             return Later()

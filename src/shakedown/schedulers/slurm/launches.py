@@ -7,6 +7,7 @@ it failed, or lets it run into its limit, and in each case the script was never 
 from __future__ import annotations
 
 from shakedown.model.shared_nodes import names_in
+from shakedown.schedulers.cluster.job_script import FOUL_MARKS
 from shakedown.schedulers.cluster.marks import Marks
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.job_evidence import Found
@@ -35,7 +36,9 @@ def failed_launch(found: Found, source: str, word: str, status: int | None, node
     if state == "cancelled" and (by not in _NOBODY or reason or (found.job.restart and source == "accounting")):
         return ""
     if state == "failed":
-        return "" if status == CLAIM_TAKEN or not found.has_directory else _of_a_failure(nodes, word, status)
+        return (
+            "" if status in (CLAIM_TAKEN, FOUL_MARKS) or not found.has_directory else _of_a_failure(nodes, word, status)
+        )
     if state in _HOW:
         return f"launch failure on {nodes}: {_HOW[state]} before it took its claim"
     if word == "LAUNCH_FAILED":

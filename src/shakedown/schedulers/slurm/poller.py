@@ -263,7 +263,7 @@ class Asker:
             while marks is not None and marks.restart > job.restart and (marks.void or marks.holder == CONDUCTOR):
                 again = max(again, marks.restart if marks.void else 0)
                 marks = read_restart(self.places, job.id, marks.restart - 1)
-            if marks is None or not marks.claimed:
+            if marks is None or not marks.claimed or marks.holder == CONDUCTOR:
                 marks = read_robbed(self.places, job.id, job.restart) or marks
         except OSError as error:
             return None, 0, error.strerror or str(error)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from shakedown.schedulers.claims import CONDUCTOR
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.cluster.marks import NO_ROOM, Marks, read_restart, read_robbed
 from shakedown.schedulers.slurm.job_evidence import Found
@@ -31,7 +32,7 @@ def without_unknown(found: Found, places: JobPlaces) -> Found:
     marks = found.marks
     if marks is not None and marks.restart > restart:
         marks = read_restart(places, found.job.id, restart)
-        marks = marks if marks.claimed else read_robbed(places, found.job.id, restart)
+        marks = marks if marks.claimed and marks.holder != CONDUCTOR else read_robbed(places, found.job.id, restart)
     told = f"restart {known}" if known else "none"
     return structs.replace(
         found,
