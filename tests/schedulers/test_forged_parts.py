@@ -178,6 +178,14 @@ def _parts(looker: Looker) -> list[tuple[str, str, str]]:
     return [(report.run, report.state, report.doubt) for report in reports if report.run]
 
 
+def test_an_output_that_is_gone_is_looked_for(alive: Looker) -> None:
+    ends(alive, f"{RUNS[0]} began=101.50 ended=103.00 status=0 .\n")
+    reports: list[JobReport] = []
+    alive.asker.look([JOB], reports.extend)
+    (output,) = [report.output for report in reports if report.run]
+    assert (output["file"], output["bytes"]) == (f"outputs/000/j000001.0/{RUNS[0]}.out", 0)
+
+
 # ---- what never began, and what only looks so ----------------------------------------------------------------------------
 
 

@@ -75,6 +75,14 @@ def test_a_run_that_wrote_nothing_is_told_so(room: Room) -> None:
     )
 
 
+def test_an_output_that_somebody_removed_is_not_called_empty(room: Room) -> None:
+    """Its job's script makes the file before its payload begins."""
+    pointer = {"file": "outputs/000/j000001.0.out", "bytes": 0, "directory": "work/000/j000001.0"}
+    evidence = room.one(room.order(Test("t", checks=(on("output", "contains", "x"),)), pointer))
+    why = "its output file outputs/000/j000001.0.out is not there: its job's script made it, and somebody removed it"
+    assert evidence.checks[0] == CheckResult('output contains "x"', False, why)
+
+
 def test_a_run_that_wrote_nothing_and_need_not_has_no_problem(room: Room) -> None:
     evidence = room.one(room.order(Test("t")))
     assert (evidence.problems, evidence.excerpt) == ((), "")

@@ -229,9 +229,12 @@ class RunReader:
         size = int(pointer.get("bytes", 0))
         if "lost" in pointer:
             return Missing("output", f"the output could not be kept: {printable(str(pointer['lost']))}", trouble=True)
+        name = str(pointer.get("pack") or pointer.get("file") or "")
+        if not size and "file" in pointer and not os.path.lexists(self.layout.root / name):
+            why = f"its output file {printable(name)} is not there: its job's script made it, and somebody removed it"
+            return Missing("output", why, held=False)
         if not pointer or not size:
             return decode("output", b"", absent=True)
-        name = str(pointer.get("pack") or pointer.get("file") or "")
         try:
             if "pack" in pointer:
                 descriptor = self.pack.open(self.layout.packs, name)

@@ -236,18 +236,24 @@ class Parts:
             elapsed_s=mark.elapsed_s,
             nodes=start.nodes,
             message=mark.message,
-            output=(self._output(job.id, mark.run, mark.full) | doubt) if over else {},
+            output=(self._output(job.id, mark.run, mark.full, mark.exit_status is not None) | doubt) if over else {},
             began=start.time_of(mark.began_uptime_s),
             run=mark.run,
             doubt=mark.doubt,
         )
 
-    def _output(self, job: str, run: str, full: bool = False) -> dict[str, Any]:
-        """Where its output is: paths inside the campaign. ``full``: its script says that there was no room."""
+    def _output(self, job: str, run: str, full: bool = False, ran: bool = False) -> dict[str, Any]:
+        """Where its output is: paths inside the campaign. ``full``: its script says that there was no room. ``ran``: it came to its
+        own end, so its script made a file for it, which must be there.
+        """
         layout = self.places.layout
         file, place = layout.part_output(job, run), layout.part_work(job, run)
         try:
             size = file.lstat().st_size
+        except FileNotFoundError:
+            if not ran:
+                return {}
+            size = 0
         except OSError:
             return {}
         return {
