@@ -243,6 +243,8 @@ def test_a_plan_whose_person_is_both_parties_is_refused(site: Path) -> None:
     key = json.dumps((site / "bo.pub").read_text().strip())
     faults = {
         "site: [Ada, ada]\n  vendor: [ADA]": "'ada' is in site and in vendor",
+        "site: [Bo Iron]\n  vendor: [Bo lron]": "'Bo lron' in vendor looks like 'Bo Iron' in site",
+        "site: [Eve]\n  vendor: [A\u200cda]": "it has an invisible character (U+200C) where no script has one",
         f"site: [{key}]\n  vendor: [{key}]": "is in site and in vendor",
         f"site: ['{ECDSA}= Ada']\n  vendor: ['{ECDSA[:-1]}B= Bo']": "is in site and in vendor",  # unused bits of a last letter
         f"site: ['no-pty {ECDSA}= Ada']\n  vendor: [Bo]": "there is a key in this name",

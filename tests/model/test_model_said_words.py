@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shakedown.model.said_words import looks, restricts_nothing, shows_nothing, wrong_name, wrong_said
+from shakedown.model.said_words import look_alike, looks, restricts_nothing, shows_nothing, wrong_name, wrong_said
 
 HIDDEN = ["", " ", "\u200b", "\u200b \u2060", "\ufeff", "\u2800", "\u3164", "\u034f", "\ufe0f", "\u202e", "\xad"]
 
@@ -65,3 +65,54 @@ def test_a_name_that_looks_like_one_of_the_plan_is_refused(name: str) -> None:
         "looks like Bo, and is another name: write Bo as the plan does"
     )
     assert not wrong_name(name, ("Ada", "Eve")) and not wrong_name("bo", ("Ada", "Bo"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627",  # Ali-Reza in Persian: the non-joiner is obligatory
+        "\u0639\u0644\u06cc\u064e\u200c\u0631\u0636\u0627",  # with a vowel sign before it
+        "\u0d28\u0d4d\u200d",  # Malayalam: a chillu as it was written before Unicode 5.1
+        "\u0d30\u0d4d\u200c\u0d35",
+        "\u0dc1\u0dca\u200d\u0dbb\u0dd3",  # Shri in Sinhala
+        "\u0915\u094d\u200d\u0937",
+    ],
+)
+def test_joiners_are_spelling_where_their_script_asks_for_them(name: str) -> None:
+    assert wrong_name(name) == ""
+    without = name.replace("\u200c", "").replace("\u200d", "")
+    assert wrong_name(without, [name]).startswith(f"'{without}' looks like {name}")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "A\u200cda",
+        "\u200c\u0639\u0644\u06cc",  # nothing before it
+        "\u0639\u0644\u06cc\u200c",  # nothing after it
+        "\u0631\u200c\u0636",  # the letter before it joins nothing after it
+        "\u0639\u200d\u0644",  # no virama
+        "\u0915\u094d\u200c",  # a non-joiner after a virama, and no letter after it
+        "\u0639\u200c\u200c\u0644",
+    ],
+)
+def test_joiners_are_invisible_elsewhere(name: str) -> None:
+    told = wrong_name(name)
+    assert told.startswith("it has an invisible character (U+200") and told.endswith(
+        "where no script has one: write the name without it there"
+    )
+
+
+@pytest.mark.parametrize("pair", [("Bo lron", "Bo Iron"), ("B0 1ron", "Bo Iron"), ("Arno", "Amo"), ("|an", "Ian")])
+def test_names_that_look_alike_in_one_alphabet(pair: tuple[str, str]) -> None:
+    said, planned = pair
+    assert look_alike(said, planned)
+    assert wrong_name(said, ["Ada", planned]).endswith(
+        f"looks like {planned}, and is another name: write {planned} as the plan does"
+    )
+    assert wrong_name(said, [said, planned]) == ""  # the plan has both
+
+
+@pytest.mark.parametrize("pair", [("Ali", "All"), ("Bo", "Bob"), ("Ann", "Am"), ("Eli", "Ell")])
+def test_names_that_do_not(pair: tuple[str, str]) -> None:
+    assert not look_alike(*pair)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 
 from shakedown.model.speakers import name_key
 
@@ -25,6 +26,9 @@ _NO_RESTRICTION = {
     "without",
     "without a restriction",
 }
+_ZWNJ, _ZWJ = "\u200c", "\u200d"  # without a shape of their own: they keep letters apart, or join them
+_VIRAMA = 9  # the canonical combining class of signs that take a consonant's vowel away
+_CAPITALS = str.maketrans("I\u0406\u0399\u04c0", "llll")  # capitals that look like a small l
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 # Letters of other alphabets, and numbers, and the one of a to z that each looks like in one of its cases.
 _LOOKS = str.maketrans(
@@ -47,14 +51,29 @@ def restricts_nothing(text: str) -> bool:
 
 def looks(name: str) -> str:
     """Purpose: what two names have in common that look alike: letters of another alphabet count as those they look like."""
-    return name_key(unicodedata.normalize("NFKC", name)).translate(_LOOKS)
+    plain = name.replace(_ZWNJ, "").replace(_ZWJ, "")
+    return name_key(unicodedata.normalize("NFKC", plain)).translate(_LOOKS)
+
+
+def look_alike(one: str, other: str) -> bool:
+    """Purpose: whether a reader may take one name for the other: by letters of another alphabet, a capital I, a small l and a 1,
+    a 0 and an O, rn and m (after the confusables of UTS 39), or a joiner.
+    """
+    return looks(one) == looks(other) or _shape(one) == _shape(other)
+
+
+def _shape(name: str) -> str:
+    return looks(unicodedata.normalize("NFKC", name).translate(_CAPITALS)).replace("rn", "m")
 
 
 def wrong_name(name: str, people: Iterable[str] = ()) -> str:
     """Purpose: why a name is refused, with the way out; "" where it is well. ``people``: names that the plan gives."""
-    hidden = next((c for c in name if (c != " " and not c.isprintable()) or ord(c) in _BLANK or c in _JOINERS), "")
-    if hidden:
-        return f"it has an invisible character (U+{ord(hidden):04X}): write the name without it"
+    hidden = next((place for place in range(len(name)) if _is_hidden(name, place)), None)
+    if hidden is not None:
+        told = f"it has an invisible character (U+{ord(name[hidden]):04X})"
+        if name[hidden] in (_ZWNJ, _ZWJ):
+            return f"{told} where no script has one: write the name without it there"
+        return f"{told}: write the name without it"
     for word in name.split():
         alphabets = {one: c for c in word for one in _ALPHABETS if unicodedata.name(c, "").startswith(f"{one} ")}
         if len(alphabets) > 1:
@@ -62,10 +81,54 @@ def wrong_name(name: str, people: Iterable[str] = ()) -> str:
             return (
                 f"'{word}' has letters of two alphabets ({odd} is {unicodedata.name(odd)}): write it with those of one"
             )
-    for person in people:
-        if looks(person) == looks(name) and name_key(person) != name_key(name):
+    known = tuple(people)
+    for person in known if name_key(name) not in map(name_key, known) else ():
+        if look_alike(person, name):
             return f"'{name}' looks like {person}, and is another name: write {person} as the plan does"
     return ""
+
+
+def _is_hidden(text: str, place: int) -> bool:
+    c = text[place]
+    if c in (_ZWNJ, _ZWJ):
+        return not _is_spelt(text, place)
+    return (c != " " and not c.isprintable()) or ord(c) in _BLANK or c in _JOINERS
+
+
+def _is_spelt(text: str, place: int) -> bool:
+    """Whether a joiner is part of the spelling, by UAX 31: after a virama (a non-joiner before another letter, too), and a
+    non-joiner between two letters that would join.
+    """
+    before, after = text[:place], text[place + 1 :].lstrip("".join(_marks_of(text)))
+    rest = before.rstrip("".join(c for c in _marks_of(text) if unicodedata.combining(c) != _VIRAMA))
+    if rest and unicodedata.combining(rest[-1]) == _VIRAMA:
+        stem = rest.rstrip("".join(_marks_of(text)))
+        return _is_letter(stem[-1:]) and (text[place] == _ZWJ or _is_letter(after[:1]))
+    stem = before.rstrip("".join(_marks_of(text)))
+    return text[place] == _ZWNJ and _joins(stem[-1:], on=True) and _joins(after[:1], on=False)
+
+
+def _marks_of(text: str) -> set[str]:
+    return {c for c in text if unicodedata.category(c).startswith("M")}
+
+
+def _is_letter(c: str) -> bool:
+    return bool(c) and unicodedata.category(c).startswith("L")
+
+
+def _joins(c: str, on: bool) -> bool:
+    """Whether a letter joins the one after it (``on``), or the one before it, by the presentation forms that Unicode has of it."""
+    return bool(c) and ("<initial>" if on else "<final>") in _forms().get(c, ())
+
+
+@cache
+def _forms() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for code in (*range(0xFB50, 0xFE00), *range(0xFE70, 0xFF00)):
+        form, *letters = unicodedata.decomposition(chr(code)).split() or [""]
+        if len(letters) == 1:
+            found.setdefault(chr(int(letters[0], 16)), set()).add(form)
+    return found
 
 
 def wrong_said(by: str, because: str, restriction: str, people: Iterable[str] = ()) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 from typing import Any
 
 from yaml.nodes import MappingNode
 
 from shakedown.model.nouns import Party
-from shakedown.model.said_words import looks, wrong_name
+from shakedown.model.said_words import look_alike, looks, wrong_name
 from shakedown.model.speakers import name_key
 from shakedown.model.ssh_keys import CERTIFICATE, key_of_text
 from shakedown.plans.schema.problems import Problems
@@ -47,12 +49,10 @@ def _name(text: str) -> str:
             "there is a key in this name", "write what its .pub file holds, and nothing before it: TYPE KEY NAME"
         )
     why = wrong_name(name)
-    if why and name.isprintable():
+    if why:
         raise InvalidValue(f"'{text[:_LONGEST]}' is no name: {why}", "both parties read it")
-    if not name or len(name) > _LONGEST or not name.isprintable():
-        raise InvalidValue(
-            f"'{text[:_LONGEST]}' is no name", f"a name has at most {_LONGEST} characters, and no control characters"
-        )
+    if not name or len(name) > _LONGEST:
+        raise InvalidValue(f"'{text[:_LONGEST]}' is no name", f"a name has 1 to {_LONGEST} characters")
     return name
 
 
@@ -70,9 +70,20 @@ def read_parties(root: MappingNode, values: dict[str, Any], problems: Problems) 
                 shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
                 problems.at(at, f"'{shown}' is in {known[word]} and in {party.name}", "a person cannot be both parties")
             known[word] = party.name
+    for name, other, mine, its in _alike(parties):
+        way_out = "a reader takes them for one person: write one of them with another word of the name"
+        problems.at(at, f"'{name}' in {mine} looks like '{other}' in {its}", way_out)
     if values.get("consent") and not parties:
         problems.at(place(root, "consent"), "consent is asked for, and the plan names no parties", "add parties: {...}")
     return parties
+
+
+def _alike(parties: Sequence[Party]) -> Iterator[tuple[str, str, str, str]]:
+    """Names of two parties that are other names and look alike, beside those that are the same in other letters."""
+    for one, other in combinations(parties, 2):
+        for name, its in product(other.people, one.people):
+            if look_alike(name, its) and looks(name) != looks(its):
+                yield name, its, other.name, one.name
 
 
 def _holder(written: str) -> tuple[object, str]:

@@ -55,7 +55,6 @@ def command(
     With --conditions EVENT and no COMPONENT: that inputs, programs or settings changed under the campaign, as that finding says. It
     restricts the acceptance no more; both stay on the page. With --issue EVENT: the open issue of the ledger that this event
     opened. Without CAMPAIGN it is the newest one.
-    newest one.
     """
     from shakedown.cli.steer.requests import find_started, record_wishes
     from shakedown.conductor.commands.rulings import (
