@@ -96,22 +96,6 @@ def status(layout: Layout, folds: Folds | None = None) -> dict[str, Any]:
     alone = is_left_alone(layout, state)
     if state.plan is None:
         return {"campaign": layout.root.name, "phase": "not started", "components": [], "waiting": [], "asked": {}}
-    components = [
-        {
-            "name": component.name,
-            "wanted": tally.wanted - tally.unavailable,  # what cannot run here is in no count, as in the report
-            "warm_up": _warm_ups(state, number),
-            "filler": _fillers(state, number),
-            "waiting": tally.waiting,
-            "in_flight": tally.in_flight,
-            "closed": tally.closed,
-            "unavailable": tally.unavailable,
-            "verdicts": dict(sorted(tally.verdicts.items())),
-            "unattested": state.unattested(number),
-        }
-        for number, (component, tally) in enumerate(zip(state.index.components, state.tallies, strict=True))
-        if tally.wanted or component.cases or component.procedures
-    ]
     return {
         "campaign": layout.root.name,
         "rehearsal": in_words(rehearsal_of(layout) or {}),
@@ -122,7 +106,7 @@ def status(layout: Layout, folds: Folds | None = None) -> dict[str, Any]:
         "unknown": unknown_names(layout) if state.campaign.unknown_events else [],
         "epoch": state.epoch,
         "time": state.time,
-        "components": components,
+        "components": _components(state),
         "builds": {state.index.build_names[key]: build.phase for key, build in state.builds.items()},
         "live": [_live(state, run.id, alone) for run in state.runs.values()],
         "record_full": _record_full(layout) if state.phase != CampaignPhase.ENDED else "",
@@ -140,6 +124,26 @@ def status(layout: Layout, folds: Folds | None = None) -> dict[str, Any]:
         "nodes": {} if rehearsal_of(layout) else nodes_now(state),
         "told": _told(state),
     }
+
+
+def _components(state: State) -> list[dict[str, Any]]:
+    """Each component with what it wants and how far it is; what cannot run here is in no count, as in the report."""
+    return [
+        {
+            "name": component.name,
+            "wanted": tally.wanted - tally.unavailable,
+            "warm_up": _warm_ups(state, number),
+            "filler": _fillers(state, number),
+            "waiting": tally.waiting,
+            "in_flight": tally.in_flight,
+            "closed": tally.closed,
+            "unavailable": tally.unavailable,
+            "verdicts": dict(sorted(tally.verdicts.items())),
+            "unattested": state.unattested(number),
+        }
+        for number, (component, tally) in enumerate(zip(state.index.components, state.tallies, strict=True))
+        if tally.wanted or component.cases or component.procedures
+    ]
 
 
 def _deadlines(layout: Layout, state: State, folds: Folds) -> list[dict[str, Any]]:

@@ -67,12 +67,7 @@ def command(
     from shakedown.events.reader import read_events
 
     campaign, component, what, name = _meant(names, gate, row, conditions, issue)
-    if not restriction.strip() and what not in ("conditions", "issue"):
-        raise UsageError("--restriction is missing or empty", hint="say what the acceptance is restricted by")
-    if restriction.strip() and restricts_nothing(restriction):
-        hint = "say what the acceptance is restricted by" + (", or leave it out" if what == "conditions" else "")
-        raise UsageError("--restriction shows nothing, or says that there is none", hint=hint)
-    kept_whole("--restriction", restriction.strip(), LONGEST_RESTRICTION)
+    _check_restriction(restriction, what)
     layout, state = find_started(site, campaign, "waive", who)
     if what == "conditions":
         why = why_not_waive_conditions(changes_in(read_events(layout.log)), name)
@@ -90,6 +85,17 @@ def command(
     words = f"{thing}: {restriction or 'without a restriction'}; {data['said']}"
     emit(data | {"what": what, "component": component, "name": name}, as_json, lambda: printable(words))
     return 0
+
+
+def _check_restriction(restriction: str, what: str) -> None:
+    """Raise UsageError where a restriction is missing that is needed, shows nothing, or is too long."""
+    said = restriction.strip()
+    if not said and what not in ("conditions", "issue"):
+        raise UsageError("--restriction is missing or empty", hint="say what the acceptance is restricted by")
+    if said and restricts_nothing(restriction):
+        hint = "say what the acceptance is restricted by" + (", or leave it out" if what == "conditions" else "")
+        raise UsageError("--restriction shows nothing, or says that there is none", hint=hint)
+    kept_whole("--restriction", said, LONGEST_RESTRICTION)
 
 
 def _meant(
