@@ -60,7 +60,7 @@ YAML = [
     ('"", ""]', 'mean, yes]', "4:54: verdict: the mean of several runs is no verdict on one of them\nhint: only a row on each run can judge one; leave 'verdict' empty"),
     ('"", ""]', '"", perhaps]', "4:52: verdict: 'perhaps' is neither true nor false"),
     ('"", ""]', '""]', "4:5: the row has 6 cells, and there are 7 columns\nhint: the columns are test, where, figure, must, basis, statistic, verdict; write \"\" for a cell that says nothing"),
-    ("[test, where", "[test, were", "2:17: columns: 'were' is not one of test, where, figure, must, basis, clause, statistic, mode, verdict, about\nhint: did you mean 'where'?"),
+    ("[test, where", "[test, were", "2:17: columns: 'were' is not one of test, where, figure, must, basis, clause, text, statistic, mode, verdict, about\nhint: did you mean 'where'?"),
     ("[test, where, figure", "[test, test, figure", "2:10: the column 'test' is there 2 times\nhint: keep one"),
     ("[test, where, figure, must, basis", "[test, where, figure, must, clause", "2:10: the column 'basis' is missing\nhint: it holds who says so: contract, vendor, site, history"),
     ("contract: c\n", "contract: c\nfrom: x\n", "2:1: unknown key 'from'\nhint: known here: contract, title, about, parties, columns, rows"),

@@ -82,7 +82,7 @@ TESTS: list[tuple[str, str]] = [
     (BODY + "needs: {test: b, programs: [x]}", "3:9: 'test' has no meaning beside 'programs' in needs\nhint: write a list: one item for the programs, one for each test"),
     (BODY + "needs: {test: b, get: x}", "3:18: 'get' has no meaning beside 'test' in needs\nhint: write a list: one item for the programs, one for each test"),
     (BODY + "needs: []", "3:8: needs is empty\nhint: it is a list of needs"),
-    (BODY + "draws: [matrx]", "3:9: draws: 'matrx' is not one of matrix, histogram, io\nhint: did you mean 'matrix'?"),
+    (BODY + "draws: [matrx]", "3:9: draws: 'matrx' is not one of matrix, histogram, io, nodes\nhint: did you mean 'matrix'?"),
     (BODY + "expect: [{verdict: failed}]", "3:10: 'because' is missing in expect\nhint: because: why; the report shows it"),
     (BODY + "expect: [{where: {x: 1}, verdict: failed, because: x}]", "3:19: there is no parameter 'x'\nhint: parameters there are: none"),
     ("test: a\nrun: {command: x, nodes: 0}", "2:26: run.nodes: 0 is less than 1, the least that is possible"),

@@ -51,7 +51,7 @@ def test_check_says_what_it_checked(inside: Any) -> None:
     assert last == said
     place = next(number for number, line in enumerate(warnings) if "is no licence" in line)
     warning, hint = warnings[place : place + 2]
-    assert warning.startswith("warning: plans/phase2.yaml:38:44: mixed: f2/bandwidth is no licence of cluster c5: ")
+    assert warning.startswith("warning: plans/phase2.yaml:40:44: mixed: f2/bandwidth is no licence of cluster c5: ")
     assert hint.startswith("hint: with licences")
 
 

@@ -126,7 +126,7 @@ ALTERED = [
         "first.html", "<b>1</b><span>attempts judged", "<b>9</b><span>attempts judged",
         "in 'What stands against acceptance': the record gives: 1attempts judged; the page says: 9attempts judged",
     ),
-    ("first.html", "For the vendor", "For no", "in 'Scorecard': the record gives: For the vendor; the page says: For no"),
+    ("first.html", "For the vendor", "For no", "in 'What is signed': the record gives: For the vendor; the page says: For no"),
     ("sign.html", '<p class="outcome">Rejected</p>', '<p class="outcome">Accepted</p>', COVER_SAYS),
     ("sign.html", "<p>None.</p>", "<p>Some.</p>", "in 'Restrictions': the record gives: None.; the page says: Some."),
 ]  # fmt: skip
