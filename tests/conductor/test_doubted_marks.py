@@ -8,6 +8,7 @@ import msgspec
 from stage import Campaign, small_document
 
 from shakedown.conductor.commands.registry import commands_for
+from shakedown.conductor.driver.doubts import say_doubt
 from shakedown.conductor.driver.loop import hear, log_reports
 from shakedown.engine import decide
 from shakedown.model.nouns import Check, Document, Test
@@ -72,6 +73,25 @@ def test_a_run_whose_marks_are_doubted_never_passes() -> None:
     assert (third.value["verdict"], third.reason) == ("failed", own)
     told = [event for event in campaign.events("finding") if event.value["kind"] == "marks_doubted"]
     assert [(event.run, event.reason) for event in told] == [(run, DOUBT) for run in ("r000001", "r000002", "r000003")]
+
+
+def test_each_run_of_a_job_that_is_doubted_has_a_finding_of_its_own() -> None:
+    """Some of them are judged by then: their ends were told while the job ran."""
+    campaign = Campaign(_document())
+    conductor = campaign._conductor(100)
+    conductor.log("campaign_start", value={"campaign": "toy", "document": next(iter(campaign.documents))})
+    conductor.log("driver_start")
+    conductor.log(decide(conductor.state, conductor.state.time).orders[0].event)
+    conductor.log("submit_accepted", job="j000001", value={"id": "1"})
+    doubted = {"r000003": DOUBT, "r000007": "its mark is gone"}
+    say_doubt(conductor, JobReport("j000001", "completed", "marks", doubt="some", doubted=doubted))
+    conductor.commit()
+    told = [(event.run, event.job, event.reason) for event in campaign.events("finding")]
+    assert told == [
+        ("r000001", "j000001", "some"),
+        ("r000003", "j000001", DOUBT),
+        ("r000007", "j000001", "its mark is gone"),
+    ]
 
 
 def test_what_speaks_against_such_a_run_stands() -> None:
