@@ -8,7 +8,6 @@ import msgspec
 from stage import Campaign, small_document
 
 from shakedown.conductor.commands.registry import commands_for
-from shakedown.conductor.driver.doubts import say_doubt
 from shakedown.conductor.driver.loop import hear, log_reports
 from shakedown.engine import decide
 from shakedown.model.nouns import Check, Document, Test
@@ -84,7 +83,8 @@ def test_each_run_of_a_job_that_is_doubted_has_a_finding_of_its_own() -> None:
     conductor.log(decide(conductor.state, conductor.state.time).orders[0].event)
     conductor.log("submit_accepted", job="j000001", value={"id": "1"})
     doubted = {"r000003": DOUBT, "r000007": "its mark is gone"}
-    say_doubt(conductor, JobReport("j000001", "completed", "marks", doubt="some", doubted=doubted))
+    report = JobReport("j000001", "completed", "marks", exit_status=0, output=OUTPUT, doubt="some", doubted=doubted)
+    log_reports(conductor, [report])
     conductor.commit()
     told = [(event.run, event.job, event.reason) for event in campaign.events("finding")]
     assert told == [
