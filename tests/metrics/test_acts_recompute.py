@@ -256,6 +256,24 @@ def test_runs_are_live_when_the_plan_is_amended_and_outcomes_hang_on_that() -> N
     assert {card.outcome for card in cards} >= {"disputed", "rejected", "accepted with restrictions"}
 
 
+def test_attempts_are_lost_while_a_case_is_out_and_outcomes_hang_on_that() -> None:
+    told = [out_and_in_story.drawn(seed, live=True) for seed in range(SEEDS)]
+    every = [
+        (
+            one,
+            Ends(one.record, one.acts, one.documents.__getitem__, {}),
+            [act.number for act in one.acts if act.kind == "amend"],
+        )
+        for one in told
+    ]
+    again = [ends.undone(frozenset(amends)).again for _, ends, amends in every]
+    assert sum(map(bool, again)) > 2
+    cards = [
+        _card(out_and_in_story.drawn, seed, live=True) for seed, runs in zip(range(SEEDS), again, strict=True) if runs
+    ]
+    assert any(act.kind == "amend" and act.without == "incomplete" for card in cards for act in card.acts)
+
+
 def test_the_campaigns_in_which_cases_come_back_hang_on_that() -> None:
     """Results that were wanted again only by an act, and disputes about what is counted in the place of what both took away."""
     cards = [_card(out_and_in_story.drawn, seed) for seed in range(3 * SEEDS)]

@@ -15,7 +15,15 @@ from shakedown.engine import State
 from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.rows.table import Record
 
-FOLDED = ("campaign_start", "amended", "submit_order", "verdict", "campaign_end")  # what the engine says of results
+FOLDED = (
+    "campaign_start",
+    "amended",
+    "submit_order",
+    "verdict",
+    "retry",
+    "given_up",
+    "campaign_end",
+)  # what the engine says of results
 
 
 def _both(told: Acted) -> Iterator[tuple[int, str, int, int]]:
@@ -26,10 +34,14 @@ def _both(told: Acted) -> Iterator[tuple[int, str, int, int]]:
         if event.event not in FOLDED:
             state.seq = event.seq
             continue
-        more: dict[str, Any] = {"final": True} if event.event == "verdict" else {}
+        settled = {one.run for one in told.events if one.event in ("retry", "given_up")}
+        closes = event.event == "verdict" and event.run not in settled
+        more: dict[str, Any] = {"final": True} if closes else {}
         if event.event == "amended":
             more = {"components": [part.name for part in state.index.components], "returns": True}
         fold_one(state, replace(event, value=event.value | more), told.documents.__getitem__)
+        if state.agenda.to_settle:
+            continue  # whether it is attempted again is said by the next event
         (tally, *_), people = state.tallies, populations(told.documents[record.document], record)
         yield event.seq, event.event, people["speed"].to_come, tally.waiting + tally.in_flight
 

@@ -250,7 +250,7 @@ class _Settled:
         for run in campaign.judged:
             if run.name in best and not run.known:
                 run.verdict, run.retried, run.figures, run.elapsed = "passed", False, {}, None
-        early = any(act.kind in ("drain", "cancel") for act in acts)
+        early = any(act.kind in ("drain", "cancel") for act in acts) or bool(goes_on.again)
         if early:
             campaign.ended = False
         found = Judge(self.plans[campaign.document], campaign, self.plans).scorecard()

@@ -37,14 +37,14 @@ def _was_out(runs: list[Run], spells: list[tuple[int, Json]], campaign: Campaign
         if until <= begin:
             continue  # it was not even ordered
         again = sum(at < until for at in campaign.taken_up.get(run.component, []))
-        if _wants(plan, run, 1 + again):
+        if wants(plan, run, 1 + again):
             was_wanted = True
         elif was_wanted and until > over:
             return True
     return False
 
 
-def _wants(plan: Json, run: Run, rounds: int) -> bool:
+def wants(plan: Json, run: Run, rounds: int) -> bool:
     case = next((one for one in plan["cases"] if one["id"] == run.case), None)
     part = next((one for one in plan["components"] if one["name"] == run.component), None)
     if case is None or part is None or case["unavailable"]:

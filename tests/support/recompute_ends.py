@@ -9,7 +9,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from recompute_log import Campaign, play, replay
+from recompute_anew import wants
+from recompute_log import Campaign, Run, play, replay
 from recompute_plans import copies
 from recompute_stability import clock_pieces, is_up_at, whole_span
 
@@ -44,26 +45,30 @@ class Log:
     def go_on(self, gone: Collection[int], dropped: Collection[int] = ()) -> GoesOn:
         """What is otherwise without the acts ``gone``. ``dropped``: events that the log lacks without them anyway."""
         found = GoesOn()
-        if not any(self.owner[line["seq"]] in gone for line in self.drained):
+        amended = {line["seq"] for line in self.events if line["event"] == "amended"}
+        if not any(self.owner[line["seq"]] in gone for line in self.drained) and not amended & set(gone):
             found.lines = self._not_run(set(dropped), set())
             return found
-        plan, spent = self.plans[self.events[0]["value"]["document"]], dict[Any, int]()
+        plan = mine = self.plans[self.events[0]["value"]["document"]]
+        spent = dict[Any, int]()
         for place, line in enumerate(self.events):
             word, value = line["event"], line.get("value", {})
             if word in ("campaign_start", "amended"):
                 plan = self.plans[value["document"]]
+                mine = mine if self.owner.get(line["seq"]) in gone else plan
             if word == "verdict" and not value.get("supersedes") and line["run"] in self.whole.runs:
                 key = self.whole.runs[line["run"]].result, value["verdict"]
                 spent[key] = spent.get(key, 0) + 1
             began = "started" in value or "elapsed_s" in value
             if word == "verdict" and value["verdict"] == "cancelled" and self._by(place, line, gone, not began):
                 found.lines.add(line["seq"])
-            elif word == "given_up" and self._by(place, line, gone):
+            elif word == "given_up":
                 run = self.whole.runs[line["run"]]
-                part = next((one for one in plan["components"] if one["name"] == value["component"]), None)
-                said = {one["verdict"]: one["times"] for one in part["retry"]} if part else {}
-                times = (USUALLY | said).get(run.verdict, 0) if part and run.verdict not in FINAL else 0
-                if spent.get((run.result, run.verdict), 0) <= times:
+                held = self._held(place, line, gone, True)
+                by_itself, others = bool(held) and not held[-1], {number for number in held if number} - set(gone)
+                brought = bool(held) or not self._is_wanted(plan, run)  # by a drain, or because its case is out
+                more = self._is_wanted(mine, run) and spent.get((run.result, run.verdict), 0) <= _more(mine, run)
+                if brought and not by_itself and not others and more:
                     found.again.add(run.name)
             elif line["seq"] in self.early and self._by(place, line, gone):
                 found.lines.add(line["seq"])
@@ -77,6 +82,9 @@ class Log:
         found.lines |= self._not_run(found.lines | set(dropped), found.again)
         return found
 
+    def _is_wanted(self, plan: Json, run: Run) -> bool:
+        return run.mode != "drill" and wants(plan, run, 1 + self.whole.again.get(run.component, 0))
+
     def _by(self, place: int, line: Json, gone: Collection[int], drains: bool = True) -> bool:
         """Something at a place of the log came to its end by acts that are all gone."""
         ends = self._ends(place, line, gone, drains)
@@ -86,6 +94,11 @@ class Log:
         """The acts by which something came to its end, seen from there backwards: since it was taken up last, or, where nothing
         ended it since then, since the time before; [] where it was over before.
         """
+        ends = self._held(place, line, gone, drains)
+        return [number for number in ends if number] if ends and ends[-1] else []
+
+    def _held(self, place: int, line: Json, gone: Collection[int], drains: bool) -> list[int]:
+        """The same, the latest first, with 0 for what was over by itself."""
         component, run, case = line["value"]["component"], line.get("run", ""), line.get("case", "")
         ends: list[int] = []  # the latest first; 0: it was over by itself
         for past in reversed(self.events[:place]):
@@ -105,7 +118,7 @@ class Log:
                 over = word == "finding" and said.get("kind") == "time_is_up"
                 if over or (word == "case_stopped" and past.get("case", "") in ("", case)):
                     ends.append(0)
-        return [number for number in ends if number] if ends and ends[-1] else []
+        return ends
 
     def _times_that_had_not_passed(self) -> set[int]:
         campaign, found = Campaign(), set()
@@ -147,6 +160,13 @@ class Log:
             named[judged.component, judged.mode, judged.case, judged.result[4]] = name
             said.setdefault(name, []).append((line["seq"], value["verdict"]))
         return found
+
+
+def _more(plan: Json, run: Run) -> int:
+    """How often what ended like a run is attempted again."""
+    part = next((one for one in plan["components"] if one["name"] == run.component), None)
+    said = {one["verdict"]: one["times"] for one in part["retry"]} if part else {}
+    return int((USUALLY | said).get(run.verdict, 0)) if part and run.verdict not in FINAL else 0
 
 
 def _needed(plan: Json, line: Json, rounds: dict[str, int]) -> list[Any]:

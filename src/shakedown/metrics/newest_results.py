@@ -91,7 +91,7 @@ def _dropped(record: Record, rows: Sequence[RunRow]) -> Collection[int]:
     since = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
     if len(plans) != len(since) + 1 or None in plans:
         return ()
-    known = [_Wants(plan, record, until) for plan, until in zip(plans, (*since, inf), strict=True) if plan is not None]
+    known = [PlanWants(plan, record, until) for plan, until in zip(plans, (*since, inf), strict=True) if plan is not None]
     first = {row.run: row.seq for row in reversed(record.runs) if row.verdict != UNDETERMINED}
     live = {run.result for run in record.open.values()}
     attempts: dict[int, list[RunRow]] = {}
@@ -111,7 +111,7 @@ def _dropped(record: Record, rows: Sequence[RunRow]) -> Collection[int]:
     return found
 
 
-class _Wants:
+class PlanWants:
     """What one plan wants of each case of each component. ``until``: the event by which the next plan came into force."""
 
     def __init__(self, plan: Document, record: Record, until: float) -> None:

@@ -1,15 +1,17 @@
-"""What drains and cancellations ended, and what would go on without some of them: ``Ends``.
+"""What drains, cancellations and amendments ended, and what would go on without some of them: ``Ends``.
 
 Several may have ended the same: a result is still to come only without all that held for it. A drain holds until its component is
 taken up again by an amendment or by ``again``; where that amendment is left out of account, it was never taken up. What follows is
 ended with it: what needed a result that is still to come was not to be judged *not_run*, a run that failed would have been
-attempted again, and a component that runs for a time had more of it.
+attempted again, and a component that runs for a time had more of it. An amendment that takes a case out ends the attempts of what
+is live then: a run that fails while its case is out is given up, whatever the plan before granted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import inf
 
 from msgspec import Struct
 
@@ -18,7 +20,8 @@ from shakedown.metrics.judging.late_orders import TimesUp
 from shakedown.metrics.judging.people import ENDS_EARLY, Act
 from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.needed import needed_results
-from shakedown.metrics.rows.rows import ActRow, NoteRow, RunRow
+from shakedown.metrics.newest_results import PlanWants
+from shakedown.metrics.rows.rows import DRILL, ActRow, NoteRow, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.wanted import mode_key
 from shakedown.model.nouns import Document
@@ -47,6 +50,14 @@ class _Ended(Struct, frozen=True):
     run: str
     case: str
     by_drains: bool = True
+
+
+class _GivenUp(Struct, frozen=True):
+    """A run after which nothing was attempted any more. ``spent``: how many attempts of its result had ended like it."""
+
+    end: _Ended
+    row: RunRow
+    spent: int
 
 
 class Ends:
@@ -79,18 +90,41 @@ class Ends:
     # ---- how it is found ---------------------------------------------------------------------------------------------------
 
     def _undone(self, gone: frozenset[int]) -> Undone:
-        if not self._said or not any(self._of[row.seq] in gone for row in self._said if row.seq in self._of):
+        said = {*(row.seq for row in self._said), *self._amended}
+        if not any(self._of[event] in gone for event in said if event in self._of):
             return Undone()
-        back = [one for one in self._ended if self._is_back(one, gone)]
-        given_up = self.record.given_up
-        again = {one.run for one in back if one.run and given_up.get(one.run) == one.event}
-        events = {one.event for one in back if one.run not in again}
+        events = {one.event for one in self._ended if self._is_back(one, gone)}
+        again = {one.row.run for one in self._given_up if self._goes_on(one, gone)}
         short = {name for name in self._timed if self._ended_for_good(name, gone) and self._lacks_time(name)}
         return Undone(frozenset(events), frozenset(again), frozenset(short))
 
     def _is_back(self, one: _Ended, gone: frozenset[int]) -> bool:
         holders, over = self._holders(one, gone)
         return bool(holders & gone) and not holders - gone and not over
+
+    def _goes_on(self, one: _GivenUp, gone: frozenset[int]) -> bool:
+        """Whether a run would have been attempted again: the plan that is in force then wants its result and has attempts for it,
+        and nothing else holds it.
+        """
+        event, row = one.end.event, one.row
+        mine = self._wants[self._place(event, gone)]
+        part = next((part for part in mine.plan.components if part.name == row.component), None)
+        rule = rule_for(part.retry, row.verdict, part.sweep is not None) if part is not None else None
+        if rule is None or one.spent > rule.times or not mine.want(row):
+            return False
+        holders, over = self._holders(one.end, gone)
+        was_out = not self._wants[self._place(event)].want(row)
+        return not over and not holders - gone and (was_out or bool(holders))
+
+    def _place(self, event: int, gone: frozenset[int] = frozenset()) -> int:
+        """Which plan is in force at an event without some acts."""
+        left = (place for place, at in enumerate(self._amended, 1) if at <= event and self._of.get(at) not in gone)
+        return max(left, default=0)
+
+    @cached_property
+    def _wants(self) -> list[PlanWants]:
+        until = (*self._amended, inf)
+        return [PlanWants(plan, self.record, at) for plan, at in zip(self.plans.documents, until, strict=False)]
 
     def _holders(self, one: _Ended, gone: frozenset[int]) -> tuple[frozenset[int], bool]:
         """The acts that ended this, and whether it was over before them. What was put aside before its component was taken up again
@@ -131,9 +165,7 @@ class Ends:
 
     @cached_property
     def _ended(self) -> tuple[_Ended, ...]:
-        """Verdicts *cancelled*, runs that were given up although the plan has more attempts for them, and times that were up before
-        they had passed.
-        """
+        """Verdicts *cancelled*, and times that were up before they had passed."""
         first = min((row.seq for row in self._said), default=0)
         if not first:
             return ()
@@ -147,21 +179,20 @@ class Ends:
             for note in self.record.of_kind("finding")
             if note.seq > first and _is_over(note) and self._was_made(note)
         ]
-        return (*runs, *self._given_up(first), *times)
+        return (*runs, *times)
 
-    def _given_up(self, first: int) -> Iterator[_Ended]:
+    @cached_property
+    def _given_up(self) -> tuple[_GivenUp, ...]:
+        return tuple(self._every_given_up())
+
+    def _every_given_up(self) -> Iterator[_GivenUp]:
         spent: dict[tuple[int, str], int] = {}
         for row in self.record.current():
             key = row.result, row.verdict
             spent[key] = spent.get(key, 0) + 1
             event = self.record.given_up.get(row.run, 0)
-            if event > first and not row.retried and self._has_attempts(row, event, spent[key]):
-                yield _Ended(event, row.component, row.run, row.case)
-
-    def _has_attempts(self, row: RunRow, event: int, spent: int) -> bool:
-        part = self.plans.part(event, row.component)
-        rule = rule_for(part.retry, row.verdict, part.sweep is not None) if part is not None else None
-        return rule is not None and spent <= rule.times
+            if event and not row.retried and row.mode != DRILL:
+                yield _GivenUp(_Ended(event, row.component, row.run, row.case), row, spent[key])
 
     def _was_made(self, note: NoteRow) -> bool:
         """It was said that a time is up which had not passed: somebody drained its component."""

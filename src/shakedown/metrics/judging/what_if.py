@@ -204,8 +204,7 @@ class WhatIf:
         amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
         alone = frozenset(place for place, seq in enumerate(amended, 1) if self.consent.missing.get(seq))
         scorecard = score_people(document, record, people, earlier, brief, alone)
-        early = any(act.kind in ENDS_EARLY and act.number in gone for act in self.acts)
-        early = early and self.record.ended is not None
+        early = self.record.ended is not None and self.variants.go_on(gone)
         if early and any(item.outcome == "not met" for part in scorecard.components for item in part.criteria):
             scorecard = replace(scorecard, outcome="rejected")
         elif early and not any(part.to_come for part in scorecard.components):

@@ -74,9 +74,16 @@ class Variants:
         record = copied(self._folded[heavy] if heavy else self.record)
         if rest:
             _take_out(record, rest)
-        if any(self.acts[number].kind in ENDS_EARLY for number in wanted):
+        if self.go_on(wanted):
             record.ended = None
         return record
+
+    def go_on(self, numbers: Collection[int]) -> bool:
+        """Purpose: whether a campaign that is over would go on without these acts: they ended something, or took runs their further
+        attempts.
+        """
+        early = any(self.acts[number].kind in ENDS_EARLY for number in numbers)
+        return early or (self.ends is not None and bool(self.ends.undone(numbers).again))
 
     def forget(self) -> None:
         """Purpose: free the memory of the records that were folded; each may be as large as the whole record."""
