@@ -91,7 +91,9 @@ def _dropped(record: Record, rows: Sequence[RunRow]) -> Collection[int]:
     since = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
     if len(plans) != len(since) + 1 or None in plans:
         return ()
-    known = [PlanWants(plan, record, until) for plan, until in zip(plans, (*since, inf), strict=True) if plan is not None]
+    known = [
+        PlanWants(plan, record, until) for plan, until in zip(plans, (*since, inf), strict=True) if plan is not None
+    ]
     first = {row.run: row.seq for row in reversed(record.runs) if row.verdict != UNDETERMINED}
     live = {run.result for run in record.open.values()}
     attempts: dict[int, list[RunRow]] = {}
