@@ -98,6 +98,14 @@ def test_all_that_there_is_to_say_of_an_end(node: Node) -> None:
     )
 
 
+def test_an_output_that_somebody_removed_is_pointed_to_and_one_that_was_never_made_is_not(node: Node) -> None:
+    node.end_part(RUNS[0])
+    node.begin_part(RUNS[1], "trouble=place .")
+    ended, never = (report for report in node.said() if report.run)
+    assert (ended.output["file"], ended.output["bytes"]) == (f"outputs/000/j000001.0/{RUNS[0]}.out", 0)
+    assert (never.state, never.output) == ("refused", {})
+
+
 def test_a_time_limit_and_a_place_that_was_not_there(node: Node) -> None:
     node.begin_part(RUNS[0], "timeout=60 .", END.format(status=0))
     node.begin_part(RUNS[1], "trouble=place .")

@@ -75,14 +75,6 @@ def test_a_run_that_wrote_nothing_is_told_so(room: Room) -> None:
     )
 
 
-def test_an_output_that_somebody_removed_is_not_called_empty(room: Room) -> None:
-    """Its job's script makes the file before its payload begins."""
-    pointer = {"file": "outputs/000/j000001.0.out", "bytes": 0, "directory": "work/000/j000001.0"}
-    evidence = room.one(room.order(Test("t", checks=(on("output", "contains", "x"),)), pointer))
-    why = "its output file outputs/000/j000001.0.out is not there: its job's script made it, and somebody removed it"
-    assert evidence.checks[0] == CheckResult('output contains "x"', False, why)
-
-
 def test_a_run_that_wrote_nothing_and_need_not_has_no_problem(room: Room) -> None:
     evidence = room.one(room.order(Test("t")))
     assert (evidence.problems, evidence.excerpt) == ((), "")
@@ -94,6 +86,7 @@ def test_a_run_that_wrote_nothing_and_need_not_has_no_problem(room: Room) -> Non
         ({"pack": "9.pack", "bytes": 5}, "the output is gone: 9.pack cannot be read: No such file or directory"),
         ({"pack": "000001.pack", "offset": 3, "bytes": 9}, "the output is gone: of its 9 bytes 4 are left"),
         ({"file": "outputs/000/r000001.out", "bytes": 5}, "the output is gone: there is no file output"),
+        ({"file": "outputs/000/r000001.out", "bytes": 0}, "the output is gone: there is no file output"),
         ({"lost": "No space left on device"}, "the output could not be kept: No space left on device"),
     ],
 )  # fmt: skip
@@ -104,6 +97,27 @@ def test_an_output_that_is_gone_decides_nothing_and_is_said(
     evidence = room.one(room.order(Test("t", checks=(on("output", "lacks", "ERROR"),)), pointer))
     assert evidence.checks[0] == CheckResult('output lacks "ERROR"', None, detail)
     assert evidence.problems == (detail,)
+    assert evidence.trouble == detail, "the run is attempted again"
+
+
+def test_an_output_without_a_byte_that_is_there_is_empty(room: Room) -> None:
+    path = room.layout.outputs / "000/r000001.out"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    pointer = {"file": str(path.relative_to(room.layout.root)), "bytes": 0}
+    evidence = room.one(room.order(Test("t", checks=(on("output", "contains", "x"),)), pointer))
+    assert evidence.checks[0] == CheckResult('output contains "x"', False, "the output is empty")
+    assert (evidence.problems, evidence.trouble) == (("the output is empty: the run wrote nothing",), "")
+
+
+def test_an_empty_output_and_a_test_that_may_leave_no_file_are_two_things(room: Room) -> None:
+    path = room.layout.outputs / "000/r000001.out"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    room.work()
+    pointer = {"file": str(path.relative_to(room.layout.root)), "bytes": 0}
+    evidence = room.one(room.order(Test("t", checks=(on("result.txt", "contains", "x"),)), pointer))
+    assert (evidence.checks[0].held, evidence.trouble) == (False, "")
 
 
 def test_an_output_that_is_gone_is_said_where_no_check_asks_for_it_too(room: Room) -> None:

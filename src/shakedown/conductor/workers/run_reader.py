@@ -224,17 +224,17 @@ class RunReader:
     # ---- the output ----
 
     def _read_output(self, tail: int = 0, head: int = 0) -> Contents:
-        """All that is scanned of it; or, where ``tail`` is given, no more than so many bytes of its end and its beginning."""
+        """All that is scanned of it; or, where ``tail`` is given, no more than so many bytes of its end and its beginning.
+
+        A job's script makes the file of its output before anything runs: one that is not there was removed, and is not empty.
+        """
         pointer = self.output
         size = int(pointer.get("bytes", 0))
         if "lost" in pointer:
             return Missing("output", f"the output could not be kept: {printable(str(pointer['lost']))}", trouble=True)
-        name = str(pointer.get("pack") or pointer.get("file") or "")
-        if not size and "file" in pointer and not os.path.lexists(self.layout.root / name):
-            why = f"its output file {printable(name)} is not there: its job's script made it, and somebody removed it"
-            return Missing("output", why, held=False)
-        if not pointer or not size:
+        if not size and "file" not in pointer:
             return decode("output", b"", absent=True)
+        name = str(pointer.get("pack") or pointer.get("file") or "")
         try:
             if "pack" in pointer:
                 descriptor = self.pack.open(self.layout.packs, name)
@@ -246,7 +246,7 @@ class RunReader:
             if isinstance(opened, Missing):
                 return Missing("output", f"the output is gone: {opened.detail}", trouble=True)
             try:
-                return self._slice(opened, 0, size, tail, head)
+                return self._slice(opened, 0, size, tail, head) if size else decode("output", b"", absent=True)
             finally:
                 os.close(opened)
         except OSError as error:

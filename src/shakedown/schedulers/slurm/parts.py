@@ -236,26 +236,24 @@ class Parts:
             elapsed_s=mark.elapsed_s,
             nodes=start.nodes,
             message=mark.message,
-            output=(self._output(job.id, mark.run, mark.full, mark.exit_status is not None) | doubt) if over else {},
+            output=(self._output(job.id, mark.run, mark.full, made=mark.state != "refused") | doubt) if over else {},
             began=start.time_of(mark.began_uptime_s),
             run=mark.run,
             doubt=mark.doubt,
         )
 
-    def _output(self, job: str, run: str, full: bool = False, ran: bool = False) -> dict[str, Any]:
-        """Where its output is: paths inside the campaign. ``full``: its script says that there was no room. ``ran``: it came to its
-        own end, so its script made a file for it, which must be there.
+    def _output(self, job: str, run: str, full: bool = False, made: bool = False) -> dict[str, Any]:
+        """Where its output is: paths inside the campaign. ``full``: its script says that there was no room; ``made``: its script
+        made that file, so that one which is not there was removed, and whoever judges the run has to find that out.
         """
         layout = self.places.layout
         file, place = layout.part_output(job, run), layout.part_work(job, run)
+        size = 0
         try:
             size = file.lstat().st_size
-        except FileNotFoundError:
-            if not ran:
-                return {}
-            size = 0
         except OSError:
-            return {}
+            if not made:
+                return {}
         return {
             "file": str(file.relative_to(layout.root)),
             "bytes": size,
