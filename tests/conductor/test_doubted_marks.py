@@ -12,6 +12,7 @@ from shakedown.conductor.driver.loop import hear, log_reports
 from shakedown.engine import decide
 from shakedown.model.nouns import Check, Document, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
+from shakedown.model.void_starts import PAYLOAD_CHANGED
 
 WELL, WRONG = CheckResult("output contains done", True), CheckResult("output contains done", False, "it is nowhere")
 DOUBT = "its end mark has more than one line: somebody else wrote into it"
@@ -61,6 +62,24 @@ def _attempts(count: int, check: CheckResult) -> Campaign:
         act()
     conductor.commit()
     return campaign
+
+
+def test_a_payload_that_was_changed_is_a_finding_and_no_node_is_blamed() -> None:
+    campaign = Campaign(_document())
+    conductor = campaign._conductor(100)
+    conductor.watch = None
+    conductor.log("campaign_start", value={"campaign": "toy", "document": next(iter(campaign.documents))})
+    conductor.log("driver_start")
+    for order in decide(conductor.state, conductor.state.time).orders:
+        conductor.log(order.event)
+    (job,) = conductor.state.jobs.values()
+    conductor.log("submit_accepted", job=job.id, value={"id": "1"})
+    log_reports(conductor, [JobReport(job.id, "refused", "marks", nodes="n001", message=PAYLOAD_CHANGED)])
+    assert conductor.state.pools.in_vain == {}
+    conductor.commit()
+    (found,) = [event for event in campaign.events("finding") if event.value["kind"] == "payload_changed"]
+    assert (found.job, found.run) == (job.id, "r000001")
+    assert found.reason.startswith(PAYLOAD_CHANGED)
 
 
 def test_a_run_whose_marks_are_doubted_never_passes() -> None:

@@ -18,6 +18,7 @@ from msgspec import Struct
 from shakedown.audit.held_outputs import hold_outputs
 from shakedown.audit.links import look_for_links
 from shakedown.audit.page_check import PageCheck, check_page
+from shakedown.audit.payloads import changed_payloads
 from shakedown.audit.register_check import own_entry
 from shakedown.audit.seals_seen import SealSeen, newer_than, seals_seen, under_no_seal
 from shakedown.conductor.driver.snapshots import Snapshots
@@ -121,6 +122,7 @@ def verify_campaign(
             _hold_outputs(found, layout, seals)
         if found.damage is None:
             _compare_sources(found, layout, record, site)
+            found.changed += changed_payloads(layout)
         if found.damage is None:
             _say_seals(found, layout, record, digest)
         if found.damage is None and page is not None:

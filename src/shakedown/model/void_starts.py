@@ -1,4 +1,4 @@
-"""Starts of a job that did nothing: the word in its marks, and why."""
+"""Starts of a job that did nothing: the word in its marks, and why; and why a payload was not run."""
 
 from __future__ import annotations
 
@@ -6,3 +6,6 @@ VOID = {
     "over": "an earlier start of its job had come to its own end; Slurm started it again, and that start did nothing",
     "before": "the job that it was to follow left no end mark and may still run; it was started all the same, and did nothing",
 }
+
+# Of a job, or one of its runs, whose script found something else in the file of its payload than the name says.
+PAYLOAD_CHANGED = "its payload in payloads/ is not what its name says: somebody changed it, so it was not run"

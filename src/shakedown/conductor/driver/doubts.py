@@ -1,9 +1,10 @@
-"""Marks of a job that are not what its script wrote, or do not agree with the scheduler: a finding, whatever the run is judged."""
+"""Marks or payloads of a job that somebody wrote into: a finding, whatever the run is judged."""
 
 from __future__ import annotations
 
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.model.ports import JobReport
+from shakedown.model.void_starts import PAYLOAD_CHANGED
 
 
 def say_doubt(conductor: Conductor, report: JobReport) -> None:
@@ -19,3 +20,20 @@ def say_doubt(conductor: Conductor, report: JobReport) -> None:
         known = conductor.state.runs.get(name)
         of = known.case if known is not None else ""
         conductor.log("finding", job=report.job, run=name, case=of, value={"kind": "marks_doubted"}, reason=why)
+
+
+def say_payload(conductor: Conductor, report: JobReport) -> None:
+    """Purpose: a finding ``payload_changed``, where a job's script did not run what somebody else wrote. It runs once the next job
+    of its case is prepared: that writes the payload anew.
+    """
+    if report.state != "refused" or report.message != PAYLOAD_CHANGED:
+        return
+    job = conductor.state.jobs.get(report.job)
+    run = report.run or (job.run if job is not None and not job.bundle else "")
+    known = conductor.state.runs.get(run)
+    why = (
+        f"{PAYLOAD_CHANGED}; it is written anew for the next job that wants it. Runs of this campaign may write there:"
+        " see which of them ran just before"
+    )
+    case = known.case if known is not None else ""
+    conductor.log("finding", job=report.job, run=run, case=case, value={"kind": "payload_changed"}, reason=why)

@@ -17,6 +17,7 @@ from shakedown.engine.state.records import Guard, InVain
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED, SEEN_HERE
+from shakedown.model.void_starts import PAYLOAD_CHANGED
 
 PROBE_S, LONGEST_PROBE_S = 5.0, 300.0  # before a job probes a held queue; doubled each time
 SUSPECT_S = 600.0  # for which a case that failed as a probe, while another one began, is judged by itself
@@ -33,7 +34,8 @@ def count_report(state: State, job: Job, event: Event) -> None:
         _look_again(state, job, event.time)
     broken = said == "no_answer" and source == "marks"  # nobody can read its files: nor may jobs write theirs
     if said == "refused" or broken or (said == "node_fail" and event.reason.startswith(LAUNCH_FAILURE)):
-        _count(state, job, event, "", "" if broken else fold_left_out.node_of(event.value))
+        nobody = broken or event.reason == PAYLOAD_CHANGED  # no node is at fault
+        _count(state, job, event, "", "" if nobody else fold_left_out.node_of(event.value))
     elif (said in ENDED and event.value.get("elapsed_s") is not None) or (said == "running" and source == SEEN_HERE):
         _prove(state, job, event)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from shakedown.events.plain_files import read_plain
+from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.model.errors import UsageError
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
@@ -30,6 +30,7 @@ MARK_BYTES = 64 << 10  # a claim or a mark is one line; a list of nodes may be l
 ENDS_BYTES = 8 << 20  # the ends of a job's parts are a line each
 AWAY_S = 600.0  # for which the directory of all jobs is expected to come back, before it is made again
 _CACHED_CASES = 1024
+_NAME_DIGITS = 32  # of the sha256 of a payload, which its file is named by
 _TOKEN = re.compile(r"[0-9a-f]{8}")
 _JOB = re.compile(r"[a-z]+[0-9]+")
 _NAMED = re.compile(rb"^# job \S+ sd-([0-9a-f]{8})-", re.MULTILINE)
@@ -225,7 +226,7 @@ class JobPlaces:
 
     def _payload(self, case: Case) -> Path:
         known = self._payloads.get(case.id)
-        if known is None or known[0] is not case or not known[1].exists():
+        if known is None or known[0] is not case or not is_payload(known[1]):
             if len(self._payloads) >= _CACHED_CASES:
                 self._payloads.clear()
             known = self._payloads[case.id] = case, keep_payload(self.layout, payload_script(case, self.layout))
@@ -240,9 +241,9 @@ def _has_files(folder: Path) -> bool:
 
 
 def keep_payload(layout: Layout, text: str) -> Path:
-    """Purpose: a payload in its file, whole or not at all. Raises OSError."""
+    """Purpose: a payload in its file, whole or not at all, whatever somebody left there. Raises OSError."""
     path = payload_path(layout, text)
-    if not path.exists():
+    if not is_payload(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
         draft.write_bytes(_bytes(text))
@@ -251,7 +252,16 @@ def keep_payload(layout: Layout, text: str) -> Path:
 
 
 def payload_path(layout: Layout, text: str) -> Path:
-    return layout.payload(digest(_bytes(text))[:32])
+    return layout.payload(digest(_bytes(text))[:_NAME_DIGITS])
+
+
+def is_payload(path: Path) -> bool:
+    """Purpose: whether the file of a payload holds what its name says. False where it cannot be read."""
+    try:
+        with open_plain(path, follow=False) as file:
+            return digest(file.read())[:_NAME_DIGITS] == path.stem
+    except OSError:
+        return False
 
 
 def _bytes(text: str) -> bytes:

@@ -3,7 +3,8 @@
 It is two files. The *payload* is what the case does, kept once for all its jobs; a shell of its own runs it, so that whatever it
 does to that shell (``exit``, ``exec``, ``set -e``, traps, a syntax error) the end mark is still written. The *job script* around
 it is what the scheduler is given. Its marks cost no process: they are shell builtins alone, and they take their times from
-``/proc/uptime``, which no step of a clock moves. Its claim costs two short ones, ``ln`` and ``rm``.
+``/proc/uptime``, which no step of a clock moves. Its claim costs two short ones, ``ln`` and ``rm``; the sum
+of its payload one, ``sha256sum``.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # when the payload has ended. An end mark that it finds it moves aside, says so in its own (foul=...), reads that again, and ends
 # with a status of its own, 95 below. That goes to the scheduler, where the payload cannot write; the report compares both.
 #
+# Nor is the payload in its file safe from other payloads: it is run where its sha256 begins as its name does. Where the node has no
+# sha256sum, the script says so and runs it.
 #
 # A mark that had to wait says so (full=1), and so does that of each payload that ended before there was room again: what these
 # wrote meanwhile may be lost, though nobody told them.
@@ -159,11 +162,19 @@ while :; do
     _sd_count=$((_sd_count + 1))
 done
 set +C
+_sd_holds() {{
+    [ -f "$1" ] && _sd_sum=$(sha256sum 2>/dev/null <"$1") && case $_sd_sum in "$2"*) ;; *) false ;; esac
+}}
+command -v sha256sum >/dev/null 2>&1 || {{
+    echo "there is no sha256sum on $_sd_host: nothing says there whether a payload is what its name says" >&2
+    _sd_holds() {{ [ -f "$1" ]; }}
+}}
 """
 _SCRIPT = r"""_sd_payload={payload}
 _sd_work={work}.$_sd_restart
 _sd_output={output}.$_sd_restart.out
-{place}if [ -r "$_sd_payload" ] && cd "$_sd_work" && true >"$_sd_output"; then
+_sd_why=place
+{place}if [ -r "$_sd_payload" ] && cd "$_sd_work" && true >"$_sd_output" && _sd_why=payload && _sd_holds "$_sd_payload" {name}; then
     export SHAKEDOWN_CAMPAIGN={root} SHAKEDOWN_RUN={run} SHAKEDOWN_RESTART="$_sd_restart"
     _sd_told=
     trap '_sd_told=TERM' TERM
@@ -181,7 +192,7 @@ _sd_output={output}.$_sd_restart.out
     _sd_is_ours "began=$_sd_began ended=$_sd_ended " || _sd_status={foul}
     exit "$_sd_status"
 fi
-echo "trouble=place ." >"$_sd_control/marks.$_sd_restart"
+echo "trouble=$_sd_why ." >"$_sd_control/marks.$_sd_restart"
 exit {taken}
 """
 
@@ -195,6 +206,7 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
     limit = max(1, int(case.shape.time_limit_s)) if case.shape.time_limit_s > 0 else _NO_LIMIT
     return head(layout, job, limit, case.shape.resources.directives) + _SCRIPT.format(
         payload=quoted(payload),
+        name=shlex.quote(payload.stem),
         work=shlex.quote(work),
         output=shlex.quote(_without_restart(layout.job_output(job, 0), ".0.out")),
         root=quoted(layout.root),

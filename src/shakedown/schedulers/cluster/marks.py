@@ -12,7 +12,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from shakedown.model.void_starts import VOID
+from shakedown.model.void_starts import PAYLOAD_CHANGED, VOID
 from shakedown.schedulers.claims import CONDUCTOR
 from shakedown.schedulers.cluster.job_places import JobPlaces, holder_of, read_small
 
@@ -138,7 +138,10 @@ FOUL = {
     "claim": "its claim was changed or removed while it ran",
     "part": "marks of its runs are not what their script wrote",
 }
-TROUBLE = {"place": "its work directory, its output file or its payload could not be opened on the node"}
+TROUBLE = {
+    "place": "its work directory, its output file or its payload could not be opened on the node",
+    "payload": PAYLOAD_CHANGED,
+}
 
 
 def _newest_restart(places: JobPlaces, job: str) -> int | None:

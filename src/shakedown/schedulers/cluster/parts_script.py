@@ -1,4 +1,4 @@
-"""The script of a cluster's job that holds several runs. Beside what a part itself does, it costs no process.
+"""The script of a cluster's job that holds several runs. Beside what a part itself does, it costs the sum of its payload.
 
 *Lanes*, shells side by side, take the next part that nobody has. The claim of a part is a file made with noclobber, and its begin
 mark. It is written by one call, so that a kill leaves it empty or whole; an empty one is a part that began and has no end, for all
@@ -88,10 +88,11 @@ _sd_lane() {{
             exit
         fi
         echo "$_sd_run begin $_sd_began $_sd_pid/${{_sd_part##*/}}" >&3
-        _sd_payload=${{_sd_part#*/}}
-        _sd_payload=$_sd_payloads/${{_sd_payload%/*}}.sh
+        _sd_name=${{_sd_part#*/}}
+        _sd_payload=$_sd_payloads/${{_sd_name%/*}}.sh
         _sd_status=
-        if cd "$_sd_work/$_sd_run" && [ -r "$_sd_payload" ]; then
+        _sd_why=place
+        if cd "$_sd_work/$_sd_run" && [ -r "$_sd_payload" ] && _sd_why=payload && _sd_holds "$_sd_payload" "${{_sd_name%/*}}"; then
             export SHAKEDOWN_RUN="$_sd_run"
             read -r _sd_began _ </proc/uptime
             {{ /bin/sh "$_sd_payload" 3>&-; _sd_status=$?; }} </dev/null >|"$_sd_outputs/$_sd_run.out" 2>&1
@@ -99,7 +100,7 @@ _sd_lane() {{
         read -r _sd_ended _ </proc/uptime
         case $_sd_status in 137 | 143) sleep 0.1 2>/dev/null ;; esac
         [ -z "$_sd_told" ] || exit
-        echo "$_sd_run $_sd_began $_sd_ended ${{_sd_status:-place}}" >&3
+        echo "$_sd_run $_sd_began $_sd_ended ${{_sd_status:-$_sd_why}}" >&3
     done
 }}
 
@@ -149,7 +150,7 @@ _sd_hear_end() {{
     _sd_pid=${{_sd_claim#*:}} _sd_limit=${{_sd_claim##*/}} _sd_claim=${{_sd_claim%%:*}}
     _sd_own="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_claim restart=$_sd_restart lane=${{_sd_pid%/*}} ."
     _sd_pause=20 _sd_words="began=$_sd_began ended=$_sd_ended status=$_sd_status" _sd_more_words=
-    [ "$_sd_status" != place ] || _sd_words=trouble=place
+    case $_sd_status in place | payload) _sd_words=trouble=$_sd_status ;; esac
     [ "$_sd_status" != 0 ] || _sd_pause=06
     _sd_hundredths=${{_sd_ended%.*}}${{_sd_ended#*.}}
     _sd_line= _sd_more= _sd_third= _sd_mark=$_sd_control/parts/$_sd_run
