@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from stage import Campaign, small_document
 
 from shakedown.conductor.commands.registry import commands_for
@@ -12,7 +13,7 @@ from shakedown.conductor.driver.loop import hear, log_reports
 from shakedown.engine import decide
 from shakedown.model.nouns import Check, Document, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
-from shakedown.model.void_starts import PAYLOAD_CHANGED
+from shakedown.model.void_starts import PAYLOAD_CHANGED, TOKEN_CHANGED
 
 WELL, WRONG = CheckResult("output contains done", True), CheckResult("output contains done", False, "it is nowhere")
 DOUBT = "its end mark has more than one line: somebody else wrote into it"
@@ -64,7 +65,12 @@ def _attempts(count: int, check: CheckResult) -> Campaign:
     return campaign
 
 
-def test_a_payload_that_was_changed_is_a_finding_and_no_node_is_blamed() -> None:
+@pytest.mark.parametrize(
+    ("kind", "why", "nodes"), [("payload_changed", PAYLOAD_CHANGED, "n001"), ("token_changed", TOKEN_CHANGED, "")]
+)
+def test_a_payload_or_token_that_was_changed_is_a_finding_and_no_node_is_blamed(
+    kind: str, why: str, nodes: str
+) -> None:
     campaign = Campaign(_document())
     conductor = campaign._conductor(100)
     conductor.watch = None
@@ -74,12 +80,12 @@ def test_a_payload_that_was_changed_is_a_finding_and_no_node_is_blamed() -> None
         conductor.log(order.event)
     (job,) = conductor.state.jobs.values()
     conductor.log("submit_accepted", job=job.id, value={"id": "1"})
-    log_reports(conductor, [JobReport(job.id, "refused", "marks", nodes="n001", message=PAYLOAD_CHANGED)])
+    log_reports(conductor, [JobReport(job.id, "refused", "marks", nodes=nodes, message=why)])
     assert conductor.state.pools.in_vain == {}
     conductor.commit()
-    (found,) = [event for event in campaign.events("finding") if event.value["kind"] == "payload_changed"]
-    assert (found.job, found.run) == (job.id, "r000001")
-    assert found.reason.startswith(PAYLOAD_CHANGED)
+    (found,) = [event for event in campaign.events("finding") if event.value["kind"] == kind]
+    assert found.job == job.id
+    assert found.reason.startswith(why)
 
 
 def test_a_run_whose_marks_are_doubted_never_passes() -> None:

@@ -9,3 +9,6 @@ VOID = {
 
 # Of a job, or one of its runs, whose script found something else in the file of its payload than the name says.
 PAYLOAD_CHANGED = "its payload in payloads/ is not what its name says: somebody changed it, so it was not run"
+
+# Of a job whose script found no token, or another one, in the campaign.
+TOKEN_CHANGED = "the file token of the campaign was removed or changed while it is driven, and is put right"

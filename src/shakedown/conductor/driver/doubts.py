@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.model.ports import JobReport
-from shakedown.model.void_starts import PAYLOAD_CHANGED
+from shakedown.model.void_starts import PAYLOAD_CHANGED, TOKEN_CHANGED
 
 
 def say_doubt(conductor: Conductor, report: JobReport) -> None:
@@ -37,3 +37,14 @@ def say_payload(conductor: Conductor, report: JobReport) -> None:
     )
     case = known.case if known is not None else ""
     conductor.log("finding", job=report.job, run=run, case=case, value={"kind": "payload_changed"}, reason=why)
+
+
+def say_token(conductor: Conductor, report: JobReport) -> None:
+    """Purpose: a finding ``token_changed``, where a job did not begin because the file of the campaign's token was another one."""
+    if report.state != "refused" or not report.message.startswith(TOKEN_CHANGED):
+        return
+    why = (
+        f"{TOKEN_CHANGED}; {report.job} did not begin because of it, and no node is at fault. Leave that file alone: jobs know by"
+        " it whose they are"
+    )
+    conductor.log("finding", job=report.job, value={"kind": "token_changed"}, reason=why)

@@ -17,7 +17,7 @@ from shakedown.checks.judge import judge
 from shakedown.conductor.driver.beside_submitting import hold, look_around, release, take_parts
 from shakedown.conductor.driver.changed_jobs import as_ordered, in_its_time, say_changes
 from shakedown.conductor.driver.conductor import Conductor
-from shakedown.conductor.driver.doubts import say_doubt, say_payload
+from shakedown.conductor.driver.doubts import say_doubt, say_payload, say_token
 from shakedown.conductor.driver.gates import log_outcomes
 from shakedown.conductor.driver.halted_jobs import as_halted, say_halt
 from shakedown.conductor.driver.handing import Stranger, with_handed
@@ -158,6 +158,7 @@ def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
             if report.unseen_s is not None:
                 _say_unseen(conductor, report, report.unseen_s)
             say_payload(conductor, report)
+            say_token(conductor, report)
             if report.doubt:
                 say_doubt(conductor, report)
 

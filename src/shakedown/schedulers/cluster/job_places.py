@@ -313,7 +313,7 @@ def campaign_token(layout: Layout) -> str:
         if known is None:
             _refuse_a_second(layout, here)
             known, place = secrets.token_hex(4).encode() + b"\n", None
-            _write(path, known)
+            write_durably(path, known)
         else:
             place = _written_for(path)
         token = known.decode("ascii", "replace").strip()
@@ -325,7 +325,7 @@ def campaign_token(layout: Layout) -> str:
                 hint=f"go on with that one; or remove {path}, and this one is a campaign of its own that knows no job of that one",
             )
         if place != here:
-            _write(_place(path), os.fsencode(here))
+            write_durably(_place(path), os.fsencode(here))
     except OSError as error:
         raise CannotStart(f"{path} cannot be read or made: {error.strerror}") from error
     return token
@@ -385,8 +385,8 @@ def _is_elsewhere(token: bytes, place: Path, path: Path) -> bool:
         return False
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Durable before any job bears it, and never half there."""
+def write_durably(path: Path, data: bytes) -> None:
+    """Purpose: a token's file, durable before any job bears it, and never half there. Raises OSError."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with draft.open("wb") as file:
         file.write(data)

@@ -21,6 +21,7 @@ from shakedown.model.ports import ENDED, JobReport, Survey, Wanted
 from shakedown.schedulers.claims import CONDUCTOR, CannotStart
 from shakedown.schedulers.cluster.job_places import JobPlaces, job_label, job_of_label, read_small
 from shakedown.schedulers.cluster.marks import NO_ROOM, Marks, read_marks, read_restart, read_robbed
+from shakedown.schedulers.cluster.token_watch import TokenWatch
 from shakedown.schedulers.output_sums import UNSURE, kept_unread
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
@@ -67,6 +68,7 @@ class Asker:
     asked_after: dict[tuple[str, str], bool] = field(default_factory=dict)
     where: dict[str, str] = field(default_factory=dict)
     places: JobPlaces = field(init=False)
+    watch: TokenWatch = field(init=False)
     accounting: Accounting = field(init=False)
     nodes: FailedNodes = field(init=False)
     parts: Parts = field(init=False)
@@ -75,6 +77,7 @@ class Asker:
 
     def __post_init__(self) -> None:
         self.places = JobPlaces(self.layout)
+        self.watch = TokenWatch(self.layout, self.token, self.clock)
         self.boots = Boots(self.run, self.clusters, self.command_s, self.clock)
         self.parts = Parts(self.places, self.boots)
         self.accounting = Accounting(self.run, self.clusters, self.command_s, self.clock)
@@ -92,6 +95,7 @@ class Asker:
 
         What is ``wanted`` besides is told as soon as it is known.
         """
+        self.watch.look()
         rows, silent = self._queue()
         lost, jobs = [job for job in jobs if job.lost], [job for job in jobs if not job.lost]
         chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
@@ -120,7 +124,8 @@ class Asker:
         reports = self.nodes.explain(self.steps.explain(reports, by_job))
         node_fails = {report.job: report for report in reports if report.state == "node_fail"}
         ready = self.parts.ready(self.steps.settled, node_fails, bool(silent))
-        say(self._summed(self._with_parts(reports, [*news, *ready], by_job)))
+        reports = self.watch.explained(self._with_parts(reports, [*news, *ready], by_job))
+        say(self._summed(reports))
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> bool:
         """Purpose: say what the marks of parts tell, without a question to Slurm. True: a job left an end mark, so a look is worth
