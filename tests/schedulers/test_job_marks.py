@@ -217,12 +217,24 @@ def test_a_copy_is_not_driven_beside_its_original(tmp_path: Path) -> None:
     assert campaign_token(Layout(original)) == token
 
 
+def test_a_token_that_was_changed_is_not_taken_in_silence(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    token = campaign_token(layout)
+    layout.token.write_text("deadbeef\n")
+    with pytest.raises(UsageError, match=f"was changed: it holds deadbeef, and .* by {token}") as told:
+        campaign_token(layout)
+    assert told.value.hint == f"put it back: echo {token} >{layout.token}"
+    layout.token.write_text(f"{token}\n")
+    assert campaign_token(layout) == token
+
+
 def test_a_copy_becomes_a_campaign_of_its_own_without_its_token(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     token = campaign_token(Layout(tmp_path / "a"))
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     Layout(tmp_path / "b").token.unlink()
-    assert campaign_token(Layout(tmp_path / "b")) != token
+    own = campaign_token(Layout(tmp_path / "b"))
+    assert own != token and campaign_token(Layout(tmp_path / "b")) == own
 
 
 @pytest.mark.parametrize("moved", [False, True])

@@ -304,8 +304,9 @@ def read_small(path: Path, most: int = MARK_BYTES) -> bytes | None:
 def campaign_token(layout: Layout) -> str:
     """Purpose: the word that marks a campaign's jobs among all of an account's; made once, and it moves with the directory.
 
-    A file beside it names the directory. Raises CannotStart where there is none and none can be made, UsageError in a copy, and
-    where it is gone from a campaign that has jobs: with another one they would not be known again, and run a second time.
+    Files beside it name the directory, and the token that was used last. Raises CannotStart where there is none and none can be
+    made, UsageError in a copy, and where it was changed, or is gone from a campaign that has jobs: with another one they would not
+    be known again, and run a second time.
     """
     path, here = layout.token, layout.root.absolute()
     try:
@@ -319,6 +320,8 @@ def campaign_token(layout: Layout) -> str:
         token = known.decode("ascii", "replace").strip()
         if not _TOKEN.fullmatch(token):
             raise CannotStart(f"{path} does not hold what was once written there: eight hexadecimal digits")
+        if place is not None:
+            _refuse_another(path, token)
         if place is not None and place != here and _is_elsewhere(known, place, path):
             raise UsageError(
                 f"{here} is a copy of the campaign in {place}, and the jobs of both would bear the same names",
@@ -326,6 +329,8 @@ def campaign_token(layout: Layout) -> str:
             )
         if place != here:
             write_durably(_place(path), os.fsencode(here))
+        if read_small(_used(path)) != known:
+            write_durably(_used(path), known)
     except OSError as error:
         raise CannotStart(f"{path} cannot be read or made: {error.strerror}") from error
     return token
@@ -364,6 +369,22 @@ def _token_of_jobs(layout: Layout) -> str:
         for script in islice(layout.jobs.glob("*/*/job.sh"), _MOST_SCRIPTS):
             found |= set(_NAMED.findall(read_small(script) or b"")[:1])
     return found.pop().decode() if len(found) == 1 else ""
+
+
+def _refuse_another(path: Path, token: str) -> None:
+    """Raises UsageError where the campaign was driven with another token than its file has now."""
+    used = (read_small(_used(path)) or b"").decode("ascii", "replace").strip()
+    if _TOKEN.fullmatch(used) and used != token:
+        raise UsageError(
+            f"{path} was changed: it holds {token}, and this campaign knows its jobs at the scheduler by {used}; with another"
+            " token they would be unknown and run a second time",
+            hint=f"put it back: echo {used} >{path}",
+        )
+
+
+def _used(path: Path) -> Path:
+    """The file that holds the token which the campaign was driven with last."""
+    return path.with_name(f"{path.name}.used")
 
 
 def _place(path: Path) -> Path:
