@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import recompute_plans as script
+import recompute_timed as script_timed
 from acts_story import Acted, plan
 from msgspec import Struct
 from msgspec.structs import fields, replace
@@ -15,6 +16,7 @@ from shakedown.metrics.judging import fields as roles
 from shakedown.metrics.judging.asked_less import asks_less, eased, eases_runs, steers_runs
 from shakedown.metrics.judging.fields import RUNS, STEERS
 from shakedown.metrics.judging.scorecard import NOT_KNOWN
+from shakedown.metrics.judging.timed import timed_otherwise
 from shakedown.model import filling, nouns, resources
 from shakedown.model.ladders import Ladder
 from shakedown.model.nouns import Build, Case, Cluster, Component, Document, Need, Partition, Retry, System
@@ -245,3 +247,26 @@ def _swapped(document: Document) -> Document:
         for cluster in document.system.clusters
     )
     return replace(document, system=replace(document.system, clusters=clusters))
+
+
+def test_what_fills_a_component_that_runs_for_a_time_is_weighed() -> None:
+    """By the package and by the program that shares no code with it; what only moves its end is not."""
+    before = _full()
+    parts = tuple(replace(part, duration_s=part.duration_s or 60.0, name=part.name) for part in before.components)
+    before = replace(before, components=parts)
+    part, case, names = parts[0], before.cases[0], {one.name for one in parts}
+    assert case.id in part.cases
+    changes = (
+        replace(before, components=(replace(part, cases=part.cases[1:]), *parts[1:])),
+        replace(before, components=(replace(part, retry=(Retry("node_fail", 2),)), *parts[1:])),
+        replace(before, components=(replace(part, duration_s=0.0), *parts[1:])),
+        replace(before, cases=(replace(case, unavailable="no such compiler"), *before.cases[1:])),
+        replace(before, cases=(replace(case, shape=replace(case.shape, time_limit_s=1e6)), *before.cases[1:])),
+    )
+    same = replace(before, components=(replace(part, duration_s=part.duration_s + 1.0), *parts[1:]))
+    told = Acted(before)
+    for after in (*changes, same):
+        name = told.keep(after)
+        found = timed_otherwise(before, after)
+        assert found == script_timed.otherwise(told.plans[told.record.document], told.plans[name])
+        assert (part.name in found) == (after is not same) and found <= names

@@ -21,6 +21,7 @@ from recompute_ends import Log
 from recompute_log import Campaign, Run, play, read_log, replay
 from recompute_plans import asks_less, eases, easier, harder_for, is_harder, known_without, steers
 from recompute_stability import is_up_at
+from recompute_timed import otherwise
 
 Json = dict[str, Any]
 KINDS = {
@@ -562,6 +563,12 @@ class _Settled:
 
     def _steers(self, act: Act) -> bool:
         last = max((line["seq"] for line in self.events if line["event"] in ("submit_order", "requeued")), default=0)
+        timed = otherwise(*self._step(act))
+        other = [line["seq"] for line in self.events
+                 if line["event"] in ("submit_order", "requeued") and line["value"].get("component") in timed
+                 and line["value"].get("mode") != "clean-up"]  # fmt: skip
+        if max(other, default=0) > act.number:
+            return True
         return (act.number < last and steers(*self._step(act))) or self._holds_back(act)
 
     def _holds_back(self, act: Act) -> bool:

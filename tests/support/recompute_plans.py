@@ -246,9 +246,6 @@ def steers(old: Json, new: Json) -> bool:
         return True
     if any(one[key] != two[key] for one, two in pairs for key in STEERS):
         return True
-    timed = [(one, two) for one, two in pairs if one["duration_s"] and two["duration_s"]]
-    if any(sorted(one["cases"]) != sorted(two["cases"]) for one, two in timed):
-        return True  # what is left of its cases has the machine of those that are gone
     waits = [{one["verdict"]: one["backoff_s"] for one in part["retry"]} for pair in pairs for part in pair]
     if any(
         then.get(word, wait) != wait

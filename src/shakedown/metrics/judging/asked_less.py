@@ -85,13 +85,7 @@ def steers_runs(old: Document, new: Document) -> bool:
     pairs: list[tuple[Struct, Struct]] = [(old, new), (old.system, new.system)]
     before, after = _alike(old), _alike(new)
     pairs += [(one, after[key]) for key, one in before.items() if key in after]
-    return any(differ(one, two, STEERS) for one, two in pairs) or _needs_more(old, new) or _shared_otherwise(old, new)
-
-
-def _shared_otherwise(old: Document, new: Document) -> bool:
-    """Whether a component that runs for a time has other cases: the others have more or less of the machine, also without a mix."""
-    timed = {part.name: set(part.cases) for part in new.components if part.duration_s}
-    return any(timed.get(part.name, set(part.cases)) != set(part.cases) for part in old.components if part.duration_s)
+    return any(differ(one, two, STEERS) for one, two in pairs) or _needs_more(old, new)
 
 
 def held_back(old: Document, new: Document) -> frozenset[str]:

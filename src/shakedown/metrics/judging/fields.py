@@ -179,6 +179,17 @@ ROLES: Mapping[type[Struct], Mapping[str, tuple[str, ...]]] = {
     Pack: {STEERS: ("runs", "at_once", "allocations")},
 }
 
+# What steers besides where a component runs for a time: it fills its time with what it is given, and wants no number of results.
+# Not here: "repeats" and "modes", which it does not use; "duration_s", "clock" and "deadline", which move its end (late_orders, the
+# clock) and no run before it; "gate" and "after" (held_back); "expect", checks, figures and rows, which judge what ran.
+TIMED: Mapping[type[Struct], tuple[str, ...]] = {
+    Component: ("cases",),
+    Case: ("unavailable",),
+    Shape: ("time_limit_s", "requeue"),
+    Retry: ("times",),
+    Partition: ("nodes", "count"),
+}
+
 
 def differ(old: Struct, new: Struct, role: str) -> tuple[str, ...]:
     """Purpose: the fields of a role in which two nouns of one kind differ."""

@@ -15,6 +15,7 @@ from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.asked_less import eased, eases_runs, held_back, steers_runs
 from shakedown.metrics.judging.harder import Harder
 from shakedown.metrics.judging.people import Act
+from shakedown.metrics.judging.timed import timed_otherwise
 from shakedown.metrics.rows.rows import CLEAN_UP, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.wanted import wanted_results
@@ -42,7 +43,14 @@ class Steps:
         orders = [row.ordered_by for row in self.record.current()] + [run.seq for run in self.record.open.values()]
         last = max(orders, default=0)
         steers = {act.number for act in self.amends if act.number < last and self._steers(act)}
-        return steers | {act.number for act in self.amends if self._holds_back(act)}
+        return steers | {act.number for act in self.amends if self._holds_back(act) or self._steers_timed(act)}
+
+    def _steers_timed(self, act: Act) -> bool:
+        """A component that runs for a time had other runs by it: some were ordered after it. A clean-up is none."""
+        names = timed_otherwise(*self.of(act))
+        rows = (row for row in self.record.current() if row.component in names and row.mode != CLEAN_UP)
+        live = (run for run in self.record.open.values() if run.component in names and run.mode != CLEAN_UP)
+        return any(row.ordered_by > act.number for row in rows) or any(run.seq > act.number for run in live)
 
     def _steers(self, act: Act) -> bool:
         """Other runs came about by it. A clean-up runs last: where all else had begun, nothing but its own runs hangs on it."""
