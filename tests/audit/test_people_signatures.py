@@ -89,6 +89,9 @@ def test_two_people_sign_the_same_digest_and_the_record_does_not_change(
     assert all(path.read_bytes() == content for path, content in before.items()), "nothing that was there is another"
     again = json.loads(command(site, "seal", "--by", "Ada", "--sign", str(keys / "ada"), "--json").stdout)
     assert again["signatures"] == second["signatures"], "a key signs a seal once"
+    other = command(site, "seal", "--by", "Bo", "--sign", str(keys / "ada"))
+    assert (other.returncode, other.stdout) == (2, "")
+    assert f"this key signed the seal {digest[:16]} already, as Ada; nothing was signed for Bo" in other.stderr
 
 
 def test_who_signs_an_older_seal_is_told_of_the_newer_one_and_of_what_came_after(

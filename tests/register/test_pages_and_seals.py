@@ -90,6 +90,22 @@ def test_the_holder_of_an_older_page_is_told(pages: Path, people: Run) -> None:
     assert (data["newer"], data["whole"]) == (told, True)
 
 
+def test_a_report_that_is_made_right_before_the_seal_is_right_up_to_it(pages: Path, tmp_path: Path) -> None:
+    layout = Layout(Path(shutil.copytree(pages / "campaigns/p-1", tmp_path / "p-1")))
+    post(layout, "rule", {"run": "r000001", "as": "site", "by": "Ada"}, "the switch was off")
+    carry_out(layout)
+    make_report(layout.root, pdf=False)
+    event = seal_campaign(layout, "Ada").event
+    found = verify_campaign(layout, page=layout.report)
+    assert (found.whole, found.newer) == (True, "") and found.page is not None and found.page.through == event - 1
+    told = f"report.html: made before the newest seal (event {event}), and nothing else was recorded between"
+    assert told in found.checked
+    post(layout, "rule", {"run": "r000001", "as": "test", "by": "Ada"}, "no, it was the test")
+    carry_out(layout)
+    seal_campaign(layout, "Ada")
+    assert "a newer seal stands" in verify_campaign(layout, page=layout.report).newer
+
+
 def test_an_act_after_the_newest_seal_is_told(pages: Path, tmp_path: Path) -> None:
     layout = Layout(Path(shutil.copytree(pages / "campaigns/p-1", tmp_path / "p-1")))
     post(layout, "rule", {"run": "r000001", "as": "site", "by": "Ada"}, "the switch was off")

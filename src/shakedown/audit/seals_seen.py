@@ -54,11 +54,19 @@ def _seen(row: SealRow, parties: Sequence[Party], newest: bool) -> SealSeen:
     return SealSeen(row.digest, row.outcome, row.by, side, row.time, row.seq, newest=newest)
 
 
+def sealed_right_after(record: Record, seals: Sequence[SealSeen], event: int) -> bool:
+    """Purpose: whether the newest seal covers a page that shows the record up to ``event`` and nothing more but seals."""
+    if not seals or seals[-1].events <= event:
+        return False
+    between = [row for row in record.seals if event < row.seq <= seals[-1].events]
+    return len(between) == seals[-1].events - event
+
+
 def newer_than(record: Record, seals: Sequence[SealSeen], event: int) -> str:
     """Purpose: what to tell the holder of a page that shows the record up to ``event``: the newest seal and the acts that came
-    after; "" where no seal is newer.
+    after; "" where no seal is newer, or nothing but seals came in between.
     """
-    if not seals or seals[-1].events <= event:
+    if not seals or seals[-1].events <= event or sealed_right_after(record, seals, event):
         return ""
     newest = seals[-1]
     who = f"{newest.by or 'somebody'}{f' for {newest.party}' if newest.party else ''}"

@@ -20,7 +20,7 @@ from shakedown.audit.links import look_for_links
 from shakedown.audit.page_check import PageCheck, check_page
 from shakedown.audit.payloads import changed_payloads
 from shakedown.audit.register_check import own_entry
-from shakedown.audit.seals_seen import SealSeen, newer_than, seals_seen, under_no_seal
+from shakedown.audit.seals_seen import SealSeen, newer_than, sealed_right_after, seals_seen, under_no_seal
 from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.record.baselines import look_at
 from shakedown.conductor.record.documents import Documents
@@ -153,6 +153,11 @@ def _hold_page(found: Verified, layout: Layout, page: Path, site: Path | None) -
     found.unchecked += held.unchecked
     record = fold_runs(read_events(layout.log))
     found.newer = found.newer or newer_than(record, found.sealed, held.through)
+    if not held.differs and sealed_right_after(record, found.sealed, held.through):
+        seal = found.sealed[-1]
+        found.checked.append(
+            f"{page.name}: made before the newest seal (event {seal.events}), and nothing else was recorded between"
+        )
 
 
 def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, site: Path | None) -> None:

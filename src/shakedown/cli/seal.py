@@ -14,6 +14,7 @@ from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
     from shakedown.audit.sealing import Sealed
+    from shakedown.events.signatures import Signature
 
 
 @click.command()
@@ -55,7 +56,7 @@ def command(
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     sealed = seal_campaign(layout, who, because, unfinished) if digest is None else find_seal(layout, digest)
     if key is not None:
-        sign(layout, sealed.digest, Path(key), who)
+        _refuse_other_name(sign(layout, sealed.digest, Path(key), who), who)
     signatures = signatures_of(layout, [sealed.digest])
     newer = newer_seal(layout, sealed) if digest is not None else ""
     page = signature_page(layout, sealed, older=bool(newer))
@@ -76,6 +77,16 @@ def command(
         lambda: printable(words),
     )
     return 0
+
+
+def _refuse_other_name(signature: Signature, who: str) -> None:
+    """A key signs a seal once. Raise UsageError where it did so under another name: nothing is signed for this one."""
+    if signature.by != " ".join(who.split())[:100]:
+        before = f"this key signed the seal {signature.digest[:16]} already, as {printable(signature.by) or 'nobody'}"
+        raise UsageError(
+            f"{before}; nothing was signed for {who}",
+            hint="each person signs with a key of their own: --sign KEY",
+        )
 
 
 def _sealed_words(sealed: Sealed, named: bool) -> str:

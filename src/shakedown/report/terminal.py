@@ -10,7 +10,7 @@ from shakedown.metrics.judging.contract import RowOutcome
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, ComponentScore, CriterionScore, Scorecard
 from shakedown.metrics.scores.results import ScoreResult, factor_words, part_words
 from shakedown.metrics.words import plural, show_value
-from shakedown.report.words import ad_hoc_words, one_line
+from shakedown.report.words import ad_hoc_words, one_line, show_time
 
 WIDTH = 80
 _HEADINGS = ("component", "outcome", "wanted", "passed", "attempts", "to come", "unavailable")
@@ -51,9 +51,13 @@ def render_acts(scorecard: Scorecard) -> str:
 
 def act_lines(act: ActScore) -> list[str]:
     """One act: what, who and why; then by whose word, what it takes away, and the outcome without it."""
-    back = f", BACKDATED to {_utc(act.as_of)}" if act.backdated and act.as_of is not None else ""
+    said, back = _utc(act.said), ""
+    if act.backdated and act.as_of is not None:
+        if said == (back := _utc(act.as_of)):
+            said, back = f"{show_time(act.said)} UTC", f"{show_time(act.as_of)} UTC"
+        back = f", BACKDATED to {back}"
     who = f"{act.by or 'somebody'}{f' ({act.party})' if act.party else ''}"
-    lines = [_wrapped(f"{act.number:>6}  {_utc(act.said)}{back}: {who} {act.what}", " " * 8)]
+    lines = [_wrapped(f"{act.number:>6}  {said}{back}: {who} {act.what}", " " * 8)]
     lines += [_wrapped(f"        because: {act.because}", " " * 10)] if act.because else []
     if act.standing:
         lines.append(_wrapped(f"        {standing_words(act)}", " " * 10))

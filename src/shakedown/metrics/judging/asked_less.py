@@ -191,7 +191,7 @@ def _of_criteria(old: Component, new: Component) -> Iterator[str]:
         if mine is None:
             yield what
         elif mine.enough != item.enough:
-            yield f"{what}: it is judged by {mine.enough} values or more, before by {item.enough}"
+            yield f"{what}: it is judged by {plural(mine.enough, 'value')} or more, before by {item.enough}"
         elif admits_more(item, mine):
             yield f"the bound {item.must or item.bound} of {what}: now {mine.must or mine.bound}"
         elif _other(item, mine):

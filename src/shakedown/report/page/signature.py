@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from shakedown.events.signatures import BAD, UNCHECKED, Signature
+from shakedown.report.words import show_time
 
 MOST_RESTRICTIONS = 8  # that are spelt out; the report has them all
 MOST_PARTIES = 4
@@ -196,7 +197,11 @@ def _height(act: Mapping[str, Any]) -> float:
 
 
 def _act_text(act: Mapping[str, Any]) -> str:
-    said = _day(act.get("said", 0.0)) + (f", BACKDATED to {_day(act['as_of'])}" if "as_of" in act else "")
+    said = _day(act.get("said", 0.0))
+    if "as_of" in act:
+        back = _day(act["as_of"])
+        said, back = (said, back) if said != back else (show_time(float(act["said"])), show_time(float(act["as_of"])))
+        said += f", BACKDATED to {back}"
     because = _text(str(act.get("because", "")), _LONGEST_REASON)
     takes = f"; takes away {_text(str(act.get('takes', '')), _LONGEST_REASON)}" if act.get("takes") else ""
     return f"{_text(str(act.get('what', '')), _LONGEST_ACT)} ({said}: {because}){takes}"
