@@ -61,9 +61,10 @@ def command(
     CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
     A site's own templates/report.html and templates/report.css change how it looks.
 
-    Exit status: 0 accepted, 1 rejected, 4 undecided or not finished.
+    Exit status: 0 accepted, 1 rejected, 3 the record, or kept outputs that a seal covers, are not what was written, 4 undecided or
+    not finished.
     """
-    from shakedown.cli.record import find_campaign
+    from shakedown.cli.record import find_campaign, note_damage
     from shakedown.metrics.judging.scorecard import exit_status
     from shakedown.report.writing import make_report
 
@@ -73,6 +74,8 @@ def command(
             raise UsageError("--live writes one page and nothing else", hint="leave the other options out")
         return exit_status(_keep_written(find_campaign(home, campaign), live, home))
     written = make_report(find_campaign(home, campaign), output, home, pdf, say, junit, parquet)
+    if written.damage:
+        note_damage(f"the record is not what was written: {written.damage}")
     if written.why_no_pdf:
         say(f"no report.pdf: {written.why_no_pdf}")
     if junit is not None:

@@ -39,6 +39,7 @@ def read_campaign(directory: Path, through: int | None = None) -> CampaignRead:
     layout = Layout(directory)
     from shakedown.events.campaigns import read_document
     from shakedown.events.chain import Unwhole, damage_of
+    from shakedown.events.sealed_packs import packs_damage
     from shakedown.events.set_back import set_back_of
 
     damage = damage_of(layout)
@@ -51,6 +52,7 @@ def read_campaign(directory: Path, through: int | None = None) -> CampaignRead:
     earlier = [digest for digest in record.documents if digest and digest != wanted]
     record.plans = {wanted: document} | {digest: thaw(read_document(layout, digest)) for digest in earlier}
     why = set_back_of(layout) if damage is None else ""
+    damage = damage or packs_damage(layout)
     wrong = f"It {why}" if why else str(damage or "")
     return CampaignRead(layout, document, wanted, record, record_digest, wrong)
 

@@ -32,12 +32,15 @@ SUMS = "report/SHA256SUMS"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A report on disk. ``pdf`` is None where none was made, and ``why_no_pdf`` says why it could not be."""
+    """A report on disk. ``pdf`` is None where none was made, and ``why_no_pdf`` says why it could not be. ``damage``: as of
+    ``CampaignRead``.
+    """
 
     page: Path
     scorecard: Scorecard
     pdf: Path | None = None
     why_no_pdf: str = ""
+    damage: str = ""
 
 
 def make_report(
@@ -69,7 +72,7 @@ def make_report(
     _write(target, compose(read, evidence, templates_of(campaign, site), wanted, tell, parquet))
     if junit is not None:
         _write_beside(junit, to_junit(read.document, read.record, evidence.scorecard, read.damage))
-    return Written(Layout(target).report, evidence.scorecard, target / PDF if wanted else None, why)
+    return Written(Layout(target).report, evidence.scorecard, target / PDF if wanted else None, why, read.damage)
 
 
 def compose(

@@ -6,7 +6,7 @@ others leave. Whatever changes which runs are started, how many, or how long eac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -23,16 +23,16 @@ def timed_otherwise(old: Document, new: Document) -> frozenset[str]:
     timed = [(one, two) for one, two in pairs if one.duration_s or two.duration_s]
     if not timed:
         return frozenset()
-    cases = tuple({case.id: case for case in document.cases} for document in (old, new))
-    places = tuple(_places(document) for document in (old, new))
+    cases = [{case.id: case for case in document.cases} for document in (old, new)]
+    places = [_places(document) for document in (old, new)]
     return frozenset(one.name for one, two in timed if _is_otherwise(one, two, cases, places))
 
 
 def _is_otherwise(
     old: Component,
     new: Component,
-    cases: tuple[Mapping[str, Case], Mapping[str, Case]],
-    places: tuple[Mapping[str, Partition], Mapping[str, Partition]],
+    cases: Sequence[Mapping[str, Case]],
+    places: Sequence[Mapping[str, Partition]],
 ) -> bool:
     times = [{one.verdict: one.times for one in part.retry if one.times} for part in (old, new)]
     if bool(old.duration_s) != bool(new.duration_s) or _differ(old, new) or times[0] != times[1]:
