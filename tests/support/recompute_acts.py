@@ -176,7 +176,7 @@ class _Settled:
             for act in self.live
         }
         for number in self.steering - self.void:
-            if without.get(str(number)) == word:
+            if without.get(str(number)) == word or self._flatters(without.get(str(number), ""), word):
                 without[str(number)] = "not known"
         known = {int(number) for number, said in without.items() if said != "not known"}
         return {
@@ -213,10 +213,17 @@ class _Settled:
     def _counted(self, gone: set[int]) -> set[str]:
         return {run for part in self.judged(gone)["components"].values() for run in part["runs"]}
 
+    def _flatters(self, said: str, word: str) -> bool:
+        """A better word than the campaign has."""
+        order = ("rejected", "incomplete", "accepted with restrictions", "accepted")
+        return said in order and word in order and order.index(said) > order.index(word)
+
     def _is_sure(self, gone: set[int], word: str, takes: set[int]) -> bool:
         """What came by an easier plan flatters: without that plan only a worse outcome is known. What came by a harder one
         might have passed without it: only what comes out the same then is known.
         """
+        if gone & self.steering and self._flatters(self._word_without(set(gone), takes), word):
+            return False
         ranks = {"rejected": 0, "incomplete": 1}
         if self.judged(gone)["outcome"] != self._at_best(gone, gone):
             return False

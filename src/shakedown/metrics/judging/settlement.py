@@ -310,7 +310,7 @@ class _Settling(WhatIf):
         word = self.word_without(gone, restricting)
         if not self.is_sure(gone, word, now):
             return NOT_KNOWN, ()
-        word = NOT_KNOWN if act.number in self.steering and word == now else word
+        word = NOT_KNOWN if act.number in self.steering and (word == now or self.flatters(gone, word, now)) else word
         return word, tuple(differences(judged, self.score(gone)[2]))
 
     # ---- whose word it hangs on --------------------------------------------------------------------------------------------

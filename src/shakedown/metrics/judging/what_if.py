@@ -103,7 +103,14 @@ class WhatIf:
         relied = any(not self.is_evaluated(number, gone) for number in gone & self.relied)
         if relied and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0):
             return False
+        if self.flatters(gone, word, outcome):
+            return False
         return self.raw(gone) == self.at_best(gone, gone & self.hard.keys())
+
+    def flatters(self, gone: Acts, word: str, outcome: str) -> bool:
+        """A better word without acts that had other runs come about: what would have run in their place might have failed."""
+        better = word != outcome != "accepted" and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0)
+        return bool(gone & self.steering) and better
 
     def is_evaluated(self, number: int, gone: Acts) -> bool:
         """Whether kept outputs say how all that came by an easier plan comes out without some acts."""
