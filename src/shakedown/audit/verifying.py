@@ -108,14 +108,7 @@ def verify_campaign(
         _say_log(found, chain, seals, record)
         _say_lost(found, layout)
         _say_made(found, layout)
-        for name in changed_leases(layout):
-            found.unchecked.append(
-                f"lease/{name} is not what its driver wrote: who drove then, and where, is not known"
-            )
-        for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
-            found.unchecked.append(
-                f"log/snapshots/{name} is not what the log leads to: no reader believes it; resume makes it again"
-            )
+        _say_not_believed(found, layout)
         if found.damage is None:
             _look_for_links(found, layout, record, seals)
         if found.damage is None and not record.rehearsal:
@@ -130,6 +123,16 @@ def verify_campaign(
     _check_signatures(found, layout, allowed, site)
     found.whole = found.damage is None
     return found
+
+
+def _say_not_believed(found: Verified, layout: Layout) -> None:
+    """Leases that are not what their drivers wrote, and snapshots that do not follow from the log."""
+    for name in changed_leases(layout):
+        found.unchecked.append(f"lease/{name} is not what its driver wrote: who drove then, and where, is not known")
+    for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
+        found.unchecked.append(
+            f"log/snapshots/{name} is not what the log leads to: no reader believes it; resume makes it again"
+        )
 
 
 def _say_seals(found: Verified, layout: Layout, record: Record, digest: str | None) -> None:
