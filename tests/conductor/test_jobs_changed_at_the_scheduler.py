@@ -119,9 +119,27 @@ def test_a_scheduler_that_tells_no_terms_changed_none() -> None:
     assert all("terms" not in event.value for event in story.events("job_report"))
 
 
-def test_terms_that_are_first_seen_when_it_is_over_are_held_against_the_case() -> None:
+def test_terms_that_are_first_seen_when_it_is_over_may_be_those_on_which_the_scheduler_took_it() -> None:
     story = ended({"cpus_per_task": 4}, None, replace(TAKEN, cpus=2))
-    assert "it ran with 2 cores, and asks for 4 cores" in story.end().reason and findings(story) == []
+    assert story.end().value["state"] == "completed" and findings(story) == []
+
+
+def test_nodes_that_a_partition_never_gives_alone_are_a_rule_of_the_site_s() -> None:
+    story = ended({"exclusive": True}, replace(TAKEN, sharing="nodes"), replace(TAKEN, sharing="cores"))
+    assert story.end().value["state"] == "interrupted"
+    same = ended({"exclusive": True}, replace(TAKEN, sharing="nodes"), replace(TAKEN, sharing="nodes"))
+    assert same.end().value["state"] == "completed"
+
+
+@pytest.mark.parametrize(("attempt", "state"), [(1, "interrupted"), (2, "interrupted"), (3, "completed")])
+def test_what_happens_at_each_attempt_is_a_rule_of_the_site_s(attempt: int, state: str) -> None:
+    """Partitions that never give nodes alone say so only when a job begins. The finding tells it each time."""
+    story = Story(shape={"exclusive": True}, first={"terms": replace(TAKEN, sharing="none")})
+    story.conductor.state.runs["r000001"].attempt = attempt
+    now = replace(TAKEN, sharing="nodes")
+    story.said("completed", 50.0, exit_status=0, elapsed_s=49.0, nodes="n1", terms=now)
+    assert story.end().value["state"] == state
+    assert ["shared with other jobs from none to nodes" in told for told in findings(story)] == [True]
 
 
 @pytest.mark.parametrize(

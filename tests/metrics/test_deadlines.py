@@ -66,6 +66,16 @@ def test_what_never_began_is_over_when_it_was_first_judged(story: Any) -> None:
     assert kept_by(story, 1e10)[0].kept == first < fold_runs(story.events).last
 
 
+def test_a_component_of_which_nothing_can_run_is_never_late(story: Any) -> None:
+    """As of any other criterion, nobody is judged: the acceptance is restricted, and not rejected for ever."""
+    document = dated(story, 1.0, IN_TIME)
+    (part,) = document.components
+    document = replace(document, components=(replace(part, cases=()),))
+    story.end()
+    (found,) = score(document, fold_runs(story.events)).components[0].criteria
+    assert found.outcome != "not met" and "no case of it can run here" in found.reason
+
+
 # ---- dates that are moved ----------------------------------------------------------------------------------------------
 
 

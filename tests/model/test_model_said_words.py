@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shakedown.model.said_words import look_alike, looks, restricts_nothing, shows_nothing, wrong_name, wrong_said
+from shakedown.model.said_words import look_alike, restricts_nothing, shows_nothing, wrong_name, wrong_said
 
 HIDDEN = ["", " ", "\u200b", "\u200b \u2060", "\ufeff", "\u2800", "\u3164", "\u034f", "\ufe0f", "\u202e", "\xad"]
 
@@ -60,11 +60,35 @@ def test_a_name_has_letters_of_one_alphabet_that_are_seen(name: str, said: str) 
 @pytest.mark.parametrize("name", ["\u0412\u043e", "B0", "\u0392\u03bf", "\uff22\uff4f"])
 def test_a_name_that_looks_like_one_of_the_plan_is_refused(name: str) -> None:
     """All of it in another alphabet, so that only the plan's name shows it."""
-    assert looks(name) == looks("Bo")
+    assert look_alike(name, "Bo")
     assert wrong_said(name, "so", "", ("Ada", "Bo")).endswith(
         "looks like Bo, and is another name: write Bo as the plan does"
     )
     assert not wrong_name(name, ("Ada", "Eve")) and not wrong_name("bo", ("Ada", "Bo"))
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("I. Smith", "L. Smith"), ("Ian Li", "Lan Li"), ("Op L", "Op 1"), ("Ida Lee", "Lida Lee")]
+)
+def test_a_capital_l_looks_like_no_other_letter(name: str, other: str) -> None:
+    assert not look_alike(name, other) and wrong_name(name, [other]) == ""
+
+
+def test_spaces_of_any_width_are_spaces() -> None:
+    assert wrong_name("\u7530\u4e2d\u3000\u592a\u90ce", ["\u7530\u4e2d \u592a\u90ce"]) == ""
+    assert wrong_name("Ada\u00a0Byron") == ""
+
+
+def test_a_choice_among_shapes_belongs_to_a_script_that_has_some() -> None:
+    assert wrong_name("\u845b\U000e0100\u57ce") == ""
+    assert "invisible character (U+E0100)" in wrong_name("Ada\U000e0100")
+    assert look_alike("\u845b\U000e0100", "\u845b")
+
+
+def test_a_name_of_the_plan_is_a_name() -> None:
+    """Also where a plan was frozen that has it, and where hyphens join words of two alphabets."""
+    assert "two alphabets" in wrong_name("\u0410nna") and wrong_name("\u0410nna", ["\u0410nna"]) == ""
+    assert wrong_name("Anna-\u041c\u0430\u0440\u0438\u044f") == ""
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ has checked, and the sha256 of what the segment held up to the place is compared
 from __future__ import annotations
 
 import hashlib
-import mmap
 import os
 import zlib
 from collections.abc import Iterator, Mapping
@@ -87,7 +86,7 @@ class KeptFolds:
         """Purpose: what was kept under a name, None where nothing is that can be believed."""
         try:
             with self.shelf.open(name) as file:
-                data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+                data = memoryview(file.read())  # not mapped: another host may take the file away meanwhile
         except FileNotFoundError:
             return None
         except (OSError, ValueError):
@@ -137,7 +136,8 @@ class KeptFolds:
 
     def _prefix(self, span: Span, end: int) -> str:
         """The sha256 of a segment's first bytes, "" where it has fewer; known without reading where the file did not change."""
-        name = f"log/{span.path.name} {end}"
+        # What ``chain`` says of a segment up to its seal has the plans that it names as well: nobody else says anything of that.
+        name = f"{'log' if span.end == end else 'prefix'}/{span.path.name} {end}"
         hashed, left = hashlib.sha256(), end
         with open_plain(span.path) as file:
             before = os.fstat(file.fileno())
@@ -149,9 +149,7 @@ class KeptFolds:
                 left -= len(block)
             if left:
                 return ""
-            if (
-                span.end != end
-            ):  # what is said of a segment up to its seal has the plans that it names as well: chain says it
+            if span.end != end:
                 self.looks.note(name, [before], [os.fstat(file.fileno())], [hashed.hexdigest()])
         return hashed.hexdigest()
 

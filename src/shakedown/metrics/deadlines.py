@@ -83,7 +83,12 @@ def late(criterion: Criterion, population: Population, around: MeasureContext) -
     component, record = around.component, around.record
     if component.deadline is None:
         return Measured(None, 0, "", reason="the plan gives the component no deadline", whole=True)
-    kept = _over_since(component, around.people.get(component.name, population), record)
+    population = around.people.get(component.name, population)
+    if not population.cases and not component.procedures:
+        return Measured(
+            None, 0, "", reason="no case of it can run here, so it is never over", restricted=True, whole=True
+        )
+    kept = _over_since(component, population, record)
     value = Quantity(_late_s(component.deadline, kept, record), "s").to(unit_of(criterion))
     told = f"{at_bound(value, criterion, unit_of(criterion))} late: to be over by {_moment(component.deadline)}, "
     told += "not over yet" if kept is None else f"over {_moment(kept)}"

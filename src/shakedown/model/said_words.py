@@ -28,13 +28,14 @@ _NO_RESTRICTION = {
 }
 _ZWNJ, _ZWJ = "\u200c", "\u200d"  # without a shape of their own: they keep letters apart, or join them
 _VIRAMA = 9  # the canonical combining class of signs that take a consonant's vowel away
-_CAPITALS = str.maketrans("I\u0406\u0399\u04c0", "llll")  # capitals that look like a small l
+# What looks like a small l, and a number that looks like an o; a capital L looks like none of them.
+_CAPITALS = str.maketrans("I\u0406\u0399\u04c01|0L", "llllllo\ue000")
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 # Letters of other alphabets, and numbers, and the one of a to z that each looks like in one of its cases.
 _LOOKS = str.maketrans(
     "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455\u0456\u0458\u04bb\u04cf\u0501\u051b\u051d\u0475\u0433"
-    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131\u057d\u0585\u057001|",
-    "abekmhopctyxsijhldqwvrabeznikmvoptyxiuoholl",
+    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131\u057d\u0585\u0570",
+    "abekmhopctyxsijhldqwvrabeznikmvoptyxiuoh",
 )
 
 
@@ -51,7 +52,7 @@ def restricts_nothing(text: str) -> bool:
 
 def looks(name: str) -> str:
     """Purpose: what two names have in common that look alike: letters of another alphabet count as those they look like."""
-    plain = name.replace(_ZWNJ, "").replace(_ZWJ, "")
+    plain = "".join(c for c in name if c not in (_ZWNJ, _ZWJ) and not _is_variant(c))
     return name_key(unicodedata.normalize("NFKC", plain)).translate(_LOOKS)
 
 
@@ -68,31 +69,45 @@ def _shape(name: str) -> str:
 
 def wrong_name(name: str, people: Iterable[str] = ()) -> str:
     """Purpose: why a name is refused, with the way out; "" where it is well. ``people``: names that the plan gives."""
+    known = tuple(people)
+    if name_key(name) in map(name_key, known):
+        return ""  # whatever it is, the plan has it
     hidden = next((place for place in range(len(name)) if _is_hidden(name, place)), None)
     if hidden is not None:
         told = f"it has an invisible character (U+{ord(name[hidden]):04X})"
         if name[hidden] in (_ZWNJ, _ZWJ):
             return f"{told} where no script has one: write the name without it there"
         return f"{told}: write the name without it"
-    for word in name.split():
+    for word in _words_of(name):
         alphabets = {one: c for c in word for one in _ALPHABETS if unicodedata.name(c, "").startswith(f"{one} ")}
         if len(alphabets) > 1:
             odd = alphabets[max(alphabets, key=_ALPHABETS.index)]
             return (
                 f"'{word}' has letters of two alphabets ({odd} is {unicodedata.name(odd)}): write it with those of one"
             )
-    known = tuple(people)
-    for person in known if name_key(name) not in map(name_key, known) else ():
+    for person in known:
         if look_alike(person, name):
             return f"'{name}' looks like {person}, and is another name: write {person} as the plan does"
     return ""
+
+
+def _words_of(name: str) -> list[str]:
+    """What stands between spaces, hyphens, slashes, brackets."""
+    return "".join(" " if unicodedata.category(c)[0] in "PSZ" else c for c in name).split()
+
+
+def _is_variant(c: str) -> bool:
+    """Whether it chooses among the shapes of the character before it, and shows nothing itself."""
+    return "\U000e0100" <= c <= "\U000e01ef" or c in "\u180b\u180c\u180d\u180f"
 
 
 def _is_hidden(text: str, place: int) -> bool:
     c = text[place]
     if c in (_ZWNJ, _ZWJ):
         return not _is_spelt(text, place)
-    return (c != " " and not c.isprintable()) or ord(c) in _BLANK or c in _JOINERS
+    if _is_variant(c):
+        return not unicodedata.name(text[place - 1 : place] or " ", "").startswith(("CJK", "MONGOLIAN"))
+    return (unicodedata.category(c) != "Zs" and not c.isprintable()) or ord(c) in _BLANK or c in _JOINERS
 
 
 def _is_spelt(text: str, place: int) -> bool:

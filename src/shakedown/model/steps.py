@@ -26,7 +26,10 @@ _OPEN_MPI = "(?:mpirun|mpiexec|orterun|prterun|prun)"
 # step that is terminated or cancelled lost none: a script ends a step of its own so, which it needs no more. Nor did one whose
 # ranks ended with an exit status, which the launcher hands on.
 _LOST = (
-    ("srun: error: ", re.compile(r"srun: error: \S+: tasks? [\d,\[\]-]+: (?!Exited with exit code|Terminated).*")),
+    (
+        "srun: error: ",
+        re.compile(r"srun: error: \S+: tasks? [\d,\[\]-]+: (?!Exited with exit code|Terminated|Broken pipe).*"),
+    ),
     ("srun: error: Timed out", re.compile(r"srun: error: Timed out waiting for job step to complete.*")),
     ("srun: error: Task launch", re.compile(r"srun: error: Task launch for .* failed on node .*")),
     ("srun: error: Application", re.compile(r"srun: error: Application launch failed: .*")),

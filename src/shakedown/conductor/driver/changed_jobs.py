@@ -33,7 +33,8 @@ _LATE_S = 120.0  # after which a scheduler ends a job at its limit at the latest
 def as_ordered(state: State, report: JobReport) -> JobReport:
     """Purpose: the report as it is, or "interrupted" where the job did not run as its case asks.
 
-    The embedded scheduler is nobody else's, and hands out cores. Of a job of several runs each run is looked at by its nodes.
+    The embedded scheduler is nobody else's, and hands out cores. Of a job of several runs each run is looked at by its nodes. What
+    happens at the third attempt again is a rule of the site's, and no accident: then the run counts, and the finding tells it.
     """
     job = state.jobs.get(report.job)
     if job is None or report.source == SEEN_HERE or report.state not in (*_OWN_END, "timeout"):
@@ -46,7 +47,8 @@ def as_ordered(state: State, report: JobReport) -> JobReport:
     before, now = job.terms, report.terms or job.terms_now
     why = _other_nodes(state, place, report, before, now)
     if not why and not job.bundle:
-        why = _other_number(case, report) or _other_terms(case, before, now)
+        often = run is not None and run.attempt >= MOST_CUT_SHORT
+        why = _other_number(case, report) or ("" if often else _other_terms(case, before, now))
     return structs.replace(report, state="interrupted", message=f"{why}: {_WHO}") if why else report
 
 
@@ -154,14 +156,12 @@ def _other_nodes(state: State, place: Partition, report: JobReport, before: Term
 def _other_terms(case: Case, before: Terms | None, now: Terms | None) -> str:
     """Why the terms on which a job ran are not those that its case asks for, "" where they are, or nobody tells.
 
-    ``before``: those on which the scheduler took it. What it took otherwise then is a rule of the site's.
+    ``before``: those on which the scheduler took it; what it took otherwise then is a rule of the site's. None: nobody saw that.
     """
-    if now is None:
+    if now is None or before is None:
         return ""
-    if case.shape.exclusive and now.sharing in (BESIDE, ON_SHARED_CORES):
+    if case.shape.exclusive and before.sharing == ALONE and now.sharing in (BESIDE, ON_SHARED_CORES):
         return "other jobs could run on its nodes, and it asks to have them alone"
-    if before is None:
-        return _less(case, now, now)
     if before.sharing in (ALONE, BESIDE) and now.sharing == ON_SHARED_CORES:
         return "other jobs could run on its cores, and it asks to have them alone"
     asked, changed = case.shape.resources, altered(before, now)
@@ -179,7 +179,7 @@ def _less(case: Case, before: Terms, now: Terms) -> str:
         asks, has, had = getattr(wanted, name), getattr(now, name), getattr(before, name)
         if asks is None or has is None or has >= asks or (had is not None and had < has):
             continue
-        if before is now or had is None or had > has:
+        if had is None or had > has:
             said = [f"{count} {unit}" if unit else f"{show_bytes(count)} of memory" for count in (has, asks)]
             return f"it ran with {said[0]}, and asks for {said[1]}"
     return ""

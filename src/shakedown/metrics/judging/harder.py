@@ -61,6 +61,7 @@ def at_best(record: Record, runs: Collection[str], plans: PlansInForce) -> None:
     record.runs = [
         replace(row, retried=False, figures={}, elapsed_s=None) if row.run in unknown else row for row in record.runs
     ]
+    record._place = {row.run: place for place, row in enumerate(record.runs) if not row.superseded_by}
 
 
 def _fewer_attempts(old: Component, new: Component) -> frozenset[str]:

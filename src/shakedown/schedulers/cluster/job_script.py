@@ -163,7 +163,13 @@ while :; do
 done
 set +C
 _sd_holds() {{
-    [ -f "$1" ] && _sd_sum=$(sha256sum 2>/dev/null <"$1") && case $_sd_sum in "$2"*) ;; *) false ;; esac
+    [ -f "$1" ] || return 1
+    _sd_sum=$(sha256sum 2>/dev/null <"$1") || _sd_sum=
+    case $_sd_sum in
+    "$2"*) ;;
+    "") echo "sha256sum failed on $_sd_host: nothing says whether $1 is what its name says" >&2 ;;
+    *) return 1 ;;
+    esac
 }}
 command -v sha256sum >/dev/null 2>&1 || {{
     echo "there is no sha256sum on $_sd_host: nothing says there whether a payload is what its name says" >&2

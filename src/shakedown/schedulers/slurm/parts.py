@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from msgspec import structs
@@ -93,12 +95,7 @@ class Parts:
 
     def _ends(self, job: str, restart: int, told: Told) -> dict[str, Words]:
         """What the script of one start of a job saw of its parts, read again where the file is another one. Raises OSError."""
-        if not told.keeps_ends:
-            return {}
-        try:
-            status = self.places.layout.part_ends(job, restart).lstat()
-            now = (status.st_ino, status.st_size, status.st_mtime_ns)
-        except FileNotFoundError:
+        if not told.keeps_ends or (now := _as_it_is(self.places.layout.part_ends(job, restart))) is None:
             return {}
         if restart not in told.ends or told.ends[restart][0] != now:
             told.ends[restart] = now, read_ends(self.places, job, restart)
@@ -199,7 +196,10 @@ class Parts:
         mark = read_part(self.places, job, run)
         if not told.keeps_ends:
             return mark
-        ends = self._ends(job, mark.restart if mark is not None and not mark.taken else restart, told)
+        start = mark.restart if mark is not None and not mark.taken else restart
+        ends = self._ends(job, start, told)
+        if start > 0 and start not in told.ends:
+            return mark  # its script makes the file of a later start itself, and a file system may show that late
         return held_against(run, mark, ends.get(run), stage)
 
     def _look_at(self, job: Asked, run: str, told: Told, stage: Stage) -> list[JobReport]:
@@ -259,6 +259,21 @@ class Parts:
             "bytes": size,
             "directory": str(place.relative_to(layout.root)),
         } | ({"no_room": NO_ROOM} if full else {})
+
+
+def _as_it_is(path: Path) -> tuple[int, int, int] | None:
+    """What tells one content of a file from another; None where there is none. It is opened: of a name alone NFS answers for up to
+    a minute with what it knew before. Raises OSError.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        status = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _ended_long_before(end: float | None, lost: JobReport) -> bool:

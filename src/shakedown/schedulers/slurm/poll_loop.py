@@ -118,7 +118,7 @@ class Looking:
         if seen.last:
             self._failures = 0
             if seen.ended:
-                self._due = min(self._due, self._began + EARLY_S)
+                self._due = min(self._due, self._began + max(EARLY_S, self._poll_s / 5))
             self._over()
 
     def _too_late(self) -> bool:
