@@ -17,7 +17,6 @@ from shakedown.engine.state.keys import (
     RunVerdict,
     Stage,
     SweepKey,
-    WantedKey,
     YieldKey,
 )
 from shakedown.engine.state.plan import QueueKey
@@ -472,14 +471,6 @@ class Given:
     measured: float | None = None
 
 
-class CutOff(NamedTuple):
-    """The last attempt at a result that the plan in force does not want: its number, its verdict, and how often each ended so."""
-
-    attempt: int
-    verdict: str
-    spent: tuple[tuple[str, int], ...]
-
-
 @dataclass(slots=True)
 class Results:
     """What is closed, for amendments and later rounds. Changed by final verdicts, ``given_up``, ``again`` and ``amended``.
@@ -487,8 +478,7 @@ class Results:
     ``closed``: case in a mode -> repeats that are closed. ``again``: component -> how often it was told to run again.
     ``said_short``: stages whose copies do not all fit, as was reported (the finding ``fill_short``). ``given``: of cases that
     others need, and of set-ups, repeat -> how it came out; a later verdict on its run changes it. ``begun``: components with
-    clean-ups of which anything was ordered in this round. ``cut_off``: results whose last run ended while the plan in force did not
-    want them -> that run's attempt, its verdict, and how many attempts ended with which verdict.
+    clean-ups of which anything was ordered in this round.
     """
 
     closed: dict[ResultsKey, list[int]] = field(default_factory=dict)
@@ -496,4 +486,3 @@ class Results:
     said_short: list[str] = field(default_factory=list)
     given: dict[NeededKey, dict[int, Given]] = field(default_factory=dict)
     begun: dict[str, None] = field(default_factory=dict)
-    cut_off: dict[WantedKey, CutOff] = field(default_factory=dict)
