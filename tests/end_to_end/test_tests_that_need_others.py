@@ -120,7 +120,7 @@ def test_what_is_lost_is_told_everywhere(chain: Path, shakedown: Shakedown) -> N
     assert lost == {"solve/size=16,solver=cg", "solve/size=16,solver=gmres", "compare-solvers/size=16"}
     (shown,) = re.findall(r"```\n\$ shakedown (runs --verdict not_run)\n(.*?)\n```", GUIDE, flags=re.DOTALL)
     listed = shakedown(*shown[0].split(), cwd=chain).stdout
-    assert shown[1] in listed and len(listed.splitlines()) == 4
+    assert shown[1] in listed and len(listed.splitlines()) == 5
     status = json.loads(shakedown("status", "--json", cwd=chain).stdout)
     assert status["components"][0]["verdicts"] == {"passed": 4, "failed": 1, "not_run": 3}
     why = shakedown("why", "compare-solvers/size=16", cwd=chain).stdout
