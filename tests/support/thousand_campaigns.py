@@ -66,7 +66,7 @@ def campaign_of(seed: int, needing: float = 0.3, **options: Any) -> Nasty:
         "others": troubles.others,
         "policy": None if local else SOON,
         "dies": deaths_of(seed),
-        "script": operator_of(seed, document, troubles.killed, local),
+        "script": operator_of(seed, document, troubles.killed, local, takes_out=needing < 1.0),
         "cycle_s": 0.0 if seed % 4 else 7.0,
         "quiet": seed % 5 != 0,
     }

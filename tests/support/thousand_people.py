@@ -19,15 +19,20 @@ LAST_S = 400.0  # after the start; what still holds the campaign then is taken b
 Act = tuple[float, Callable[[Any], None]]
 
 
-def operator_of(seed: int, document: Document, killed: tuple[float, ...], local: bool) -> Callable[[Any, int], None]:
-    """Purpose: who is asked at every wait of the conductor; it is woken at the times at which somebody says something."""
+def operator_of(
+    seed: int, document: Document, killed: tuple[float, ...], local: bool, takes_out: bool = True
+) -> Callable[[Any, int], None]:
+    """Purpose: who is asked at every wait of the conductor; it is woken at the times at which somebody says something.
+
+    ``takes_out``: cases are taken out and put in again; where each test needs others that leaves few files to hand on.
+    """
     draw = random.Random(f"people:{seed}")
     acts: list[Act] = [
         (draw.uniform(1.0, 250.0), _act(draw, document, local)) for _ in range(draw.choice((0, 0, 1, 2, 4)))
     ]
     acts += [(when, _kill) for when in killed]
     # Not beside an amendment that changes loads: its return would raise what runs that are live hold, which nobody can take back.
-    if not any("_amend." in act.__qualname__ for _, act in acts):
+    if takes_out and not any("_amend." in act.__qualname__ for _, act in acts):
         acts += _out_and_in(random.Random(f"out and in:{seed}"), document)
     acts += [(when, _look_again) for when in (draw.uniform(5.0, 200.0) for _ in range(draw.choice((0, 1, 2))))]
     acts.sort(key=lambda act: act[0])
