@@ -10,7 +10,7 @@ from engine_by_hand import ByHand, begun
 from stage import small_document
 
 from shakedown.engine import explain, index_plan
-from shakedown.engine.constraints.overrides import in_force
+from shakedown.engine.constraints.overrides import component_reason, in_force
 from shakedown.engine.policy.decide import decide
 from shakedown.engine.state.keys import CaseKey, LimitKey, RunVerdict, YieldKey
 from shakedown.engine.state.snapshot import freeze_state, thaw_state
@@ -232,7 +232,7 @@ def test_an_amendment_keeps_what_is_still_about_something() -> None:
     hand.play("amended", value={"document": "x", "components": names})
     state = hand.state
     assert (list(state.overrides.paused), list(state.overrides.caps), list(state.overrides.amounts)) == (
-        ["long", "part"],
+        ["long", "part", "gone"],
         ["t0"],
         ["fs/mdt"],
     )
@@ -242,6 +242,27 @@ def test_an_amendment_keeps_what_is_still_about_something() -> None:
     )
     assert (state.overrides.draining, state.pools.pending, list(state.overrides.excluded)) == ({}, {}, ["n1"])
     assert [spell.act for spell in state.clocks.events["long"]] == ["stop"]
+
+
+def test_a_pause_outlasts_an_amendment_that_takes_its_component_out_for_a_while() -> None:
+    """Its clock stands still all the while: without the pause nobody would set that going again."""
+    long = Component("long", "stability", ("t0",), duration_s=100.0)
+    before = plan_of(long, PART)
+    hand = begun(before)
+    hand.play("paused", value={"component": "long", "by": "Ada", "clock": "stops"}, reason="so")
+    for components in ((PART,), (long, PART)):
+        names = [one.name for one in hand.state.index.components]
+        hand.state.plan = index_plan(structs(before, components=components), before=hand.state.plan)
+        hand.play("amended", value={"document": "x", "components": names})
+        told = [text for text in in_force(hand.state, hand.state.time) if "long" in text]
+        assert len(told) == len(components) - 1, "nothing is said of a component that the plan has not"
+    (word,) = told
+    assert word.startswith("component long is paused by Ada")
+    held = component_reason(hand.state, 0, hand.state.time)
+    assert held is not None and held.text == word, "nothing new of it is ordered"
+    hand.play("continued", value={"component": "long"})
+    assert component_reason(hand.state, 0, hand.state.time) is None
+    assert [spell.act for spell in hand.state.clocks.events["long"]] == ["stop", "go on"]
 
 
 def test_a_snapshot_carries_every_standing_order() -> None:

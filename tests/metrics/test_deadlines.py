@@ -76,6 +76,19 @@ def test_a_component_of_which_nothing_can_run_is_never_late(story: Any) -> None:
     assert found.outcome != "not met" and "no case of it can run here" in found.reason
 
 
+def test_a_run_of_what_an_amendment_took_out_makes_nothing_late(story: Any) -> None:
+    story.run("t/a")
+    over = fold_runs(story.events).last
+    document = dated(story, over, IN_TIME)
+    story.run("t/gone")
+    story.end()
+    record = fold_runs(story.events)
+    (found,) = deadlines(document, record)
+    assert (found.state, found.late_s) == ("kept", 0.0)
+    (judged,) = score(document, record).components[0].criteria
+    assert judged.outcome == "met"
+
+
 # ---- dates that are moved ----------------------------------------------------------------------------------------------
 
 

@@ -362,11 +362,9 @@ def _late(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found
     """From the planned date to the last result and attestation, or to the last event while one is missing."""
     name, campaign = component["name"], judge.campaign
     said = [campaign.attested_at.get((name, procedure["name"])) for procedure in component["procedures"]]
-    runs = [
-        run
-        for run in campaign.judged
-        if run.component == name and run.mode not in ("warm-up", "filler", "set-up", "clean-up")
-    ]
+    if not judge.people[name] and not said:
+        return NOTHING
+    runs = [run for case in judge.people[name] for run in case.runs]
     moments = [_over(run) for run in runs] + [at for at in said if at is not None]
     over = bool(moments) and None not in said and not _coming(judge.people[name])[0]
     hours = max(0.0, (max(moments) if over else campaign.last) - component["deadline"]) / _unit(item)

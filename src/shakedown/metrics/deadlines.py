@@ -17,7 +17,6 @@ from shakedown.metrics.judging.populations import Population, populations
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.wanted import UNCOUNTED
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Document
 from shakedown.model.units import Quantity
@@ -85,9 +84,8 @@ def late(criterion: Criterion, population: Population, around: MeasureContext) -
         return Measured(None, 0, "", reason="the plan gives the component no deadline", whole=True)
     population = around.people.get(component.name, population)
     if not population.cases and not component.procedures:
-        return Measured(
-            None, 0, "", reason="no case of it can run here, so it is never over", restricted=True, whole=True
-        )
+        why = "no case of it can run here, so it is never over"
+        return Measured(None, 0, "", reason=why, restricted=bool(population.unavailable), whole=True)
     kept = _over_since(component, population, record)
     value = Quantity(_late_s(component.deadline, kept, record), "s").to(unit_of(criterion))
     told = f"{at_bound(value, criterion, unit_of(criterion))} late: to be over by {_moment(component.deadline)}, "
@@ -114,14 +112,15 @@ def _over_since(component: Component, population: Population, record: Record) ->
     said = [record.attestations.get((component.name, item.name)) for item in component.procedures]
     if population.unfinished or any(row is None for row in said):
         return None
-    return max([*_results(component, record), *(row.time for row in said if row is not None)], default=None)
+    return max([*_results(population, record), *(row.time for row in said if row is not None)], default=None)
 
 
-def _results(component: Component, record: Record) -> Iterator[float]:
-    """When each of its runs was over; one that never began is over with its first verdict, however often it is judged again."""
+def _results(population: Population, record: Record) -> Iterator[float]:
+    """When each run that counts was over; one that never began is over with its first verdict, however often it is judged again."""
+    counted = {row.run for row in population.rows}
     first: dict[str, float] = {}
     for row in record.runs:
-        if row.component == component.name and row.mode not in UNCOUNTED:
+        if row.run in counted:
             seen = first.setdefault(row.run, row.time)
             if not row.superseded_by:
                 yield seen if row.over is None else row.over

@@ -210,7 +210,8 @@ def withdrawn(state: State, component: str) -> str:
 
 def in_force(state: State, now: float) -> list[str]:
     """Purpose: every standing order that holds at ``now``, as sentences."""
-    said = [pause_in_words(name, pause) for name, pause in state.overrides.paused.items()]
+    paused = ((name, pause) for name, pause in state.overrides.paused.items() if name in state.index.component_number)
+    said = [pause_in_words(name, pause) for name, pause in paused]
     said += state.overrides.draining.values()
     for number, component in enumerate(state.index.components):
         if state.tallies[number].over:

@@ -272,13 +272,11 @@ def runs_in(failures: Sequence[NodeFailure | RunVerdict]) -> list[str]:
 
 def standing_orders_after(state: State) -> None:
     """Of a new plan: orders about what it no longer has are gone, drains are taken back as a cancellation is. Excluded nodes stay
-    so, and what was said of clocks stays said.
+    so, and what was said of clocks stays said. A pause lasts until it is taken back, for its clock stands still as long: also
+    that of a component that is out of the plan, which may be in it again.
     """
     index = state.index
     state.overrides.draining = {}
-    state.overrides.paused = {
-        name: pause for name, pause in state.overrides.paused.items() if _still(state, name, pause)
-    }
     state.overrides.caps = {test: copies for test, copies in state.overrides.caps.items() if test in _tests(state)}
     state.overrides.amounts = {
         name: amount for name, amount in state.overrides.amounts.items() if _is_budget(state, name)
@@ -296,14 +294,6 @@ def standing_orders_after(state: State) -> None:
     state.pools.out, state.pools.unseen = {}, {}
     state.pools.pending = {cluster: count for cluster, count in state.pools.pending.items() if cluster in watched}
     _yield_again(state)
-
-
-def _still(state: State, name: str, pause: Pause) -> bool:
-    """A component that is there, and the part of its time that it came to the end of."""
-    number = state.index.component_number.get(name)
-    if number is None:
-        return False
-    return not pause.phase or pause.phase in [phase.name for phase in state.index.components[number].phases]
 
 
 def _tests(state: State) -> set[str]:

@@ -43,7 +43,6 @@ enum { CORE = QUANTITIES, DOMAIN, FACTS };
 
 static struct { long made, wanted; } network;      /* partners of this node */
 
-static int take_core(void);
 static int domain_of(int core);
 static double compute(void);
 static double memory_rate(int domain);
@@ -55,7 +54,8 @@ static int run(void)
     if (size > INT_MAX || window > 10000)
         misuse("%ld messages of %zu bytes are too many or too long; the most are 10000 of %d", window, size, INT_MAX);
     double facts[FACTS] = {NAN, NAN, NAN, NAN};
-    facts[CORE] = take_core();
+    tell_crowd(1, "they slow each other down, and what is slow here may be the crowd");
+    facts[CORE] = take_one_core();
     facts[DOMAIN] = domain_of((int)facts[CORE]);
     facts[COMPUTE] = compute();
     if (all_max(isnan(facts[COMPUTE])) > 0)
@@ -67,20 +67,6 @@ static int run(void)
 }
 
 /* ---- where a rank is ------------------------------------------------------------------------------------------------------ */
-
-/* Ranks with the same cores take one each, in order of rank; returns the core. */
-static int take_core(void)
-{
-    static struct cores cores;
-    read_cores(&cores);
-    int core = nth_core(&cores, cores.share % cores.count);
-    tell_crowd(1, "they slow each other down, and what is slow here may be the crowd");
-    memset(cores.allowed, 0, sizeof cores.allowed);
-    cores.allowed[core] = 1;
-    cores.count = 1;
-    bind_to(&cores);
-    return core;
-}
 
 static int domain_of(int core)
 {

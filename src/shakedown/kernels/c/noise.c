@@ -33,7 +33,6 @@ static const double shares[PERCENTILES] = {0.5, 0.99, 0.999};
 /* What is known of one rank; all numbers, to be gathered as such. */
 enum { CORE, DONE, LEAST, MEAN, P50, P99, P99_9, MOST, FACTS };
 
-static int pin(void);
 static long calibrate(void);
 static double duration(long count);
 static double clock_step(void);
@@ -49,7 +48,8 @@ static int run(void)
         misuse("option '--bins': %ld is too many; the most is 10000", bins);
     if (quantum > 1e6 * job.budget)
         misuse("a quantum of %g us does not fit into the budget of %g s", quantum, job.budget);
-    double facts[FACTS] = {pin()}, pooled[PERCENTILES];
+    tell_crowd(1, "they measure each other");
+    double facts[FACTS] = {take_one_core()}, pooled[PERCENTILES];
     need_memory((double)samples * sizeof(double), "the samples", "give fewer --samples");
     double *us = memory((size_t)samples * sizeof *us);
     long count = work_count ? work_count : calibrate();
@@ -113,21 +113,7 @@ static double time_us(long count)
     return 1e6 * (double)(ended.tv_sec - began.tv_sec) + 1e-3 * (double)(ended.tv_nsec - began.tv_nsec);
 }
 
-/* ---- pinning and calibration ------------------------------------------------------------------------------------------- */
-
-/* Ranks with the same cores take one each, in order of rank; returns the core. */
-static int pin(void)
-{
-    static struct cores cores;
-    read_cores(&cores);
-    int core = nth_core(&cores, cores.share % cores.count);
-    tell_crowd(1, "they measure each other");
-    memset(cores.allowed, 0, sizeof cores.allowed);
-    cores.allowed[core] = 1;
-    cores.count = 1;
-    bind_to(&cores);
-    return core;
-}
+/* ---- calibration ------------------------------------------------------------------------------------------------------- */
 
 static double least_of(int trials, long count)
 {

@@ -51,7 +51,6 @@ static bool crowded;
 static long points;
 static int core;
 
-static int pin(void);
 static void make_buffers(size_t bytes);
 static void check_use(void);
 static long planned(void);
@@ -63,7 +62,7 @@ static int run(void)
 {
     static const char *const curves[] = {"latency", "bandwidth", "bidirectional", "message-rate"};
     check_use();
-    core = pin();
+    core = take_one_core();
     tell_crowd(1, "they take turns, and no number here is that of a link");
     crowded = all_max(job.crowded) > 0;
     make_buffers(largest > distance_size ? largest : distance_size);
@@ -95,19 +94,6 @@ static void check_use(void)
         misuse("%ld messages of %zu bytes are too many or too long; the most are %d of %d", window, largest > distance_size ? largest : distance_size,
                MOST_WINDOW, INT_MAX);
     need_memory(2 * (double)(largest > distance_size ? largest : distance_size), "the buffers", "give a smaller --largest and --distance-size");
-}
-
-/* Ranks with the same cores take one each, in order of rank; returns the core. */
-static int pin(void)
-{
-    static struct cores cores;
-    read_cores(&cores);
-    int own = nth_core(&cores, cores.share % cores.count);
-    memset(cores.allowed, 0, sizeof cores.allowed);
-    cores.allowed[own] = 1;
-    cores.count = 1;
-    bind_to(&cores);
-    return own;
 }
 
 /* ---- messages ---------------------------------------------------------------------------------------------------------- */

@@ -169,6 +169,7 @@ void tell_crowd(long threads, const char *meaning);
 void cores_text(const struct cores *cores, char *text);     /* "0-3,8", CORES_TEXT_BYTES */
 int nth_core(const struct cores *cores, int n);
 void bind_to(const struct cores *cores);                    /* this thread and those it will make */
+int take_one_core(void);                                    /* ranks with the same cores take one each, in order of rank: which */
 int numa_domains(void);                                     /* of this host; at least 1 */
 bool keep_numa_domain(struct cores *cores, int domain);     /* leaves the cores of one domain; false where none is left */
 int host_cores(void);                                       /* of this host, whoever may use them; at least 1 */

@@ -100,6 +100,18 @@ void bind_to(const struct cores *cores)
     CPU_FREE(mask);
 }
 
+int take_one_core(void)
+{
+    static struct cores cores;
+    read_cores(&cores);
+    int core = nth_core(&cores, cores.share % cores.count);
+    memset(cores.allowed, 0, sizeof cores.allowed);
+    cores.allowed[core] = 1;
+    cores.count = 1;
+    bind_to(&cores);
+    return core;
+}
+
 /* ---- /sys -------------------------------------------------------------------------------------------------------------- */
 
 /* The first line of a small file; false where it cannot be read. */
