@@ -256,7 +256,7 @@ def test_a_driver_that_is_killed_leaves_its_build_to_the_next(site: Site) -> Non
 def test_a_build_that_somebody_cancels_is_told(site: Site) -> None:
     site.test("slow", SLOW)
     driver = start_and_wait_for_build(site)
-    rows = site.cluster.run("squeue", "--noheader", "--format=%i %j").splitlines()
+    rows = site.cluster.run("squeue", "--noheader", "--states=RUNNING", "--format=%i %j").splitlines()
     (job,) = [row.split()[0] for row in rows if "-b" in row]
     site.cluster.run("scancel", job)
     driver.wait(timeout=LIMIT_S)

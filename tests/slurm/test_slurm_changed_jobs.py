@@ -22,8 +22,10 @@ CHANGES = {
 
 
 def test_what_an_administrator_changes_of_jobs_that_wait(fault_cluster: Cluster, tmp_path: Path) -> None:
-    cluster, nodes = fault_cluster, ("n001", "n002", "n003", "n004")
-    payloads = [Payload(name, "n003" if name == "pinned" else "n001", "sleep 1") for name in CHANGES]
+    cluster, nodes = fault_cluster, ("n001", "n002", "n003", "n004", "n005")
+    # The moved one has a node to itself: what waits in batch ends what runs in low.
+    places = {"pinned": "n003", "moved": "n005"}
+    payloads = [Payload(name, places.get(name, "n001"), "sleep 1") for name in CHANGES]
     payloads.append(Payload("untouched", "n002", "sleep 1"))
     for node in nodes:
         cluster.fault("drain", node, "not yet")
