@@ -63,6 +63,35 @@ def test_other_words_are_not_taken_for_them(line: str) -> None:
     assert lost_ranks(f"hello\n{line}\nbye\n") == ""
 
 
+CANCELLED = "slurmstepd: error: *** STEP 7.0 ON n001 CANCELLED AT 2026-01-01T00:00:00 ***"
+KILLED = "srun: error: n001: task 0: Killed"
+ABORTED = "srun: Job step aborted: Waiting up to 32 seconds for job step to finish."
+
+
+@pytest.mark.parametrize(
+    ("lines", "lost"),
+    [
+        ((CANCELLED, KILLED), False),
+        ((ABORTED, CANCELLED, KILLED, "srun: error: n002: task 1: Killed"), False),
+        ((CANCELLED, "GFlops 7", KILLED), True),  # another step
+        ((KILLED, CANCELLED), True),
+        ((CANCELLED.replace("***", "DUE TO NODE FAILURE ***"), KILLED), True),
+        ((CANCELLED.replace(" ***", " DUE TO TIME LIMIT ***"), KILLED), True),
+        ((CANCELLED, "srun: error: n001: task 0: Segmentation fault"), True),
+        ((ABORTED, KILLED), True),
+    ],
+)
+def test_a_step_that_its_script_cancelled_lost_no_ranks_when_it_had_to_be_killed(
+    lines: tuple[str, ...], lost: bool
+) -> None:
+    assert bool(lost_ranks("\n".join(["hello", *lines, "bye"]))) == lost
+
+
+def test_of_steps_that_a_script_is_known_to_have_ended_killed_tasks_are_not_lost_and_others_are() -> None:
+    assert lost_ranks(f"{KILLED}\n", ended=True) == ""
+    assert lost_ranks(f"{KILLED}\n{TIMED_OUT}\n", ended=True) == TIMED_OUT
+
+
 def test_the_first_of_several_is_said_short_and_printable() -> None:
     first = "srun: error: n002: task 1: Killed\x1b[0m" + "x" * 900
     said = lost_ranks(f"{first}\n{TIMED_OUT}\n")

@@ -19,6 +19,7 @@ from shakedown.schedulers.cluster.job_script import FOUL_MARKS
 from shakedown.schedulers.cluster.marks import Marks, read_marks
 from shakedown.schedulers.cluster.part_marks import read_part
 from shakedown.schedulers.slurm.job_evidence import Asked
+from shakedown.schedulers.slurm.runner import Ran
 
 JOB = Asked("j000001", "7", 0, 0.0)
 ENDED = "began=100.00 ended=102.50 status=0 told= ."
@@ -74,15 +75,17 @@ def test_an_end_mark_that_slurm_contradicts(
     looker: Looker, cells: dict[str, object], said: tuple[str, int, str], source: str
 ) -> None:
     looker.end(0)
+    code = int(str(cells["exit"]))
+    looker.slurm.memory[""] = [record(id="7.batch", state="CANCELLED", ExitCode="0:15", Start="50", End="60")]
     if source == "queue":
-        looker.slurm.queue[""] = [row(**cells)]  # type: ignore[arg-type]
+        looker.slurm.queue[""] = [row(start=50, end=60, **cells)]  # type: ignore[arg-type]
     else:
-        code = int(str(cells["exit"]))
-        looker.slurm.memory[""] = [record(state=str(cells["state"]), ExitCode=f"{code >> 8}:{code & 127}")]
+        exit_code = f"{code >> 8}:{code & 127}"
+        looker.slurm.memory[""] += [record(state=str(cells["state"]), ExitCode=exit_code, Start="50", End="60")]  # type: ignore[operator]
     assert told(looker.one(JOB, settled=False)) == said
 
 
-@pytest.mark.parametrize("status", [0, 3, 97])
+@pytest.mark.parametrize("status", [0, 3, 95, 96, 97, 200, 223, 224, 225])
 @pytest.mark.parametrize("source", ["queue", "memory"])
 def test_an_end_mark_that_slurm_confirms(looker: Looker, status: int, source: str) -> None:
     looker.end(status)
@@ -90,7 +93,7 @@ def test_an_end_mark_that_slurm_confirms(looker: Looker, status: int, source: st
     if source == "queue":
         looker.slurm.queue[""] = [row(state=word, exit=code << 8, start=50, end=53)]
     else:
-        looker.slurm.memory[""] = [record(state=word, ExitCode=f"{code}:0", Start=50, End=53)]
+        looker.slurm.memory[""] = [record(state=word, ExitCode=f"{code & 127}:0", Start=50, End=53)]  # it drops a bit
     assert told(looker.one(JOB, settled=False)) == ("failed" if status else "completed", status, "")
 
 
@@ -117,7 +120,73 @@ def test_a_mark_is_believed_once_slurm_says_how_the_job_ended(looker: Looker) ->
     looker.slurm.queue[""] = [row(state="COMPLETING")]
     assert looker.look(JOB) == {}
     looker.slurm.queue[""] = [row(state="CANCELLED")]
-    assert told(looker.one(JOB, settled=False))[2].startswith("Slurm ended it (CANCELLED)")
+    assert looker.look(JOB) == {}, "accounting may still tell how its script ended"
+    assert told(looker.one(JOB))[2].startswith("Slurm ended it (CANCELLED)")
+
+
+# A controller that was away for long hears of an end when the time limit has passed, or when somebody has cancelled the job.
+LIMIT_S, AGO = 600, 1000  # the script's claim was written so many seconds before the controller came back
+
+
+def controller_is_back(looker: Looker, state: str = "TIMEOUT", ended_after: float = 2.5, over: int = AGO) -> None:
+    """The job began AGO seconds before it was over, and its script left an end mark."""
+    looker.end(0)
+    words = f"began=100.00 ended={100 + ended_after:.2f} status=0 told= .\n"
+    looker._write(looker.places.marks(JOB.id, 0), words)
+    os.utime(looker.places.claim(JOB.id, 0), (5000.0, 5000.0))
+    looker.slurm.queue[""] = [row(state=state, exit=1, start=5000, end=5000 + over, time_limit="10:00")]
+
+
+def step(state: str, code: str, start: int = 5000) -> str:
+    return record(id="7.batch", state=state, ExitCode=code, Start=str(start), End=str(start + 900))
+
+
+SCRIPTS = {
+    "was through": (step("COMPLETED", "0:0"), ""),
+    "failed": (step("FAILED", "3:0"), "Slurm ended it"),
+    "was killed": (step("CANCELLED", "0:9"), "Slurm ended it"),
+    "was told to end": (step("CANCELLED", "0:15"), "Slurm ended it"),
+    "was cancelled": (step("CANCELLED", "0:0"), "Slurm ended it"),
+    "saw foul marks": (step("FAILED", f"{FOUL_MARKS}:0"), "Slurm ended it"),
+    "was another start's": (step("COMPLETED", "0:0", start=4000), "Slurm ended it"),
+}
+
+
+@pytest.mark.parametrize("state", ["TIMEOUT", "CANCELLED", "PREEMPTED"])
+@pytest.mark.parametrize(("script", "doubt"), SCRIPTS.values(), ids=SCRIPTS)
+def test_what_accounting_has_of_the_script_tells_whether_it_was_through(
+    looker: Looker, state: str, script: str, doubt: str
+) -> None:
+    """The mark was written a second before the job was ended: its time alone tells nothing."""
+    controller_is_back(looker, state, ended_after=599.0, over=600)
+    looker.slurm.memory[""] = [script]
+    kind, status, said = told(looker.one(JOB))
+    assert (kind, status) == ("completed", 0) and said.startswith(doubt) and bool(said) == bool(doubt)
+    assert [command for command in looker.slurm.asked if "--jobs=7.batch" in command]
+
+
+def test_the_end_of_a_script_is_waited_for_while_accounting_may_be_late(looker: Looker) -> None:
+    controller_is_back(looker, ended_after=599.0)
+    assert looker.look(JOB) == {}
+    looker.slurm.memory[""] = [step("COMPLETED", "0:0")]
+    assert told(looker.look(JOB, after=5.0)["j000001"]) == ("completed", 0, "")
+
+
+@pytest.mark.parametrize("silent", [NO_ACCOUNTING, NO_DATABASE], ids=["off", "away"])
+@pytest.mark.parametrize("ended_after", [2.5, 550.0, 570.0, 599.0])
+@pytest.mark.parametrize(("state", "moment"), [("TIMEOUT", LIMIT_S), ("CANCELLED", AGO)])
+@pytest.mark.parametrize(
+    "words", ["", "slurmstepd: error: *** JOB 7 ON n001 CANCELLED AT 2026-11-29T15:00:00 DUE TO TIME LIMIT ***\n"]
+)
+def test_without_accounting_the_time_of_its_end_mark_does(
+    looker: Looker, silent: Ran, ended_after: float, state: str, moment: int, words: str
+) -> None:
+    """By more than clocks may differ and Slurm waits before it kills; and slurmstepd would have said that it ended it."""
+    controller_is_back(looker, state, ended_after)
+    looker.slurm.memory[""] = silent
+    looker.slurm_says(words)
+    doubt = told(looker.one(JOB))[2]
+    assert bool(doubt) == (bool(words) or ended_after + 40.0 >= moment), doubt
 
 
 def test_a_long_epilog_is_not_waited_for_without_end(looker: Looker) -> None:
@@ -186,6 +255,38 @@ def test_marks_that_no_script_of_ours_leaves(looker: Looker, mark: str, more: st
     assert (state, status, said.startswith(doubt)) == ("completed", 0, True), said
 
 
+SHORTENED = "its end mark is there without a whole line, though its job script came to its own end"
+
+
+@pytest.mark.parametrize(
+    "left", ["", "began=100.00 ended=102", ENDED, "\n"], ids=["nothing", "half", "no line", "an empty line"]
+)
+@pytest.mark.parametrize("status", [0, 3])
+def test_an_end_mark_that_a_process_left_behind_shortened(looker: Looker, left: str, status: int) -> None:
+    """Slurm knows how the script ended. What its payload did in how much time nobody does."""
+    looker._write(looker.places.marks(JOB.id, 0), left)
+    looker.slurm.queue[""] = [row(state="FAILED" if status else "COMPLETED", exit=status << 8)]
+    assert looker.look(JOB) == {}, "the file may be on its way"
+    state, code, doubt = told(looker.one(JOB))
+    assert (state, code) == ("failed" if status else "completed", status) and doubt.startswith(SHORTENED)
+
+
+def test_a_payload_that_ends_with_225_is_no_second_start_where_its_mark_is_gone(looker: Looker) -> None:
+    """Accounting drops the highest bit: it tells 97, as of a script that found its claim taken."""
+    claimed = looker.places.claim(JOB.id, 0).stat().st_mtime
+    looker.slurm.memory[""] = [
+        record(state="FAILED", ExitCode="97:0", Start=str(int(claimed) - 1), End=str(int(claimed) + 3))
+    ]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.exit_status) == ("failed", 97)
+    assert report.message == "accounting does not tell exit status 97 from 225"
+    looker.slurm.memory[""] = [
+        record(state="FAILED", ExitCode="97:0", Start=str(int(claimed) + 60), End=str(int(claimed) + 61))
+    ]
+    report = looker.one(JOB)
+    assert report is not None and "found the claim taken" in report.message
+
+
 # ---- the script itself ---------------------------------------------------------------------------------------------------
 
 
@@ -201,6 +302,8 @@ PAYLOADS = {
     "its end, for good": (f"{FORGE} >{{marks}}; chmod 444 {{marks}}", 0, "an end mark was there before its payload"),
     "its end elsewhere": (f"{FORGE} >m; ln -s $PWD/m {{marks}}", 0, "an end mark was there before its payload ended"),
     "a directory": ("mkdir {marks}", 0, "an end mark was there before its payload ended"),
+    "a pipe": ("mkfifo {marks}", 0, "an end mark was there before its payload ended"),
+    "a pipe for its claim": ("rm {claim}; mkfifo {claim}", 0, "its claim was changed or removed while it ran"),
     "its claim": ("sed s/job=7/job=8/ {claim} >c; mv c {claim}", 0, "its claim was changed or removed while it ran"),
     "no claim": ("rm {claim}", 0, "its claim was changed or removed while it ran"),
     "an empty claim": (": >{claim}", 0, "its claim was changed or removed while it ran"),

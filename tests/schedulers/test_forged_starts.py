@@ -10,6 +10,7 @@ from fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, Looker, record, row
 from shakedown.model.ports import JobReport
 from shakedown.schedulers.cluster.job_script import FOUL_MARKS
 from shakedown.schedulers.slurm.job_evidence import Asked
+from shakedown.schedulers.slurm.runner import Ran
 
 JOB = Asked("j000001", "7", 0, 0.0)
 FORGED = "there are marks of its restart 1, and Slurm knows of none: somebody else wrote them"
@@ -70,6 +71,56 @@ def test_a_start_that_slurm_counts_is_one(looker: Looker) -> None:
         looker.slurm.queue[""], looker.slurm.memory[""] = queue, memory
         report = Looker(looker.root, looker.slurm).one(JOB)
         assert report is not None and (report.state, report.restart, report.doubt) == ("requeued", 1, "")
+
+
+LATE = {"lost": "NODE_FAIL", "put back": "REQUEUED", "cancelled": "CANCELLED by 0", "not over yet": "RUNNING"}
+
+
+def kept(messages: int) -> Ran:
+    """What sdiag prints of messages that the controller keeps for its database."""
+    return Ran(
+        0, f"Server thread count:  1\nAgent queue size:    3\nDBD Agent queue size: {messages}\n\nJobs submitted: 9\n"
+    )
+
+
+@pytest.mark.parametrize("state", LATE.values(), ids=LATE)
+def test_a_start_that_accounting_tells_late_is_one(looker: Looker, state: str) -> None:
+    """The controller has forgotten the job, and keeps a thousand messages for its database."""
+    looker.slurm.answers["sdiag"] = kept(1000)
+    looker.slurm.memory[""] = [record(state=state, Submit=1)]
+    for _ in range(40):
+        assert looker.look(JOB, after=5.0) == {}
+    looker.slurm.memory[""] = [record(state=state, Submit=1), record(state="COMPLETED", Submit=2)]
+    reports = [report for _ in range(40) for report in looker.look(JOB, after=5.0).values()]
+    assert {(report.state, report.restart, report.doubt) for report in reports} == {("requeued", 1, "")}
+
+
+@pytest.mark.parametrize("state", LATE.values(), ids=LATE)
+def test_a_start_is_none_that_accounting_does_not_count_once_it_has_all(looker: Looker, state: str) -> None:
+    """That there is nothing left to be told is of use once accounting is asked again."""
+    looker.slurm.memory[""] = [record(state=state, Submit=1)]
+    looker.slurm.answers["sdiag"] = kept(1)
+    looker.settle(JOB)
+    looker.slurm.answers["sdiag"] = kept(0)
+    said = [looker.look(JOB, after=5.0).get(JOB.id) for _ in range(8)]
+    first = next(report for report in said if report is not None)
+    assert first.doubt.endswith(FORGED) and said[0] is None
+
+
+def test_where_nobody_says_how_late_accounting_is_it_has_a_minute(looker: Looker) -> None:
+    looker.slurm.memory[""] = [record(state="NODE_FAIL", Submit=1)]
+    said = [looker.look(JOB, after=5.0).get(JOB.id) for _ in range(20)]
+    assert not any(said[:12])
+    assert {report.doubt for report in said if report is not None} == {FORGED}
+
+
+def test_a_count_that_is_not_asked_for_at_each_look_is_waited_for(looker: Looker) -> None:
+    """After a while accounting is asked now and then only. What it said before still stands."""
+    looker.slurm.answers["sdiag"] = kept(5)
+    looker.slurm.memory[""] = [record(state="NODE_FAIL", Submit=1)]
+    for _ in range(200):
+        assert looker.look(JOB, after=1.0) == {}
+    assert looker.slurm.count("sacct") < 60
 
 
 @pytest.mark.parametrize("silent", [NO_ACCOUNTING, NO_DATABASE], ids=["off", "away"])

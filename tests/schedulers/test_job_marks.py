@@ -42,7 +42,8 @@ def test_what_a_whole_life_leaves(places: JobPlaces) -> None:
     places.marks(JOB, 0).write_bytes(END)
     places.output(JOB, 0).parent.mkdir(parents=True)
     places.output(JOB, 0).write_text("12345")
-    whole = Marks(0, True, "4711", "n001", "4711", "n[001-002]", 120.6, 1795337739.25, 3, 2.5, 5)
+    at = 1795337739.25
+    whole = Marks(0, True, "4711", "n001", "4711", "n[001-002]", 120.6, at, 3, 2.5, 5, ended_at=at + 2.6)
     assert read_marks(places, JOB) == whole
 
 
@@ -110,11 +111,11 @@ def test_megabytes_fifos_links_and_directories_hold_nobody_up(places: JobPlaces,
     places.claim(JOB, 0).write_bytes(b"x" * (5 << 20))
     os.mkfifo(places.marks(JOB, 0))
     marks = read_marks(places, JOB)
-    assert marks == Marks(0, claimed=True)
+    assert marks == Marks(0, claimed=True, torn=True)
     (tmp_path / "secret").write_bytes(CLAIM)
     places.claim(JOB, 1).symlink_to(tmp_path / "secret")
     places.marks(JOB, 1).mkdir()
-    assert read_marks(places, JOB) == Marks(1, claimed=True)
+    assert read_marks(places, JOB) == Marks(1, claimed=True, torn=True)
 
 
 def test_no_directory_is_no_mark_and_one_that_cannot_be_read_is_no_answer(places: JobPlaces) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -20,9 +20,13 @@ SUSPENDED = "it is suspended"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-def one_run(figures: bool, shape: Mapping[str, Any] = NOTHING) -> Document:
-    """One result of one case on one node, beside a partition of another type."""
-    document = small_document(tests=1, repeats=1)
+def one_run(figures: bool, shape: Mapping[str, Any] = NOTHING, repeats: int = 1) -> Document:
+    """One result of one case on one node, or more of them, beside a partition of another type."""
+    document = small_document(tests=1, repeats=1, nodes=4 * repeats)
+    if repeats > 1:
+        (first, *_) = document.components
+        cases = tuple(replace(case, loads=()) for case in document.cases)
+        document = replace(document, components=(replace(first, repeats=repeats),), cases=cases)
     tests = tuple(replace(test, figures=test.figures if figures else ()) for test in document.tests)
     (cluster,) = document.system.clusters
     cluster = replace(cluster, partitions=(*cluster.partitions, Partition("gpu", "c", "g[1-2]", 2, "fat")))
@@ -34,31 +38,47 @@ def one_run(figures: bool, shape: Mapping[str, Any] = NOTHING) -> Document:
 
 
 class Story:
-    """A job of one run that a cluster has begun, told second by second; ``first``: what is said of it before that."""
+    """A job of one run that a cluster has begun, told second by second; ``first``: what is said of it before that.
+
+    ``asked``: the terms that it was ordered with. ``jobs``: how many of its kind are ordered; only the first has begun.
+    """
 
     def __init__(
-        self, figures: bool = False, shape: Mapping[str, Any] = NOTHING, first: Mapping[str, Any] = NOTHING
+        self,
+        figures: bool = False,
+        shape: Mapping[str, Any] = NOTHING,
+        first: Mapping[str, Any] = NOTHING,
+        asked: Mapping[str, Any] = NOTHING,
+        jobs: int = 1,
+        begun: bool = True,
     ) -> None:
-        self.campaign = Campaign(one_run(figures, shape))
+        self.campaign = Campaign(one_run(figures, shape, jobs))
         self.conductor: Conductor = self.campaign._conductor(100)
         self.conductor.watch = None
         self.conductor.log("campaign_start", value={"campaign": "toy"})
         self.conductor.log("driver_start")
         for order in decide(self.conductor.state, self.conductor.state.time).orders:
             self.conductor.log(order.event)
-        self.conductor.log("submit_accepted", job="j000001", value={"id": "7"})
+        for number in range(jobs):
+            value = {"id": f"{7 + number}"} | ({"asked": dict(asked)} if asked else {})
+            self.conductor.log("submit_accepted", job=f"j{number + 1:06d}", value=value)
         self.begin = self.campaign.clock.now()
         if first:
             self.said("queued", 0.0, **first)
-        self.said("running", 0.0, **first)
+        if begun:
+            self.said("running", 0.0, **first)
 
     def said(self, state: str, at: float, **more: Any) -> None:
         self.hear(JobReport("j000001", state, "queue", "7", **more), at)
 
     def hear(self, report: JobReport, at: float) -> None:
         """A report, so many seconds after the beginning."""
+        self.look([report], at)
+
+    def look(self, reports: Sequence[JobReport], at: float) -> None:
+        """What one look says of several jobs."""
         self.campaign.clock._now = self.begin + at
-        log_reports(self.conductor, [report])
+        log_reports(self.conductor, reports)
 
     def wait(self, at: float) -> None:
         """Nobody says anything until then."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from shakedown.model.shared_nodes import names_in
 from shakedown.model.units import show_bytes, show_duration
 
 NO_LIMIT_S = 10 * 365 * 86400.0  # as a time limit: there is none
 ALONE, BESIDE, ON_SHARED_CORES = "none", "nodes", "cores"  # words of ``Terms.sharing``
+_SHARES_MORE = {ALONE: 0, BESIDE: 1, ON_SHARED_CORES: 2}
 
 
 class Terms(Struct, frozen=True, omit_defaults=True):
@@ -37,6 +40,8 @@ class Terms(Struct, frozen=True, omit_defaults=True):
     account: str = ""
 
 
+_NUMBERS = frozenset({"tasks", "cpus", "memory_bytes"})  # of which a scheduler may give more by itself
+_MAY_BE_NONE = frozenset({"wants", "features", "gpus", "reservation"})  # here "" is a word: there is none
 _WORDS = {
     "partition": "partition",
     "time_limit_s": "time limit",
@@ -78,6 +83,30 @@ def altered(before: Terms, now: Terms) -> dict[str, list[Any]]:
             continue
         found[name] = [was, is_now]
     return found
+
+
+def unlike(name: str, asked: Any, has: Terms) -> Any:
+    """Purpose: what a job has of one term where it is not what was asked for; None where it is, or the scheduler does not say.
+
+    More tasks, cores or memory than were asked for, or fewer jobs beside it, are the scheduler's own rounding. Of GPUs the numbers
+    are compared: each release has other words for them.
+    """
+    is_now = getattr(has, name)
+    if is_now is None or is_now == asked or (is_now == "" and name not in _MAY_BE_NONE):
+        return None
+    if (name in _NUMBERS and is_now > asked) or (name == "partition" and is_now in asked.split(",")):
+        return None
+    if name == "sharing" and _SHARES_MORE.get(is_now, 0) <= _SHARES_MORE.get(asked, 0):
+        return None
+    if name == "wants" and asked and set(names_in(is_now)) == set(names_in(asked)):
+        return None
+    if name == "gpus" and asked and _last_number(is_now) == _last_number(asked):
+        return None
+    return is_now
+
+
+def _last_number(words: str) -> str:
+    return re.sub(r".*\D", "", words.partition("(")[0])
 
 
 def with_altered(terms: Terms, changes: dict[str, list[Any]]) -> Terms:

@@ -110,7 +110,8 @@ class SubmitAnswer(Struct, frozen=True):
     """What came of one submission. ``unknown``: it may or may not have been accepted.
 
     ``transient``: it was refused for something that passes (nobody to take it, a limit on jobs, a full disk): nothing was
-    attempted, and it is tried again later.
+    attempted, and it is tried again later. ``asked``: the terms that were asked for, by their names in ``Terms``, "" where a term
+    was not asked for; a name that is missing is not known.
     """
 
     job: str
@@ -118,6 +119,7 @@ class SubmitAnswer(Struct, frozen=True):
     scheduler_id: str = ""
     transient: bool = False
     message: str = ""
+    asked: dict[str, Any] = field(default_factory=dict)
 
 
 SEEN_HERE: Literal["local"] = "local"  # the source of what the embedded scheduler says of its own processes

@@ -50,6 +50,9 @@ _LOST = (
     ("assert (!closed) failed", re.compile(r"\[proxy:\S+@\S+\] .*assert \(!closed\) failed.*")),
     ("[NID ", re.compile(r"\[NID \d+\] .*(?:initiated application termination|OOM killer terminated this process).*")),
 )
+# A step that its script cancels gets TERM, and what does not heed that is killed.
+_KILLED = re.compile(r"srun: error: \S+: tasks? [\d,\[\]-]+: Killed\b")
+_CANCELLED = re.compile(r"slurmstepd[^\s:]*: error: \*\*\* STEP \S+ ON \S+ CANCELLED AT \S+ \*\*\*\s*$")
 
 
 class Step(Struct, frozen=True):
@@ -59,19 +62,35 @@ class Step(Struct, frozen=True):
     nodes: tuple[str, ...] = ()
 
 
-def lost_ranks(output: str) -> str:
-    """Purpose: in whose words ranks of a step were lost, as a launcher writes at the beginning of a line; "" where none says so."""
+def lost_ranks(output: str, ended: bool = False) -> str:
+    """Purpose: in whose words ranks of a step were lost, as a launcher writes at the beginning of a line; "" where none says so.
+
+    ``ended``: the script itself ended the steps whose tasks srun calls killed. So it did where slurmstepd wrote right before that a
+    step was cancelled, and no reason for it.
+    """
     first = len(output), ""
     for text, pattern in _LOST:
         at = output.find(text)
         while 0 <= at < first[0]:
             begin = output.rfind("\n", max(0, at - _NEAR), at) + 1
             line = output[begin : begin + _NEAR].partition("\n")[0] if begin or at < _NEAR else ""
-            if pattern.match(line):
+            if pattern.match(line) and not (
+                _KILLED.match(line) and (ended or _follows_a_cancelled_step(output, begin))
+            ):
                 first = begin, line
                 break
             at = output.find(text, at + len(text))
     return "".join(c if c.isprintable() else " " for c in first[1].rstrip())[:_LONGEST]
+
+
+def _follows_a_cancelled_step(output: str, begin: int) -> bool:
+    """Whether the launcher's lines right before this place say that a step was cancelled. Of a long output only so much is read."""
+    for line in reversed(output[max(0, begin - 2 * _NEAR) : begin].splitlines()):
+        if _CANCELLED.match(line):
+            return True
+        if not line.startswith(("srun: ", "slurmstepd")):
+            return False
+    return False
 
 
 def broken_step(output: str) -> Step | None:

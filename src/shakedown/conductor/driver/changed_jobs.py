@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import structs
 
 from shakedown.conductor.driver.conductor import Conductor
+from shakedown.engine.fold.first_looks import ordered_as
 from shakedown.engine.policy.part_recovery import MOST_CUT_SHORT
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.moments import moment
@@ -45,6 +46,8 @@ def as_ordered(state: State, report: JobReport) -> JobReport:
     if place is None or (job.bundle and not report.run):
         return report
     before, now = job.terms, report.terms or job.terms_now
+    if before is None and report.terms is not None and not report.run:
+        before = ordered_as(state, job, report.terms)
     why = _other_nodes(state, place, report, before, now)
     if not why and not job.bundle:
         often = run is not None and run.attempt >= MOST_CUT_SHORT

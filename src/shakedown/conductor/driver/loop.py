@@ -18,6 +18,7 @@ from shakedown.conductor.driver.beside_submitting import hold, look_around, rele
 from shakedown.conductor.driver.changed_jobs import as_ordered, in_its_time, say_changes
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.doubts import say_doubt, say_payload, say_token
+from shakedown.conductor.driver.first_looks import asked_alike_first, say_first_looks
 from shakedown.conductor.driver.gates import log_outcomes
 from shakedown.conductor.driver.halted_jobs import as_halted, say_halt
 from shakedown.conductor.driver.handing import Stranger, with_handed
@@ -146,7 +147,7 @@ def log_asked(conductor: Conductor) -> None:
 
 def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
     """What differs from what was last said of a job becomes an event; no change makes no event."""
-    for said in reports:
+    for said in asked_alike_first(conductor.state, reports):
         report = as_halted(conductor.state, as_ordered(conductor.state, said), conductor.ports.clock.now())
         report = in_its_time(conductor.state, report, told_s=said.halted_s)
         say_changes(conductor, report)
@@ -161,6 +162,7 @@ def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
             say_token(conductor, report)
             if report.doubt:
                 say_doubt(conductor, report)
+    say_first_looks(conductor)
 
 
 def _say_behind(conductor: Conductor, report: JobReport) -> None:
@@ -406,11 +408,13 @@ def _submit(conductor: Conductor, orders: Sequence[Order]) -> None:
 
 def _answer_fields(answer: SubmitAnswer) -> dict[str, Any]:
     if answer.outcome == "accepted":
-        return {"event": "submit_accepted", "job": answer.job, "value": _present(id=answer.scheduler_id)}
+        value = _present(id=answer.scheduler_id, asked=answer.asked)
+        return {"event": "submit_accepted", "job": answer.job, "value": value}
     if answer.outcome == "refused":
         event = "submit_deferred" if answer.transient else "submit_refused"
         return {"event": event, "job": answer.job, "reason": answer.message}
-    return {"event": "submit_unknown", "job": answer.job, "reason": answer.message}
+    value = _present(asked=answer.asked)
+    return {"event": "submit_unknown", "job": answer.job, "value": value, "reason": answer.message}
 
 
 def _cancel(conductor: Conductor, orders: Sequence[Order]) -> None:

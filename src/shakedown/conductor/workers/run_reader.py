@@ -185,9 +185,13 @@ class RunReader:
         return excerpt(known) if isinstance(known, Text) else ""
 
     def lost_ranks(self) -> str:
-        """Purpose: in whose words a launcher says that ranks were lost, in all that was read of the output, or else in its end."""
+        """Purpose: in whose words a launcher says that ranks were lost, in all that was read of the output, or else in its end.
+
+        Tasks that were killed with steps that the script ended itself (``ended_steps``) are none.
+        """
         known = self._known.get("output") or self._read_output(_LAUNCHER_BYTES)
-        found = (lost_ranks(part) for part in known.parts) if isinstance(known, Text) else ()
+        ended = bool(self.output.get("ended_steps"))
+        found = (lost_ranks(part, ended) for part in known.parts) if isinstance(known, Text) else ()
         return next(filter(None, found), "")
 
     def parts(self, head: int, tail: int) -> tuple[str, ...]:

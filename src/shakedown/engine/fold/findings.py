@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shakedown.engine.fold import drills as fold_drills
+from shakedown.engine.fold import first_looks as fold_first_looks
 from shakedown.engine.fold import left_out as fold_left_out
 from shakedown.engine.fold import overrides as fold_overrides
 from shakedown.engine.fold import queue_guard as fold_guard
@@ -10,6 +11,7 @@ from shakedown.engine.fold.bookkeeping import forget_job
 from shakedown.engine.fold.campaign import opens_epoch
 from shakedown.engine.state.full_disk import note_room
 from shakedown.engine.state.jobs import PendingResult
+from shakedown.engine.state.keys import TermKey
 from shakedown.engine.state.modes import CLEAN_UP
 from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.engine.state.records import STANDSTILL, MixProgress
@@ -45,6 +47,8 @@ def finding(state: State, event: Event) -> None:
         fold_drills.due(state, event)
     elif kind == "changed_at_scheduler":
         _changed(state, event)
+    elif kind == "site_rule":
+        state.pools.site_rules += [TermKey(event.value["pool"], name, "") for name in event.value["altered"]]
     elif kind == "cannot_start":
         state.agenda.said_stuck.append(event.value["about"])
     elif kind == "idle_while_pending":
@@ -64,7 +68,9 @@ def finding(state: State, event: Event) -> None:
 def _changed(state: State, event: Event) -> None:
     """Somebody changed what a job asks for, at the scheduler."""
     job = state.jobs.get(event.job)
-    if job is not None and job.terms_now is not None:
+    if event.value.get("before_seen"):
+        fold_first_looks.changed_before(state, event)
+    elif job is not None and job.terms_now is not None:
         job.terms_now = with_altered(job.terms_now, event.value["altered"])
 
 

@@ -24,6 +24,7 @@ from shakedown.engine.fold.bookkeeping import (
     watch_wide,
     widen,
 )
+from shakedown.engine.fold.first_looks import first_seen
 from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.state.jobs import Handed, Job, JobBundle, PendingResult, Run
 from shakedown.engine.state.keys import Deadline, SweepKey
@@ -179,6 +180,7 @@ def _roll_on(state: State, entry: PendingResult, now: float) -> None:
 def submit_accepted(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.scheduler_id = event.value.get("id", "")
+    job.asked = event.value.get("asked", job.asked)
     _open(state, _pool(state, job), event.time)
     fold_guard.count_answer(state, job, event)
     if job.phase in UNANSWERED:
@@ -254,6 +256,7 @@ def submit_refused(state: State, event: Event) -> None:
 
 def submit_unknown(state: State, event: Event) -> None:
     job = state.jobs[event.job]
+    job.asked = event.value.get("asked", job.asked)
     if job.phase == JobPhase.ORDERED:
         job.phase, job.since, job.report.message = JobPhase.AMBIGUOUS, event.time, event.reason
         state.agenda.attention[job.id] = None
@@ -274,6 +277,7 @@ def job_report(state: State, event: Event) -> None:
         job.nodes = value.get("nodes", job.nodes)
     if "terms" in value and job.terms is None:
         job.terms = job.terms_now = terms_of(value["terms"])
+        first_seen(state, job, event.time)
     _note_stuck(state, job, value, event.time)
     fold_guard.count_report(state, job, event)
     if state.pools.left_out and said == "running":

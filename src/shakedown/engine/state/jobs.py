@@ -193,7 +193,8 @@ class Job:
     start, and its units and loads are reserved). ``node``: the one that it must have, by its number in its pool from 1, 0 = any.
     ``after``: the job that must end before this one may start; ``successor``: the job that waits for this one. ``overtaken``: units
     of jobs that were ordered later and began before it. ``terms``: what it asks for, as the scheduler had it when it was first
-    seen; ``terms_now``: with what somebody changed since. ``nodes``: where it runs, as was last said.
+    seen, and as it was ordered where somebody changed it before; ``terms_now``: with what somebody changed since. ``asked``: the
+    terms that it was ordered with, by name. ``nodes``: where it runs, as was last said.
     """
 
     id: str
@@ -229,6 +230,7 @@ class Job:
     bundle: JobBundle | None = None
     terms: Terms | None = None
     terms_now: Terms | None = None
+    asked: dict[str, Any] = field(default_factory=dict)
     nodes: str = ""
 
     @property

@@ -54,6 +54,14 @@ class SweepKey(NamedTuple):
     pool: str
 
 
+class TermKey(NamedTuple):
+    """One term of jobs in a pool, and what was asked for, as text; "" as ``asked``: whatever was asked for."""
+
+    pool: str
+    name: str
+    asked: str
+
+
 class YieldKey(NamedTuple):
     """One of the ``yield`` rules of a component. ``number`` counts from 0 in the plan's order."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.keys import (
@@ -17,6 +17,7 @@ from shakedown.engine.state.keys import (
     RunVerdict,
     Stage,
     SweepKey,
+    TermKey,
     YieldKey,
 )
 from shakedown.engine.state.plan import QueueKey
@@ -279,6 +280,23 @@ class UnusedNodes:
 
 
 @dataclass(slots=True)
+class FirstLook:
+    """How the scheduler had jobs when they were first seen, of those in one pool that ask for the same by one term.
+
+    ``as_asked``: it had one as it asks. ``looks``: at how many looks in a row, the last one at ``at``, none was so, and ``has`` is
+    what they had instead of ``asked``. ``jobs``: those that had something else, and of which it is not known whether that is a
+    rule: job -> its run, and what it had.
+    """
+
+    asked: Any = None
+    as_asked: bool = False
+    has: Any = None
+    looks: int = 0
+    at: float = 0.0
+    jobs: dict[str, list[Any]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Pools:
     """What is known of schedulers and their queues.
 
@@ -289,7 +307,9 @@ class Pools:
     nodes that a sweep still wants and that are down or drained, by number, under what is said of them. The last five change by
     ``surveyed``. ``unseen``: sweep -> since when it has nothing left to see but nodes that are out (the finding ``sweep_waits``);
     a node that is back, or a job of the sweep, ends that. ``in_vain``: node -> jobs that ended there before their claims, one after
-    the other. ``left_out``: nodes that launch nothing (the findings ``node_left_out`` and ``node_let_in``).
+    the other. ``left_out``: nodes that launch nothing (the findings ``node_left_out`` and ``node_let_in``). ``first_looks``: the
+    terms on which jobs were first seen (``job_report``, the finding ``changed_at_scheduler``). ``site_rules``: what the scheduler
+    is said to take otherwise than it is asked (the finding ``site_rule``).
     """
 
     backoffs: dict[str, SubmitBackoff] = field(default_factory=dict)
@@ -302,6 +322,8 @@ class Pools:
     unseen: dict[SweepKey, float] = field(default_factory=dict)
     in_vain: dict[str, VainRow] = field(default_factory=dict)
     left_out: dict[str, LeftOut] = field(default_factory=dict)
+    first_looks: dict[TermKey, FirstLook] = field(default_factory=dict)
+    site_rules: list[TermKey] = field(default_factory=list)
 
 
 # ---- what people and the plan's circuit breakers say ----------------------------------------------------------------------

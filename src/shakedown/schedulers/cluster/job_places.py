@@ -32,7 +32,7 @@ AWAY_S = 600.0  # for which the directory of all jobs is expected to come back, 
 _CACHED_CASES = 1024
 _NAME_DIGITS = 32  # of the sha256 of a payload, which its file is named by
 _TOKEN = re.compile(r"[0-9a-f]{8}")
-_JOB = re.compile(r"[a-z]+[0-9]+")
+IS_JOB = re.compile(r"[a-z]+[0-9]+")  # our own id of a job
 _NAMED = re.compile(rb"^# job \S+ sd-([0-9a-f]{8})-", re.MULTILINE)
 _MOST_SCRIPTS = 100  # that are looked at for a token that is gone
 
@@ -431,4 +431,4 @@ def job_of_label(token: str, label: str) -> str | None:
     """Our id of a job that the scheduler knows by this name; None where it is not one of this campaign's."""
     prefix = f"sd-{token}-"
     job = label.removeprefix(prefix)
-    return job if label.startswith(prefix) and _JOB.fullmatch(job) else None
+    return job if label.startswith(prefix) and IS_JOB.fullmatch(job) else None

@@ -56,6 +56,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Nor is the payload in its file safe from other payloads: it is run where its sha256 begins as its name does. Where the node has no
 # sha256sum, the script says so and runs it.
 #
+# A shell that opens a pipe waits for whoever has its other end. So nothing is opened that is there and no plain file: what
+# cannot be read is empty, what cannot be written is said, and a job whose claim or output has something else in its place runs
+# nothing.
+#
 # A mark that had to wait says so (full=1), and so does that of each payload that ended before there was room again: what these
 # wrote meanwhile may be lost, though nobody told them.
 _HEAD = r"""#!/bin/sh
@@ -64,7 +68,13 @@ _sd_restart=${{SLURM_RESTART_COUNT:-0}}
 _sd_control={control}
 read -r _sd_began _ </proc/uptime
 read -r _sd_host </proc/sys/kernel/hostname
-read -r _sd_token <{token} || exit {taken}
+_sd_is_plain() {{
+    [ -f "$1" ] || [ ! -e "$1" ] || {{
+        echo "$1 is no plain file: somebody put it there, and nothing is written into it" >&2
+        return 1
+    }}
+}}
+{{ [ -f {token} ] && read -r _sd_token <{token}; }} || exit {taken}
 if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ "$SLURM_JOB_NAME" != "sd-$_sd_token-{job}" ]; then
     echo "$0 is the script of a job of Shakedown's, {job}: only Slurm starts it, as that job. Nothing was run." >&2
     exit {taken}
@@ -73,6 +83,7 @@ _sd_words="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLUR
 _sd_tries=0 _sd_room=
 _sd_write() {{
     _sd_full=
+    _sd_is_plain "$1" || return
     [ -z "$_sd_room" ] || [ "${{_sd_ended%.*}}" -gt "$_sd_room" ] || _sd_full=" full=1"
     until {{ echo "$2$_sd_full ." >>"$1"; }} 2>/dev/null; do
         _sd_full=" full=1"
@@ -85,6 +96,7 @@ _sd_write() {{
     _sd_tries=0
 }}
 _sd_take() {{
+    _sd_is_plain "$1" || {{ _sd_strange=1; return 1; }}
     _sd_draft=$_sd_control/.claim.$_sd_restart.$SLURM_JOB_ID.$_sd_host.$$ _sd_linked=
     if [ ! -e "$1" ]; then
         echo "$_sd_words" >"$_sd_draft" || return
@@ -94,10 +106,13 @@ _sd_take() {{
     fi
     echo "$_sd_words" >"$1"
 }}
-_sd_mark=$_sd_control/marks.$_sd_restart _sd_foul=
+_sd_mark=$_sd_control/marks.$_sd_restart _sd_foul= _sd_strange=
+_sd_trouble() {{
+    _sd_is_plain "$_sd_mark" && echo "trouble=$1 ." >"$_sd_mark"
+}}
 _sd_look() {{
     _sd_line= _sd_more=$_sd_control/claim.$_sd_restart
-    {{ IFS= read -r _sd_line <"$_sd_more"; }} 2>/dev/null
+    {{ [ ! -f "$_sd_more" ] || IFS= read -r _sd_line <"$_sd_more"; }} 2>/dev/null
     case $_sd_line in
         "$_sd_words") ;;
         ?*) _sd_foul=" foul=claim" ;;
@@ -112,48 +127,54 @@ _sd_look() {{
 _sd_is_ours() {{
     _sd_line= _sd_more=
     [ -z "$_sd_foul" ] || return
-    [ -f "$_sd_mark" ] && [ -s "$_sd_mark" ] || [ -d "$_sd_mark" ] || return 0
+    [ -e "$_sd_mark" ] || return 0
+    [ -f "$_sd_mark" ] || return
+    [ -s "$_sd_mark" ] || return 0
     {{ {{ IFS= read -r _sd_line && ! read -r _sd_more; }} <"$_sd_mark"; }} 2>/dev/null || return
     case $_sd_more$_sd_line in "$1"*) ;; *) return 1 ;; esac
 }}
 _sd_before=$_sd_control
-while {{ IFS= read -r _sd_before <"$_sd_before/before"; }} 2>/dev/null; do
+while [ -f "$_sd_before/before" ] && {{ IFS= read -r _sd_before <"$_sd_before/before"; }} 2>/dev/null; do
     _sd_count=0 _sd_ran= _sd_alive= _sd_claim= _sd_next=
-    {{ read -r _sd_next <"$_sd_before/claim.0"; }} 2>/dev/null
+    {{ [ ! -f "$_sd_before/claim.0" ] || read -r _sd_next <"$_sd_before/claim.0"; }} 2>/dev/null
     while [ -e "$_sd_before/claim.$_sd_count" ]; do
         _sd_claim=$_sd_next _sd_next= _sd_end=
-        {{ read -r _sd_next <"$_sd_before/claim.$((_sd_count + 1))"; }} 2>/dev/null
+        _sd_file=$_sd_before/claim.$((_sd_count + 1))
+        {{ [ ! -f "$_sd_file" ] || read -r _sd_next <"$_sd_file"; }} 2>/dev/null
         case $_sd_claim in
             conductor) _sd_end=" ." ;;
             ?*) [ "$_sd_claim" != "$_sd_next" ] || _sd_end=" ." ;;
         esac
         if [ -z "$_sd_end" ]; then
             _sd_ran=1
-            {{ read -r _sd_end <"$_sd_before/marks.$_sd_count"; }} 2>/dev/null
+            {{ [ ! -f "$_sd_before/marks.$_sd_count" ] || read -r _sd_end <"$_sd_before/marks.$_sd_count"; }} 2>/dev/null
         fi
         case $_sd_end in *" .") ;; *) _sd_alive=1 ;; esac
         _sd_count=$((_sd_count + 1))
     done
     [ -n "$_sd_ran" ] || continue
     [ -n "$_sd_alive" ] && [ "$_sd_claim" != conductor ] || break
-    echo "trouble=before ." >"$_sd_control/marks.$_sd_restart"
+    _sd_trouble before
     exit {taken}
 done
 _sd_count=0
 set -C
 while :; do
     _sd_end=
-    [ "$_sd_count" = "$_sd_restart" ] || {{ read -r _sd_end <"$_sd_control/marks.$_sd_count"; }} 2>/dev/null
+    _sd_file=$_sd_control/marks.$_sd_count
+    [ "$_sd_count" = "$_sd_restart" ] || [ ! -f "$_sd_file" ] || {{ read -r _sd_end <"$_sd_file"; }} 2>/dev/null
     case $_sd_end in
         *" status="1[3-9][0-9]" "* | *" status="12[89]" "* | *" status="2[0-9][0-9]" "*) ;;
         began=*" status="*" told= "*.)
-            echo "trouble=over ." >"$_sd_control/marks.$_sd_restart"
+            _sd_trouble over
             exit {taken} ;;
     esac
     if _sd_take "$_sd_control/claim.$_sd_count"
     then :
-    elif [ "$_sd_count" = "$_sd_restart" ]
-    then exit {taken}
+    elif [ "$_sd_count" = "$_sd_restart" ] || [ -n "$_sd_strange" ]
+    then
+        [ -z "$_sd_strange" ] || _sd_trouble claim
+        exit {taken}
     else
         read -r _sd_holder <"$_sd_control/claim.$_sd_count"
         case $_sd_holder in "job=$SLURM_JOB_ID "*) ;; *) exit {taken} ;; esac
@@ -180,7 +201,8 @@ _SCRIPT = r"""_sd_payload={payload}
 _sd_work={work}.$_sd_restart
 _sd_output={output}.$_sd_restart.out
 _sd_why=place
-{place}if [ -r "$_sd_payload" ] && cd "$_sd_work" && true >"$_sd_output" && _sd_why=payload && _sd_holds "$_sd_payload" {name}; then
+{place}if [ -r "$_sd_payload" ] && cd "$_sd_work" && _sd_is_plain "$_sd_output" &&
+    true >"$_sd_output" && _sd_why=payload && _sd_holds "$_sd_payload" {name}; then
     export SHAKEDOWN_CAMPAIGN={root} SHAKEDOWN_RUN={run} SHAKEDOWN_RESTART="$_sd_restart"
     _sd_told=
     trap '_sd_told=TERM' TERM
@@ -198,7 +220,7 @@ _sd_why=place
     _sd_is_ours "began=$_sd_began ended=$_sd_ended " || _sd_status={foul}
     exit "$_sd_status"
 fi
-echo "trouble=$_sd_why ." >"$_sd_control/marks.$_sd_restart"
+_sd_trouble "$_sd_why"
 exit {taken}
 """
 
@@ -294,7 +316,7 @@ def _place(case: Case) -> str:
     return f"{_ON_TARGET}{lines}fi\n"
 
 
-_ON_TARGET = """if [ ! -d "$_sd_work" ] && IFS= read -r _sd_place <"$_sd_control/place"; then
+_ON_TARGET = """if [ ! -d "$_sd_work" ] && [ -f "$_sd_control/place" ] && IFS= read -r _sd_place <"$_sd_control/place"; then
     mkdir -p "$_sd_place.$_sd_restart"
     ln -s "$_sd_place.$_sd_restart" "$_sd_work"
 """

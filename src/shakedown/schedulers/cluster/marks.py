@@ -29,13 +29,15 @@ class Marks(Struct, frozen=True):
     scheduler's id of the job, "" not legible (yet).
     ``node``: what slurmd calls the node that the script ran on, "" where the claim does not say.
     ``began_uptime_s``: seconds since ``host`` was booted. ``claimed_at``: when a job wrote it, in seconds since 1970 by the
-    clock of the file system, which is one for all jobs. ``exit_status``: the payload's, None while it has not ended by itself.
+    clock of the file system, which is one for all jobs; ``ended_at``: when its payload ended, by the same
+    clock. ``exit_status``: the payload's, None while it has not ended by itself.
     ``told``: the signal by which the job was told to end: it ended then, ``elapsed_s`` is known, but the scheduler knows why.
     ``trouble``: why the payload never ran although the job did. ``void``: why it did nothing: "over", an earlier start of its
     job had come to its own end; "before", the job that it was to follow may still run. ``output_bytes``: what it wrote up to
     now. ``left``: of a job of several runs that came to its own end, how many of them nobody had claimed then. ``full``: there
     was no room when the payload ended: its end mark could not be written at first. ``doubt``: why they are not what the job's
     script left there, "" where nothing speaks against them: the payload runs as the same user, and may write where it likes.
+    ``torn``: there is an end mark, and no whole line in it.
     """
 
     restart: int
@@ -56,6 +58,8 @@ class Marks(Struct, frozen=True):
     left: int | None = None
     full: bool = False
     doubt: str = ""
+    torn: bool = False
+    ended_at: float | None = None
 
 
 def read_marks(places: JobPlaces, job: str) -> Marks | None:
@@ -75,6 +79,7 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
     holder = "" if claim is None else holder_of(claim)
     if holder == CONDUCTOR and as_status(end.get("status")) is not None:
         holder = ""  # its payload ended: so the claim was another one while it ran
+    claimed_at = _written(places, job, restart) if begin and holder != CONDUCTOR else None
     told, void = end.get("told", ""), end.get("trouble", "") if end.get("trouble") in VOID else ""
     return Marks(
         restart,
@@ -84,7 +89,8 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         scheduler_id="" if holder == CONDUCTOR else holder,
         nodes=begin.get("nodes", ""),
         began_uptime_s=as_seconds(end.get("began", begin.get("uptime"))),
-        claimed_at=_written(places, job, restart) if begin and holder != CONDUCTOR else None,
+        claimed_at=claimed_at,
+        ended_at=_ended_at(claimed_at, as_seconds(begin.get("uptime")), as_seconds(end.get("ended"))),
         exit_status=None if told else as_status(end.get("status")),
         elapsed_s=elapsed_of(end),
         output_bytes=_size(places, job, restart),
@@ -95,7 +101,15 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         left=_count(end.get("left")),
         full="full" in end,
         doubt=_doubt(claim, mark, begin, end),
+        torn=mark is not None and not end,
     )
+
+
+def _ended_at(claimed_at: float | None, claimed: float | None, ended: float | None) -> float | None:
+    """When it ended by the clock of the file system: so long after its claim as the readings of its host's clock lie apart."""
+    if claimed_at is None or claimed is None or ended is None:
+        return None
+    return round(claimed_at + ended - claimed, 6)
 
 
 def _doubt(claim: bytes | None, mark: bytes | None, begin: dict[str, str], end: dict[str, str]) -> str:
@@ -139,6 +153,7 @@ FOUL = {
     "part": "marks of its runs are not what their script wrote",
 }
 TROUBLE = {
+    "claim": "something that is no plain file is in the place of its claim: somebody put it there, and nothing was run",
     "place": "its work directory, its output file or its payload could not be opened on the node",
     "payload": PAYLOAD_CHANGED,
 }

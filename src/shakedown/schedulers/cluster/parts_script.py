@@ -54,7 +54,7 @@ _sd_payloads={payloads}
 _sd_parts='{parts}'
 _sd_newline='
 '
-[ "$_sd_restart" = 0 ] || true >>"$_sd_control/ends.$_sd_restart"
+[ "$_sd_restart" = 0 ] || {{ _sd_is_plain "$_sd_control/ends.$_sd_restart" && true >>"$_sd_control/ends.$_sd_restart"; }}
 export SHAKEDOWN_CAMPAIGN={root} SHAKEDOWN_RESTART="$_sd_restart"
 
 _sd_lane() {{
@@ -154,7 +154,10 @@ _sd_hear_end() {{
     [ "$_sd_status" != 0 ] || _sd_pause=06
     _sd_hundredths=${{_sd_ended%.*}}${{_sd_ended#*.}}
     _sd_line= _sd_more= _sd_third= _sd_mark=$_sd_control/parts/$_sd_run
-    {{ {{ IFS= read -r _sd_line; IFS= read -r _sd_more; IFS= read -r _sd_third; }} <"$_sd_mark"; }} 2>/dev/null
+    {{
+        [ ! -f "$_sd_mark" ] ||
+            {{ IFS= read -r _sd_line; IFS= read -r _sd_more; IFS= read -r _sd_third; }} <"$_sd_mark"
+    }} 2>/dev/null
     case "$_sd_line/$_sd_more/$_sd_third" in
         "$_sd_own//") ;;
         "$_sd_own/timeout=$_sd_limit ./")
@@ -189,7 +192,8 @@ _sd_compare() {{
         case $_sd_all in
             *" $_sd_run "*) [ -e "$_sd_mark" ] || [ -n "$_sd_failed" ] || _sd_found=1 ;;
             *)
-                {{ IFS= read -r _sd_line <"$_sd_mark"; }} 2>/dev/null
+                {{ [ ! -f "$_sd_mark" ] || IFS= read -r _sd_line <"$_sd_mark"; }} 2>/dev/null
+                [ -f "$_sd_mark" ] || [ ! -e "$_sd_mark" ] || _sd_line=strange
                 case $_sd_line in
                     "" | conductor) continue ;;
                     "job=$SLURM_JOB_ID "*" restart=$_sd_restart "*) ;;
@@ -205,7 +209,7 @@ _sd_compare() {{
     done <"$_sd_file"; }} 2>/dev/null
     [ "$_sd_line" = "$_sd_mine" ] || [ -n "$_sd_failed" ] || _sd_found=1
     [ "$_sd_line" != "$_sd_ends" ] || return 0
-    {{ echo "$_sd_ends" >|"$_sd_file"; }} 2>/dev/null
+    _sd_is_plain "$_sd_file" && {{ echo "$_sd_ends" >|"$_sd_file"; }} 2>/dev/null
     return 0
 }}
 
@@ -224,7 +228,7 @@ _sd_watch() {{
             _sd_mark=$_sd_control/parts/${{_sd_part%%/*}} _sd_limit=${{_sd_part##*/}} _sd_claim= _sd_end=
             [ -n "$_sd_limit" ] || continue
             if [ -e "$_sd_mark" ]; then
-                {{ read -r _sd_claim; read -r _sd_end; }} <"$_sd_mark"
+                [ ! -f "$_sd_mark" ] || {{ read -r _sd_claim; read -r _sd_end; }} <"$_sd_mark"
                 case $_sd_claim/$_sd_end in
                     *" lane="*" ./")
                         _sd_began=${{_sd_claim#* uptime=}} _sd_pid=${{_sd_claim#* lane=}}
@@ -270,7 +274,7 @@ _sd_overdue() {{
         done
         _sd_count=$((_sd_count + 1))
     done
-    echo "timeout=$_sd_limit ." >>"$_sd_mark"
+    _sd_is_plain "$_sd_mark" && echo "timeout=$_sd_limit ." >>"$_sd_mark"
     for _sd_line in $_sd_found; do
         kill "${{_sd_line%%:*}}"
         _sd_ending="$_sd_ending $((_sd_now + {grace}00)):$_sd_line"

@@ -5,6 +5,7 @@ Where there is no accounting it is the list of finished jobs, if there is one; t
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -14,16 +15,19 @@ import msgspec
 
 from shakedown.model.nouns import Cluster
 from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.cross_check import contradicted_end
 from shakedown.schedulers.slurm.evidence import SETTLE_S
 from shakedown.schedulers.slurm.job_evidence import Found
-from shakedown.schedulers.slurm.parsing import Record, babble, clean, finished, records, settings
+from shakedown.schedulers.slurm.parsing import Record, babble, clean, finished, kept_for_database, records, settings
 from shakedown.schedulers.slurm.runner import Ran, Run, is_missing
 from shakedown.schedulers.slurm.states import CHANGES
+from shakedown.schedulers.slurm.unknown_starts import Lag
 from shakedown.schedulers.slurm.versions import accounting_is_off
 
 MOST_ASKED = 500  # jobs in one sacct: a command line has an end
 LONGEST_PAUSE_S = 600.0  # between two questions about a job that stays unknown
 _MOST_DAYS = 3650
+_SAME_START_S = 2.0  # between the start of a job and that of its script, both in whole seconds
 _FIRST_LOOK_BYTES = 16 << 20  # at the end of a list of finished jobs that may be years long
 _LOOK_BYTES = 64 << 20
 
@@ -43,13 +47,54 @@ class Accounting:
     pauses: dict[str, tuple[float, float, Hashable]] = field(default_factory=dict)
     lists: dict[str, FinishedJobs] = field(default_factory=dict)
     names_next: bool = False  # ids and names cannot be asked for in one call: they take turns
+    even_since: dict[str, float] = field(
+        default_factory=dict
+    )  # jobs: when the database was first seen to have taken all
 
     def ask(self, found: Sequence[Found], wanted: Mapping[str, str]) -> list[Found]:
         """Purpose: add what is remembered of the wanted jobs (our id -> name) to what was found."""
         self.pauses = {job: pause for job, pause in self.pauses.items() if job in wanted}
+        self.even_since = {job: since for job, since in self.even_since.items() if job in wanted}
         due = [f for f in found if f.job.id in wanted and self._is_due(f)]
         told = {f.job.id: f for f in self._ask_due(due, wanted)}
         return [told.get(f.job.id, f) for f in found]
+
+    def scripts(self, found: Sequence[Found]) -> list[Found]:
+        """Purpose: add what accounting has of the scripts of jobs that left an end mark although Slurm says that it ended them."""
+        told = {f.job.id: f for f in found}
+        for cluster in self.clusters:
+            here = [f for f in found if contradicted_end(f) and _known_id(f) and _cluster(f) in ("", cluster.name)]
+            if not here:
+                continue
+            if cluster.name in self.absent:
+                told |= {f.job.id: msgspec.structs.replace(f, scripts="none") for f in here}
+                continue
+            ids = sorted({_known_id(f) for f in here})[:MOST_ASKED]
+            ran = self.run(commands.sacct_scripts(cluster.name, len(self.clusters) > 1, ids), self.command_s)
+            if ran.status != 0 or babble(ran.output):
+                off = accounting_is_off(ran.error) or is_missing(ran)
+                told |= {f.job.id: msgspec.structs.replace(f, scripts="none" if off else "silent") for f in here}
+                continue
+            ends = records(ran.output, "batch")
+            told |= {f.job.id: msgspec.structs.replace(f, scripts="told", script=script_of(f, ends)) for f in here}
+        return list(told.values())
+
+    def lag(self, found: Found) -> Lag:
+        """Purpose: whether the database had taken all that the controller knew before it was asked about a job, at this look.
+
+        One that was seen to have taken all at an earlier look has all of what happened before that.
+        """
+        if found.job.id in self.even_since and self.even_since[found.job.id] < self.clock():
+            return "even"
+        told: list[int | None] = []
+        for cluster in (one for one in self.clusters if _cluster(found) in ("", one.name)):
+            ran = self.run(commands.sdiag(cluster.name, len(self.clusters) > 1), self.command_s)
+            told.append(kept_for_database(ran.output) if ran.status == 0 else None)
+        if None in told:
+            return "untold"
+        if not any(told):
+            self.even_since[found.job.id] = self.clock()
+        return "behind"
 
     def _is_due(self, found: Found) -> bool:
         """A job of which something else is said now, or nothing any more, is asked about at once."""
@@ -134,16 +179,16 @@ class FinishedJobs:
     path: str
     position: int = -1
     lines: dict[str, list[Record]] = field(default_factory=dict)
+    numbers: dict[str, list[Record]] = field(default_factory=dict)  # the same, by Slurm's number
 
     def starts(self, label: str, scheduler_id: str) -> tuple[Record, ...]:
         """Purpose: one record for each start of one job that is over, in order; those of another job with its name left out.
 
         A start that came to its own end and was put back into the queue afterwards has two lines: the first one tells its end.
         """
-        lines = self.lines.get(label, [])
-        ids = {line.id for line in lines}
-        chosen = scheduler_id if scheduler_id in ids or not ids else min(ids, key=lambda job: (len(job), job))
-        mine = [line for line in lines if line.id == chosen]
+        mine = list(
+            by_name_or_number([*self.lines.get(label, []), *self.numbers.get(scheduler_id, [])], label, scheduler_id)
+        )
         starts = {line.began or str(number): line for number, line in reversed(list(enumerate(mine)))}
         return tuple(reversed(starts.values()))
 
@@ -163,6 +208,7 @@ class FinishedJobs:
         for line in whole.decode("utf-8", "replace").split("\n"):
             if " Name=sd-" in line and (record := finished(line)) is not None:
                 self.lines.setdefault(record.name, []).append(record)
+                self.numbers.setdefault(record.id, []).append(record)
 
 
 def _said(found: Found) -> Hashable:
@@ -195,13 +241,38 @@ def _cluster(found: Found) -> str:
     return found.row.cluster if found.row is not None else found.job.scheduler_id.partition(";")[2]
 
 
+def script_of(found: Found, ends: Sequence[Record]) -> Record | None:
+    """Purpose: of what accounting has of scripts, the one of the start that left its marks; None where it has none of it yet.
+
+    Their starts tell one start of a job from another.
+    """
+    said, mine = contradicted_end(found), [end for end in ends if end.id == _known_id(found)]
+    if said is None or said.start is None:
+        return mine[0] if len(mine) == 1 else None
+    began, over = said.start - _SAME_START_S, (said.end or math.inf) + _SAME_START_S
+    within = [end for end in mine if end.start is not None and began <= end.start <= over]
+    return within[-1] if within else None
+
+
 def by_restart(records: list[Record], label: str, scheduler_id: str) -> tuple[Record, ...]:
     """Purpose: the records of one job, one for each restart; those of others, or of changes of size, left out."""
-    named = [record for record in records if record.name == label and record.state not in CHANGES]
-    wanted = scheduler_id.split(";", maxsplit=1)[0]
-    ids = {record.id for record in named}
-    if not ids:
-        return ()
-    chosen = wanted if wanted in ids else min(ids, key=lambda job: (len(job), job))
-    mine = [record for record in named if record.id == chosen]
+    real = [record for record in records if record.state not in CHANGES]
+    mine = by_name_or_number(real, label, scheduler_id.split(";", maxsplit=1)[0])
     return tuple(sorted(mine, key=lambda record: record.submit or 0.0))
+
+
+def by_name_or_number(records: Sequence[Record], label: str, number: str) -> list[Record]:
+    """Purpose: those of one job, whose name and number are given; each record once.
+
+    Where none has both, the number tells, if its name is another one of ours: somebody exchanged names. Where that tells nothing,
+    the job is the oldest of its name.
+    """
+    ours = label.rpartition("-")[0] + "-"
+    both = [record for record in records if record.name == label and record.id == number]
+    renamed = [
+        record for record in records if record.id == number and record.name != label and record.name.startswith(ours)
+    ]
+    named = [record for record in records if record.name == label]
+    first = min((record.id for record in named), key=lambda job: (len(job), job), default="")
+    found = both or renamed or [record for record in named if record.id == first]
+    return list({id(record): record for record in found}.values())

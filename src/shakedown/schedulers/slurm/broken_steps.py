@@ -22,6 +22,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from shakedown.events.plain_files import open_plain
 from shakedown.model.ports import ENDED, JobReport
 from shakedown.model.shared_nodes import names_in
 from shakedown.model.steps import Step, broken_step
@@ -165,7 +166,7 @@ class BrokenSteps:
 def tail(path: Path) -> str:
     """Purpose: the end of an output, "" where it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
             return file.read(_TAIL_BYTES).decode("utf-8", "replace")
     except OSError:

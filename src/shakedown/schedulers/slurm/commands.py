@@ -132,8 +132,25 @@ def sacct(cluster: str, several: bool, ids: Sequence[str] = (), labels: Sequence
     ]
 
 
+def sacct_scripts(cluster: str, several: bool, ids: Sequence[str]) -> list[str]:
+    """Purpose: what accounting has of the scripts of some jobs: the step that ran it, of each start."""
+    return sacct_steps(cluster, several, [f"{job}.batch" for job in ids])
+
+
+def sacct_steps(cluster: str, several: bool, ids: Sequence[str]) -> list[str]:
+    """Purpose: what accounting has of all steps of some jobs, of each start."""
+    steps = f"--jobs={','.join(ids)}"
+    form = [f"--delimiter={SEPARATOR}", f"--format={','.join(ACCOUNT_FIELDS)}"]
+    return ["sacct", "--noheader", "--parsable2", "--duplicates", *_where(cluster, several), steps, *form]
+
+
 def scontrol_config(cluster: str, several: bool) -> list[str]:
     return ["scontrol", *_where(cluster, several), "show", "config"]
+
+
+def sdiag(cluster: str, several: bool) -> list[str]:
+    """Purpose: what the controller says of itself; among it how much its database has not taken yet."""
+    return ["sdiag", *_where(cluster, several)]
 
 
 def scancel(cluster: str, several: bool, ids: Iterable[str]) -> list[str]:

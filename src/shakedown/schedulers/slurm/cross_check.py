@@ -27,6 +27,7 @@ KILLED = 128  # a shell's exit status of what was ended by a signal, and more
 WORD_S = 60.0  # how long Slurm's word on a job that left an end mark is waited for; then the mark alone counts
 _LAG_S = 10.0  # by which accounting may be late
 _CLOCKS_S = 10.0  # by which two clocks may differ, and whole seconds
+_KILL_WAIT_S = 30.0  # between TERM and KILL, where the site did not change it
 _ALIVE_THEN = frozenset({"timeout", "cancelled", "interrupted"})  # Slurm ends the script itself: it was not through
 
 
@@ -45,6 +46,8 @@ def weigh_mark(found: Found, marks: Marks) -> Word:
     assert marks.exit_status is not None
     row = _row(found, marks)
     said = row or _record(found, marks)
+    if contradicted_end(found) is not None and _script_may_be_told(found):
+        return Word("silence")
     if said is None or meaning(said.state).state in BEFORE_AND_DURING:
         if wait := _waits(found, marks, row):
             return Word(wait)
@@ -83,15 +86,15 @@ def _may_still_say(found: Found) -> bool:
 def _disagreement(found: Found, marks: Marks, said: QueueRow | Record, exact: bool) -> tuple[str, int | None]:
     """In what an end mark and Slurm's word on an end do not agree, "" where they do; and the exit status that counts."""
     state, status = meaning(said.state).state, marks.exit_status
-    if state in ("completed", "failed") and second_start(found, said.exit):
+    if state in ("completed", "failed") and second_start(found, said.exit, exact):
         return "", status  # Slurm speaks of another start
     if state in _ALIVE_THEN:
-        return (
-            f"Slurm ended it ({said.state}), though by its end mark it came to its own end, with exit status {status}",
-            status,
-        )
+        if was_through(found, marks, said):
+            return "", status
+        why = f"Slurm ended it ({said.state}), though by its end mark it came to its own end, with exit status {status}"
+        return why, status
     if state in ("completed", "failed") and said.exit is not None and said.exit not in (CLAIM_TAKEN, NEVER_OPENED):
-        if said.exit == FOUL_MARKS and status != FOUL_MARKS:
+        if said.exit == FOUL_MARKS and not _agree(marks, said.exit, exact):
             return marks.doubt or "its job script says that its end mark is not the one that it wrote", status
         if said.state in ("COMPLETED", "FAILED") and not _agree(marks, said.exit, exact):
             worse = said.exit if not status and said.exit > 0 else status
@@ -104,6 +107,49 @@ def _disagreement(found: Found, marks: Marks, said: QueueRow | Record, exact: bo
                 status,
             )
     return "", status
+
+
+def contradicted_end(found: Found) -> QueueRow | Record | None:
+    """Purpose: Slurm's word that it ended a start which left an end mark of its own; None where it does not say so.
+
+    A controller that was away hears of an end late: if the time limit passed meanwhile, or somebody cancelled it, it says that.
+    """
+    marks = found.marks
+    if marks is None or marks.exit_status is None or marks.exit_status >= KILLED:
+        return None
+    said = _row(found, marks) or _record(found, marks)
+    state = meaning(said.state).state if said is not None else ""
+    return said if state in _ALIVE_THEN or state == "requeued" else None
+
+
+def _script_may_be_told(found: Found) -> bool:
+    """Whether accounting, which has an end of each script, may still tell that of this one."""
+    return found.scripts == "told" and found.script is None and found.doubt_s < _LAG_S
+
+
+def was_through(found: Found, marks: Marks, said: QueueRow | Record) -> bool:
+    """Purpose: whether a script had come to its own end before Slurm ended its job.
+
+    Accounting has the exit status of the script itself, which its slurmstepd saw, where no payload can write. Where it does not
+    say, the mark was written before the job was ended, by more than clocks differ and Slurm waits between its signals, and
+    slurmstepd wrote nothing into the job's output, as it does when it ends a script.
+    """
+    script = found.script
+    if script is not None and meaning(script.state).state not in BEFORE_AND_DURING:
+        own = script.state in ("COMPLETED", "FAILED") and script.exit is not None
+        return own and script.exit != FOUL_MARKS and _agree(marks, script.exit or 0, exact=False)
+    if found.words or found.told_to_end or marks.ended_at is None:
+        return False
+    ended = _ended_by_slurm(said)
+    return ended is not None and marks.ended_at + _KILL_WAIT_S + _CLOCKS_S < ended
+
+
+def _ended_by_slurm(said: QueueRow | Record) -> float | None:
+    """When Slurm ended a job: at its time limit, where it is known and comes before the end that Slurm tells."""
+    limit = said.terms.time_limit_s if isinstance(said, QueueRow) and said.terms is not None else None
+    if said.state.startswith("TIMEOUT") and limit and said.start:
+        return min(said.start + limit, said.end or said.start + limit)
+    return said.end
 
 
 def _code(told: int) -> str:

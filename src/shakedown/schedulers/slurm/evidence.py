@@ -21,7 +21,7 @@ from shakedown.schedulers.claims import CONDUCTOR
 from shakedown.schedulers.cluster.job_script import FOUL_MARKS, RAN_AND_ENDED_SO
 from shakedown.schedulers.cluster.marks import Marks
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN
-from shakedown.schedulers.slurm.cross_check import KILLED, WORD_S, names_another, weigh_mark
+from shakedown.schedulers.slurm.cross_check import KILLED, WORD_S, names_another, was_through, weigh_mark
 from shakedown.schedulers.slurm.job_evidence import Asked, Found, listed
 from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
 from shakedown.schedulers.slurm.parsing import QueueRow, Record, clean
@@ -34,6 +34,10 @@ TOLD_S = 60.0  # after which a job that was told to end is believed to have been
 _FIRST_IS_OVER, _FIRST_GOES_ON = "and the first one left no end mark", "and the first one is waited for"
 _EMPTY_CLAIM = "it could not write its claim, and ended without running; the campaign's file system may be full"
 _ALL_GONE = "its payload ended, and its claim and its marks are gone: somebody removed them"
+_SHORTENED = (
+    "its end mark is there without a whole line, though its job script came to its own end: somebody shortened it, perhaps a "
+    "process that its payload left behind, or the campaign's file system had no room"
+)
 _SAYS_NOTHING = ("NonZeroExitCode", "TimeLimit", "DeadLine", "JobLaunchFailure", "NodeDown")
 _MOST_NAMED = 8  # nodes in a sentence
 _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
@@ -173,6 +177,7 @@ def _ended_before(found: Found, marks: Marks, again: int) -> Said:
     why = _joined(_failed_nodes(before.nodes) if lost and before is not None else "", why)
     said = _report(found, state, "marks", exit_status=marks.exit_status, message=why)
     alive = before is not None and meaning(before.state).state in ("requeued", "cancelled", "timeout", "interrupted")
+    alive = alive and before is not None and not was_through(found, marks, before)
     doubt = f"Slurm calls that start {before.state}: its script was not through" if alive and before is not None else ""
     said = _doubted(found, said, _joined(doubt, marks.doubt))
     return msgspec.structs.replace(said, again=again, cause="node_fail" if lost else "")
@@ -331,7 +336,7 @@ def _over(
         if said.state == "failed" and not said.note and (killed := _killed(found, status)):
             said_of_it = _report(found, "interrupted", source, nodes=nodes or _nodes(found), message=killed)
             return msgspec.structs.replace(said_of_it, cause=KILLED_FROM_OUTSIDE)
-        if found.marks is not None and (again := second_start(found, status)):
+        if found.marks is not None and (again := second_start(found, status, source != "accounting")):
             where = found.marks.nodes
             if not first_is_over(found, nodes):
                 return _report(found, "running", "marks", nodes=where, message=f"{again}, {_FIRST_GOES_ON}")
@@ -340,6 +345,7 @@ def _over(
         return Later() if young else _ended_waiting(found, source, word, said.note)
     if said.state == "cancelled" and not by and young and found.accounting in ("told", "unasked"):
         return Later()  # accounting knows who it was, but not yet
+    torn = _torn(found) if said.state in ("completed", "failed") and not said.note else ""
     note = _joined(said.note, _who(by) if by else _shown(reason))  # why it once waited says nothing of who cancelled it
     where = nodes or _nodes(found)
     note = _joined(_failed_nodes(where), note) if said.state == "node_fail" else note
@@ -348,7 +354,13 @@ def _over(
         note = _joined(note, f"accounting does not tell exit status {status} from {status + 128}")
     if said.state == "failed" and status == RAN_AND_ENDED_SO:
         note = _joined(note, f"Slurm does not tell exit status {status} from {CLAIM_TAKEN}")
-    return _report(found, said.state, source, exit_status=shown, nodes=where, message=note)
+    return _doubted(found, _report(found, said.state, source, exit_status=shown, nodes=where, message=note), torn)
+
+
+def _torn(found: Found) -> str:
+    """Why the end of a job is not believed whose script came to its own end, and whose end mark was shortened since; "" else."""
+    marks = _own_marks(found)
+    return _SHORTENED if marks is not None and marks.restart == found.job.restart and marks.torn else ""
 
 
 def _killed(found: Found, status: int | None) -> str:

@@ -38,6 +38,7 @@ class Found(Struct, frozen=True):
     ``has_directory``: the job's directory is there. ``renamed``: the name that somebody gave it at the scheduler.
     ``nodes_now``: the nodes that it had when it was last seen running.
     ``told_to_end``: slurmstepd wrote into its output that it ended a start of it.
+    ``script``: what accounting has of the script of the start that its marks are of; ``scripts``: whether it was asked.
     ``unsettled``: there are marks of a start that Slurm does not know of, and it may still tell; ``foul``: it does not.
     """
 
@@ -62,6 +63,8 @@ class Found(Struct, frozen=True):
     told_to_end: bool = False
     unsettled: bool = False
     foul: str = ""
+    script: Record | None = None
+    scripts: Told = "unasked"
 
 
 _LAST = frozenset({"completed", "failed", "timeout", "cancelled"})  # after these Slurm starts nothing again by itself

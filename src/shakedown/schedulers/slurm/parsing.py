@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from shakedown.model.job_terms import ALONE, BESIDE, NO_LIMIT_S, ON_SHARED_CORES, Terms
 from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, FIRST_OF_TERMS, QUEUE_FIELDS, SEPARATOR
@@ -161,18 +161,31 @@ def memory(word: str) -> float | None:
     return float(match[1]) * 1024 ** (1 + "KMGTP".index(match[2] or "M")) or None
 
 
-def records(text: str) -> list[Record]:
-    """Purpose: the records of sacct, allocations only, in the order that it prints them."""
+def records(text: str, step: str = "") -> list[Record]:
+    """Purpose: the records of sacct, allocations only, in the order that it prints them; of a ``step`` of them those alone."""
     found = []
     for line in text.split("\n"):
         cells = [cell.strip() for cell in line.split(SEPARATOR)]
-        if len(cells) < _LEAST_OF_A_RECORD or not cells[0] or "." in cells[0]:
+        number, _, part = cells[0].partition(".")
+        if len(cells) < _LEAST_OF_A_RECORD or not number or part != step:
             continue
-        job, name, state, code, nodes, submit, start, end, reason = cells[:_LEAST_OF_A_RECORD]
+        _, name, state, code, nodes, submit, start, end, reason = cells[:_LEAST_OF_A_RECORD]
         halted = duration(cells[_LEAST_OF_A_RECORD]) if len(cells) > _LEAST_OF_A_RECORD else None
         word, by = cancelled_by(state)
         times = (seconds(submit), seconds(start), seconds(end))
-        found.append(Record(job, name, word, exit_pair(code), _word(nodes), *times, _word(reason), by, halted_s=halted))
+        found.append(
+            Record(number, name, word, exit_pair(code), _word(nodes), *times, _word(reason), by, halted_s=halted)
+        )
+    return found
+
+
+def step_records(text: str) -> list[Record]:
+    """Purpose: the steps of jobs that sacct prints, with the number of each as its name; no scripts and no shells."""
+    found = []
+    for line in text.split("\n"):
+        step = line.partition(SEPARATOR)[0].strip().partition(".")[2]
+        if step.isdigit() and step.isascii():
+            found += [structs.replace(record, name=step) for record in records(line, step)]
     return found
 
 
@@ -251,6 +264,12 @@ def states_of_nodes(text: str) -> list[tuple[str, str]]:
     """Purpose: of lines that begin with a state and end with a folded set of nodes: these two."""
     cells = (line.split(SEPARATOR) for line in text.split("\n"))
     return [(row[0].strip().lower(), row[-1].strip()) for row in cells if len(row) > 1 and row[-1].strip()]
+
+
+def kept_for_database(text: str) -> int | None:
+    """Purpose: of what sdiag prints, how many messages the controller keeps for its database; None where it does not say."""
+    match = re.search(r"^DBD Agent queue size:\s*(\d{1,9})\s*$", text, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 def cancelled_by(state: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from shakedown.events.plain_files import open_plain
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
 from shakedown.model.ports import ENDED, JobReport, Survey, Wanted
@@ -27,13 +28,14 @@ from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
 from shakedown.schedulers.slurm.boots import Boots
 from shakedown.schedulers.slurm.broken_steps import BrokenSteps
-from shakedown.schedulers.slurm.cross_check import KILLED
+from shakedown.schedulers.slurm.cross_check import KILLED, contradicted_end
+from shakedown.schedulers.slurm.ended_steps import EndedSteps
 from shakedown.schedulers.slurm.evidence import SETTLE_S, is_plain, needs_accounting, weigh
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.job_evidence import Asked, Found
 from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_words, queue_rows
 from shakedown.schedulers.slurm.parts import Parts, naming, stage_of
-from shakedown.schedulers.slurm.renamed import found_by_number, is_ours
+from shakedown.schedulers.slurm.renamed import Owners, found_by_number, is_ours
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.slurm.second_starts import CLOCKS_DIFFER_S
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
@@ -72,16 +74,20 @@ class Asker:
     accounting: Accounting = field(init=False)
     nodes: FailedNodes = field(init=False)
     parts: Parts = field(init=False)
+    owners: Owners = field(init=False)
     boots: Boots = field(init=False)
     steps: BrokenSteps = field(init=False)
+    ended: EndedSteps = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = JobPlaces(self.layout)
+        self.owners = Owners(self.token, self.places, self.clusters, self.run, self.command_s)
         self.watch = TokenWatch(self.layout, self.token, self.clock)
         self.boots = Boots(self.run, self.clusters, self.command_s, self.clock)
         self.parts = Parts(self.places, self.boots)
         self.accounting = Accounting(self.run, self.clusters, self.command_s, self.clock)
         self.steps = BrokenSteps(self.places, self.boots)
+        self.ended = EndedSteps(self.places, self.clusters, self.run, self.command_s)
         self.nodes = FailedNodes(self.run, self.clusters, self.command_s, self.clock)
 
     def look(
@@ -96,11 +102,12 @@ class Asker:
         What is ``wanted`` besides is told as soon as it is known.
         """
         self.watch.look()
-        rows, silent = self._queue()
+        rows, silent = self._queue(jobs)
         lost, jobs = [job for job in jobs if job.lost], [job for job in jobs if not job.lost]
         chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
-        plain = [job for job in jobs if is_plain(job, chosen[job.id])]
-        say([report for job in plain if (report := weigh(Found(job, row=chosen[job.id])))])
+        plain = [job for job in jobs if len(rows.get(job.id, [])) < 2 and is_plain(job, chosen[job.id])]
+        alive = (Found(job, row=row, renamed=self._other_name(job, row)) for job in plain if (row := chosen[job.id]))
+        say([report for found in alive if (report := weigh(found))])
         if wanted is not None:
             tell(survey(wanted, self.clusters, self.token, self.run, self.command_s))
         self._forget(plain, jobs)
@@ -110,7 +117,8 @@ class Asker:
         plain_ids = {job.id for job in plain}
         found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
         found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
-        found = [self._last_words(self._as_counted(f)) for f in found]
+        found = self.accounting.scripts([self._as_counted(f) for f in found])
+        found = [self._last_words(f) for f in found]
         self._sweep(
             rows, {job.id: job for job in (*jobs, *lost)}, found
         )  # before anything is said: perhaps nobody looks again
@@ -122,6 +130,7 @@ class Asker:
         self.parts.want()
         self.boots.ask()
         reports = self.nodes.explain(self.steps.explain(reports, by_job))
+        reports = self.ended.explain(reports, by_job)
         node_fails = {report.job: report for report in reports if report.state == "node_fail"}
         ready = self.parts.ready(self.steps.settled, node_fails, bool(silent))
         reports = self.watch.explained(self._with_parts(reports, [*news, *ready], by_job))
@@ -201,7 +210,11 @@ class Asker:
 
     # ---- the queue ----
 
-    def _queue(self) -> tuple[dict[str, list[QueueRow]], dict[str, str]]:
+    def _other_name(self, job: Asked, row: QueueRow | None) -> str:
+        """The name that somebody gave a job; "" where it bears its own."""
+        return row.name if row is not None and row.name != self._label(job.id) else ""
+
+    def _queue(self, jobs: Sequence[Asked]) -> tuple[dict[str, list[QueueRow]], dict[str, str]]:
         """Our rows by our ids; and for each cluster that does not answer, what it said instead."""
         rows: dict[str, list[QueueRow]] = {}
         silent: dict[str, str] = {}
@@ -214,12 +227,10 @@ class Asker:
                 continue
             if odd := babble(ran.output):
                 silent[cluster.name] = f"it printed what nobody can read: {odd}"
-            for row in queue_rows(ran.output, cluster.name if several else ""):
-                job = job_of_label(self.token, row.name)
-                if job is None:
-                    self.others[row.id] = row
-                else:
-                    rows.setdefault(job, []).append(row)
+            told = queue_rows(ran.output, cluster.name if several else "")
+            self.others |= {row.id: row for row in told if job_of_label(self.token, row.name) is None}
+            for job, row in self.owners.sort(told, jobs):
+                rows.setdefault(job, []).append(row)
         return rows, silent
 
     def _forget(self, plain: Sequence[Asked], jobs: Sequence[Asked]) -> None:
@@ -242,18 +253,19 @@ class Asker:
             rows = [renamed]
             if renamed.state in ("PENDING", "RUNNING"):
                 self.doubts[job.id] = now
+        row = _choose(rows, job, marks.scheduler_id if marks else "")
         doubt = now - self.doubts.setdefault(job.id, now)
         quiet = not rows and bool(silent) and _home(job) in ("", *silent)
         return Found(
             job,
             marks=marks,
             marks_trouble=trouble,
-            row=_choose(rows, job, marks.scheduler_id if marks else ""),
+            row=row,
             queue="silent" if quiet else "told",
             trouble="; ".join(f"squeue: {what}" for what in silent.values()) if quiet else "",
             doubt_s=doubt,
             output=self._output(job, marks),
-            renamed=renamed.name if renamed is not None else "",
+            renamed=self._other_name(job, row),
             again=again,
             never_began=not trouble and self._never_began(job, marks),
             nodes_now=self.where.get(job.id, ""),
@@ -277,7 +289,7 @@ class Asker:
     def _as_counted(self, found: Found) -> Found:
         """What was found, without starts that Slurm does not know of."""
         try:
-            return without_unknown(found, self.places)
+            return without_unknown(found, self.places, self.accounting.lag)
         except OSError as error:
             return msgspec.structs.replace(found, marks=None, marks_trouble=error.strerror or str(error))
 
@@ -336,11 +348,11 @@ class Asker:
         """What slurmstepd wrote into the job's own output, for jobs that the queue no longer explains; else the last line there."""
         if found.row is not None and meaning(found.row.state).state not in OVER:
             return found
-        if found.marks is not None and found.marks.exit_status is not None:
+        if found.marks is not None and found.marks.exit_status is not None and contradicted_end(found) is None:
             return found
         words, last, told = "", "", False
         try:
-            with self.places.slurm_output(found.job.id).open("rb") as file:
+            with open_plain(self.places.slurm_output(found.job.id)) as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _WORDS_BYTES))
                 text = file.read(_WORDS_BYTES).decode("utf-8", "replace")
                 told = bool(_ENDED_BY_SLURM.search(text))
@@ -365,8 +377,10 @@ class Asker:
     def _sweep(self, rows: dict[str, list[QueueRow]], jobs: dict[str, Asked], found: Iterable[Found]) -> None:
         """Take out of the queue what could only end at once or would be done twice.
 
-        That is: jobs whose claim the conductor took, and restarts of jobs that had come to their own end.
+        That is: jobs whose claim the conductor took, restarts of jobs that had come to their own end, and the other one of
+        two jobs of one name, which an answer of sbatch that was lost may leave.
         """
+        holders = {f.job.id: f.marks.scheduler_id for f in found if f.marks and f.marks.scheduler_id}
         ended = {
             f.job.id: f.doubt_s
             for f in found
@@ -378,6 +392,8 @@ class Asker:
         surplus: dict[str, list[str]] = {}
         for job, ours in rows.items():
             alive = [row for row in ours if meaning(row.state).state in BEFORE_AND_DURING]
+            for row in self._seconds(job, ours, jobs.get(job), holders.get(job, "")):
+                surplus.setdefault(row.cluster, []).append(row.id)
             if not alive or (job in jobs and job not in ended):
                 continue
             for row in alive[:_MOST_SWEPT]:
@@ -389,11 +405,20 @@ class Asker:
         for cluster, ids in surplus.items():
             self.run(commands.scancel(cluster, bool(cluster), ids[:_MOST_SWEPT]), self.command_s)
 
+    def _seconds(self, job: str, rows: Sequence[QueueRow], asked: Asked | None, holder: str) -> list[QueueRow]:
+        """Of several jobs with one name: those that wait beside the one that has the claim, or that sbatch told the number of."""
+        known = holder or (asked.scheduler_id.partition(";")[0] if asked is not None else "")
+        if len(rows) < 2 or all(row.id != known for row in rows):
+            return []
+        others = [row for row in rows if row.id != known and row.state == "PENDING"]
+        return [row for row in others if self.owners.owner(row) == job]
+
     def _is_void(self, job: str, row: QueueRow) -> bool:
         """Whether a job that nobody asks about would find its claim taken by the conductor, or its work done."""
         try:
-            if self.places.claim_holder(job, 0) == CONDUCTOR or self.places.claim_holder(job, row.restart) == CONDUCTOR:
-                return True
+            first, own = self.places.claim_holder(job, 0), self.places.claim_holder(job, row.restart)
+            if CONDUCTOR in (first, own) or (own not in (None, "", row.id) and self.owners.owner(row) == job):
+                return True  # it would find its claim taken
             ends = (
                 read_restart(self.places, job, number).exit_status for number in range(min(row.restart, _MOST_RESTARTS))
             )

@@ -17,6 +17,7 @@ from shakedown.model.nouns import Cluster, Document, Pairs
 from shakedown.model.ports import JobOrder, JobReport, JobView, Opened, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.cluster.job_places import campaign_token
+from shakedown.schedulers.slurm.asked_terms import asked_of
 from shakedown.schedulers.slurm.helper import Helper
 from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.poll_loop import Looking
@@ -93,7 +94,9 @@ class SlurmScheduler:
             begun = self._begun(number, take)
             if not begun and not answers:
                 self._drop_actor()  # nobody got as far as sbatch in that time: the file system hangs
-        return [answers.get(order.job) or _unanswered(order.job, order.job in begun, trouble) for order in orders]
+        asked = asked_of(orders, self._act_setup.clusters)
+        told = (answers.get(order.job) or _unanswered(order.job, order.job in begun, trouble) for order in orders)
+        return [one if one.outcome == "refused" else structs.replace(one, asked=asked[one.job]) for one in told]
 
     def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]:
         """What has arrived; begins a look where none is under way."""

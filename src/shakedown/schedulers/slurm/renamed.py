@@ -1,11 +1,15 @@
-"""Jobs of ours that somebody gave another name: the controller knows them by their number and by the directory they work in."""
+"""Jobs of ours that somebody gave another name, perhaps that of another one: the controller knows them by their number and by the
+directory they work in.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shakedown.model.nouns import Cluster
+from shakedown.schedulers.cluster.job_places import IS_JOB, JobPlaces, job_of_label
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, key_values
@@ -26,3 +30,62 @@ def found_by_number(job: Asked, others: Mapping[str, QueueRow]) -> QueueRow | No
     number, _, home = job.scheduler_id.partition(";")
     row = others.get(number)
     return row if row is not None and row.cluster in ("", home) else None
+
+
+@dataclass(slots=True)
+class Owners:
+    """Which of our jobs the rows of a queue are, whatever they are called. ``known``: the answers, by number and name."""
+
+    token: str
+    places: JobPlaces
+    clusters: Sequence[Cluster]
+    run: Run
+    command_s: float
+    known: dict[tuple[str, str, str], str] = field(default_factory=dict)
+
+    def sort(self, rows: Sequence[QueueRow], jobs: Sequence[Asked]) -> list[tuple[str, QueueRow]]:
+        """Purpose: our job of each row that bears one of our names; what bears none is left out.
+
+        A name says which job it is unless a number says otherwise. Then the controller is asked once where the job works: two
+        names may have been exchanged, and of one name there may be two jobs.
+        """
+        several = len(self.clusters) > 1
+        numbers = {job.id: _number(job.scheduler_id, several) for job in jobs if job.scheduler_id}
+        by_number: dict[tuple[str, str], list[str]] = {}
+        for job, number in numbers.items():
+            by_number.setdefault(number, []).append(job)
+        found = []
+        for row in rows:
+            named = job_of_label(self.token, row.name)
+            if named is None:
+                continue
+            here = (row.id, row.cluster if several else "")
+            mine = by_number.get(here, [])
+            if named not in mine and (mine or numbers.get(named, here) != here):
+                named = self.owner(row) or (mine[0] if len(mine) == 1 else named)
+            found.append((named, row))
+        return found
+
+    def owner(self, row: QueueRow) -> str:
+        """Purpose: the job of ours in whose directory a job of Slurm's works; "" for none of them, or where nobody answers.
+
+        A campaign may have been moved since: the end of the path tells.
+        """
+        key = (row.id, row.cluster, row.name)
+        if key not in self.known:
+            name = row.cluster or self.clusters[0].name
+            ran = self.run(commands.scontrol_job(name, len(self.clusters) > 1, row.id), self.command_s)
+            if ran.status != 0:
+                return ""
+            place = key_values(ran.output.strip()).get("WorkDir", "")
+            job = place.rpartition("/")[2]
+            root = self.places.layout.root
+            ours = IS_JOB.fullmatch(job) and place.endswith(f"/{self.places.control(job).relative_to(root)}")
+            self.known[key] = job if ours else ""
+        return self.known[key]
+
+
+def _number(scheduler_id: str, several: bool) -> tuple[str, str]:
+    """Slurm's number of a job and, where there are several, its cluster."""
+    number, _, home = scheduler_id.partition(";")
+    return number, home if several else ""

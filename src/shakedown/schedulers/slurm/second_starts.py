@@ -16,14 +16,16 @@ _FOUND_TAKEN = "found the claim taken and ended"
 _ENDED_AT_ONCE = "ended without a claim of its own"
 
 
-def second_start(found: Found, status: int | None) -> str:
+def second_start(found: Found, status: int | None, exact: bool = True) -> str:
     """Purpose: a sentence's beginning where an end that Slurm tells is that of a second start; "" where it is the first one's.
 
-    ``status``: the exit status that Slurm tells. The claim of a job is never older than the start that took it.
+    ``status``: the exit status that Slurm tells. ``exact``: all of it; accounting drops the highest bit, so what it tells of a
+    payload that ended with 225 reads like a start that found the claim taken. The claim of a job is never older than the start
+    that took it.
     """
-    if status == CLAIM_TAKEN:
-        return f"{_LOST_MEMORY} {_FOUND_TAKEN}"
     claimed, start = found.marks.claimed_at if found.marks is not None else None, _start(found)
+    if status == CLAIM_TAKEN and (exact or claimed is None or start is None or start > claimed + CLOCKS_DIFFER_S):
+        return f"{_LOST_MEMORY} {_FOUND_TAKEN}"
     if claimed is None or start is None or start <= claimed + CLOCKS_DIFFER_S:
         return ""
     return f"{_LOST_MEMORY} {_ENDED_AT_ONCE}"

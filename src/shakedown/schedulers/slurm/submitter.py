@@ -29,7 +29,7 @@ from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, queue_rows
 from shakedown.schedulers.slurm.placing import Targets
 from shakedown.schedulers.slurm.refusals import sort_answer
-from shakedown.schedulers.slurm.renamed import found_by_number, is_ours
+from shakedown.schedulers.slurm.renamed import Owners, found_by_number, is_ours
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.slurm.wire import (
     Act,
@@ -72,6 +72,7 @@ class Actor:
     targets: Targets = field(default_factory=Targets)
     released: Targets = field(default_factory=lambda: Targets(RELEASE_S))
     places: JobPlaces = field(init=False)
+    _owners: Owners = field(init=False)
     _pool: ThreadPoolExecutor = field(init=False)
     _others: ThreadPoolExecutor = field(init=False)
     _batches: dict[int, Batch] = field(default_factory=dict)
@@ -80,6 +81,7 @@ class Actor:
 
     def __post_init__(self) -> None:
         self.places = JobPlaces(self.layout)
+        self._owners = Owners(self.token, self.places, self.clusters, self.run, self.command_s)
         self._pool = ThreadPoolExecutor(AT_ONCE)
         self._others = ThreadPoolExecutor(AT_ONCE)
 
@@ -260,8 +262,10 @@ class Actor:
             cluster = self._cluster(order)
             partition = next(p for p in cluster.partitions if order.case.partition == f"{cluster.name}:{p.name}")
             several, number = len(self.clusters) > 1, order.scheduler_id.partition(";")[0]
-            rows = self._rows(cluster) or []
-            if any(row.id == number and job_of_label(self.token, row.name) == order.id for row in rows):
+            asked = [Asked(order.id, order.scheduler_id)]
+            if any(
+                row.id == number and job == order.id for job, row in self._owners.sort(self._rows(cluster) or [], asked)
+            ):
                 words = commands.scontrol_exclude(cluster, partition, several, number, order.exclude)
                 self.run(words, self.command_s)
 
@@ -302,7 +306,7 @@ class Actor:
         several = len(self.clusters) > 1
         for cluster in self.clusters:
             every = self._rows(cluster) or []
-            named = {row.id: job for row in every if (job := job_of_label(self.token, row.name)) in wanted and job}
+            named = {row.id: job for job, row in self._owners.sort(every, act.jobs) if job in wanted}
             named |= self._renamed(act, wanted - set(named.values()), every)
             ids = sorted(named)
             if not ids:

@@ -1,10 +1,14 @@
 """Marks of a start that Slurm does not know of: a payload can write them, for its own job or for another one.
 
 Slurm counts how often it starts a job, where no payload can write. A start that left marks is believed where that count has it, and
-where nobody can be asked.
+where nobody can be asked. Of a job that the controller has forgotten accounting counts alone, and that may be late: the controller
+keeps what its database has not taken yet, and says how much that is.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
 
 from msgspec import structs
 
@@ -12,21 +16,29 @@ from shakedown.schedulers.claims import CONDUCTOR
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.cluster.marks import NO_ROOM, Marks, read_restart, read_robbed
 from shakedown.schedulers.slurm.job_evidence import Found
+from shakedown.schedulers.slurm.states import meaning
 
 COUNTED_S = (
     10.0  # by which the count may be late: the queue was asked before the files were read, accounting lags behind
 )
+UNTOLD_S = 60.0  # and accounting where nobody says by how much it is behind
+Lag = Literal["behind", "even", "untold"]
 
 
-def without_unknown(found: Found, places: JobPlaces) -> Found:
+def without_unknown(found: Found, places: JobPlaces, lag: Callable[[Found], Lag] = lambda _: "untold") -> Found:
     """Purpose: what was found, without starts that Slurm does not know of; ``unsettled`` while it may still tell of them.
 
-    Raises OSError where the marks of the start that it does know cannot be read.
+    ``lag``: whether accounting has all that the controller knew before it was asked now. Raises OSError where the marks of the
+    start that it does know cannot be read.
     """
     newest, known = max(found.marks.restart if found.marks is not None else 0, found.again), _counted(found)
-    if newest <= found.job.restart or known is None or newest <= known:
+    if newest <= found.job.restart:
         return found
-    if found.doubt_s < COUNTED_S:
+    if found.row is None and found.accounting == "unasked":  # it is asked now and then only: not in this look
+        return structs.replace(found, unsettled=True) if found.queue == "told" else found
+    if known is None or newest <= known:
+        return found
+    if found.doubt_s < COUNTED_S or (_may_be_late(found) and not _is_even(found, lag(found))):
         return structs.replace(found, unsettled=True)
     restart = max(known, found.job.restart)
     marks = found.marks
@@ -41,6 +53,19 @@ def without_unknown(found: Found, places: JobPlaces) -> Found:
         output=_output(found, marks),
         foul=f"there are marks of its restart {newest}, and Slurm knows of {told}: somebody else wrote them",
     )
+
+
+def _may_be_late(found: Found) -> bool:
+    """Whether accounting alone counts, and what it has last of the job is not an end after which no start runs a payload."""
+    if found.row is not None or not found.records:
+        return False
+    last = found.records[-1]
+    own = meaning(last.state).state in ("completed", "failed") and last.exit is not None and last.exit >= 0
+    return not own
+
+
+def _is_even(found: Found, lag: Lag) -> bool:
+    return lag == "even" or (lag == "untold" and found.doubt_s >= UNTOLD_S)
 
 
 def _counted(found: Found) -> int | None:
