@@ -14,6 +14,7 @@ import warm_commands
 
 PLAN = """plan: p
 system: here
+parties: {site: [Ada], vendor: [Bo]}
 components:
   - functionality:
       tests: [ok]
@@ -54,7 +55,7 @@ def amended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site / "tests/ok.yaml").write_text(text.replace('check: [output contains "valid"]\n', ""))
     assert run(site, "amend", "p", *WORDS).returncode == 0
     assert run(site, "again", "functionality", *WORDS).returncode == 0
-    assert run(site, "resume", "-q").returncode == 0
+    assert run(site, "resume", "-q").returncode == 4, "the site has agreed to nothing"
     return site
 
 
@@ -65,17 +66,22 @@ def site(amended: Path, tmp_path: Path) -> Path:
 
 def test_without_the_amendment_the_check_that_it_took_out_is_evaluated_from_the_kept_output(site: Path) -> None:
     outcome, without = acts(site)
-    assert (outcome, without["amend"]) == ("accepted with restrictions", "rejected")
+    assert (outcome, without["amend"]) == ("disputed", "rejected")
     run(site, "report", "--no-pdf")
     rows = (site / "campaigns/p-1/report/tables/acts.csv").read_text()
     assert "right of functionality is not met instead of met" in rows
 
 
 @pytest.mark.parametrize("how", ["gone", "changed"])
-def test_where_the_output_is_gone_or_was_changed_it_is_not_known(site: Path, how: str) -> None:
+def test_where_the_output_is_gone_or_was_changed_it_is_not_known_and_stays_disputed(site: Path, how: str) -> None:
     for path in (site / "campaigns/p-1/packs").iterdir():
         if how == "gone":
             path.unlink()
         else:
             path.write_bytes(path.read_bytes().replace(b"rate 3 GB/s\n", b"rate valid!\n"))
-    assert acts(site)[1]["amend"] == "not known"
+    outcome, without = acts(site)
+    assert (outcome, without["amend"]) == ("disputed", "not known")
+    said = " ".join(run(site, "acts").stdout.split())
+    assert (
+        "since the kept output of 1 run (r000002) is gone, changed or not readable; site has not agreed to it" in said
+    )

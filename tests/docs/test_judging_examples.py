@@ -246,7 +246,7 @@ ELSEWHERE = {
     **dict.fromkeys(("L1", "L2", "L3", "L4"), "metrics/test_metrics_ladders.py"),
     "H6": "metrics/test_metrics_rulings.py",
     "H7": "metrics/test_metrics_loads.py",
-    "A11": "conductor/test_acts_by_kept_outputs.py",
+    **dict.fromkeys(("A11", "A14"), "conductor/test_acts_by_kept_outputs.py"),
     **dict.fromkeys(("B2", "B4", "B5", "B6"), "conductor/test_acts_signed.py"),
     **dict.fromkeys(("R1", "R2", "R4", "R6"), "register/test_register_of_a_site.py"),
     **dict.fromkeys(("R3", "R5"), "register/test_register_interrupted.py"),

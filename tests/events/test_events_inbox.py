@@ -175,6 +175,24 @@ def test_files_of_other_kinds_and_odd_names_are_said_printably(layout: Layout) -
     assert inbox.poll() == []
 
 
+@pytest.mark.parametrize("other", ["{request}", "long", "escaped"])
+def test_a_file_beside_a_command_is_told_once_and_the_command_stays_heard_once(layout: Layout, other: str) -> None:
+    """Their names differ in the ending alone, in what is too long to be shown, or look alike where they are shown."""
+    names = {"long": ["n" * 210 + "a", "n" * 210 + "b"], "escaped": ["\x1b.json", "\\x1b.json"]}
+    mine = names.get(other) or [(request := post(layout, "stop")), f"{request}.json"]
+    for name in mine:
+        if not (layout.inbox / name).exists():
+            (layout.inbox / name).write_text("{}")
+    inbox = FileInbox(layout)
+    commands = inbox.poll()
+    assert len({command.request for command in commands}) == 2
+    inbox.acknowledge([commands[0].request])
+    assert [command.request for command in inbox.poll()] == [commands[1].request]
+    inbox.acknowledge([commands[1].request])
+    assert inbox.poll() == []
+    assert {path.name for path in layout.inbox.iterdir()} == {"refused"}
+
+
 def test_junk_of_the_same_name_is_kept_beside_the_older(layout: Layout) -> None:
     inbox = FileInbox(layout)
     for content in ("one", "two"):

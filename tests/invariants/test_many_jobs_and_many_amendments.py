@@ -10,7 +10,7 @@ from stage import small_document
 from shakedown.engine import Policy, State, decide, index_plan
 from shakedown.engine.state.job_index import job_index_of, same
 from shakedown.model.events import NO_LONGER_WANTED, Event
-from shakedown.model.nouns import Component, Document, Patience
+from shakedown.model.nouns import Component, Document, Patience, Retry
 
 MANY = 600  # more than are looked at in one go
 
@@ -47,7 +47,7 @@ def without(document: Document, *names: str) -> Document:
 def amend(hand: ByHand, document: Document, of_old: bool = False) -> None:
     """``of_old``: as records had it before live runs came back to their results."""
     before = hand.state.index
-    returns = any(run.home for run in hand.state.runs.values()) and not of_old
+    returns = bool(hand.state.results.cut_off or any(run.home for run in hand.state.runs.values())) and not of_old
     hand.state.plan = index_plan(document, before=before)
     value = {"document": "d", "components": [component.name for component in before.components]}
     hand.play("amended", value=value | ({"returns": True} if returns else {}))
@@ -102,9 +102,9 @@ def test_what_an_amendment_took_out_is_judged_when_its_job_is_given_back_and_nev
     assert "r000001" not in hand.state.runs
 
 
-def end(hand: ByHand, job: str) -> list[Event]:
+def end(hand: ByHand, job: str, state: str = "timeout") -> list[Event]:
     """A job of one run fails; what is ordered for that."""
-    hand.play("job_report", job=job, value={"state": "timeout", "source": "queue"})
+    hand.play("job_report", job=job, value={"state": state, "source": "queue"})
     orders = [order.event for order in decide(hand.state, hand.state.time).orders]
     for event in orders:
         hand.play(event.event, case=event.case, run=event.run, job=event.job, value=event.value, reason=event.reason)
@@ -133,6 +133,70 @@ def test_a_run_that_is_live_when_its_component_comes_back_is_its_result_and_noth
     assert same(hand.state.job_index, job_index_of(hand.state.jobs.values()))
     assert end(hand, "j000001")[0].value["component"] == "one"
     assert one.verdicts == {"timeout": 1}
+
+
+@pytest.mark.parametrize(
+    ("state", "of_old", "attempt"),
+    [("node_fail", False, 2), ("interrupted", False, 2), ("timeout", False, 1), ("node_fail", True, 1)],
+)
+def test_a_run_that_ends_while_its_component_is_out_has_its_next_attempt_once_that_is_back(
+    state: str, of_old: bool, attempt: int
+) -> None:
+    """What is attempted again by itself is; what is not is wanted anew, as ever."""
+    hand = two_components()
+    assert [event.value["verdict"] for event in end(hand, "j000001", state)] == [state]
+    assert "given_up" in hand.settle()
+    (said,) = [event.reason for event in hand.log if event.event == "given_up"]
+    assert said == f"{state}, and the plan in force does not want it any more"
+    twins = tuple(Component(name, "performance", ("t0",)) for name in ("one", "other"))
+    both = msgspec.structs.replace(hand.state.index.document, components=twins)
+    amend(hand, msgspec.structs.replace(both, about="a third", components=both.components[1:]), of_old)
+    amend(hand, both, of_old)
+    ordered = [
+        order.event for order in decide(hand.state, hand.state.time).orders if order.event.event == "submit_order"
+    ]
+    assert [(event.value["component"], event.value["repeat"], event.value["attempt"]) for event in ordered] == [
+        ("one", 1, attempt)
+    ]
+    hand.settle()
+    assert not hand.state.results.cut_off
+    (run,) = [run for run in hand.state.runs.values() if run.component == 0]
+    assert run.spent == (((state, 1),) if attempt == 2 else ())
+
+
+@pytest.mark.parametrize("of_old", [False, True])
+def test_an_attempt_that_waits_when_its_component_is_taken_out_is_the_next_one_once_that_is_back(of_old: bool) -> None:
+    """Its run failed before; the attempt after it waits for its back-off, and is dropped with its component."""
+    plain = small_document(tests=1, repeats=1, budgets={})
+    rule = (Retry("node_fail", 3, 50.0),)
+    both = tuple(Component(name, "performance", ("t0",), retry=rule) for name in ("one", "other"))
+    document = msgspec.structs.replace(plain, components=both)
+    hand = ByHand(State(plan=index_plan(document)))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    hand.settle()
+    end(hand, "j000001", "node_fail")
+    assert "retry" in hand.settle()
+    amend(hand, without(document, "one"), of_old)
+    amend(hand, msgspec.structs.replace(document, about="back"), of_old)
+    (again,) = [
+        order.event for order in decide(hand.state, hand.state.time).orders if order.event.event == "submit_order"
+    ]
+    assert (again.value["component"], again.value["attempt"]) == ("one", 1 if of_old else 2)
+
+
+def test_a_run_that_was_the_last_attempt_is_none_that_goes_on_when_its_component_is_back() -> None:
+    hand = two_components()
+    hand.state.runs["r000001"].spent = (("node_fail", 5),)
+    end(hand, "j000001", "node_fail")
+    hand.settle()
+    rule = (Retry("node_fail", 5),)
+    twins = tuple(Component(name, "performance", ("t0",), retry=rule) for name in ("one", "other"))
+    amend(hand, msgspec.structs.replace(hand.state.index.document, components=twins))
+    (again,) = [
+        order.event for order in decide(hand.state, hand.state.time).orders if order.event.event == "submit_order"
+    ]
+    assert again.value["attempt"] == 1
 
 
 def test_in_a_record_of_old_a_run_that_was_taken_out_is_no_results_and_one_is_ordered_anew() -> None:

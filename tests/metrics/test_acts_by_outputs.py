@@ -9,7 +9,7 @@ from acts_story import CASES, PARTIES, Acted, plan
 from msgspec.structs import replace
 
 from shakedown.metrics.judging import from_outputs
-from shakedown.metrics.judging.from_outputs import Answer, Question
+from shakedown.metrics.judging.from_outputs import UNREAD, Answer, Question
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, Scorecard
 from shakedown.model.nouns import Check, Document, FigureSpec, Party, Retry
 
@@ -99,7 +99,7 @@ def test_an_amendment_without_effect_is_judged_by_what_is_in_effect() -> None:
     assert told.card(evaluate=answering({})).outcome == "accepted"
 
 
-@pytest.mark.parametrize("why", ["gone", "attempted again", "given up", "too many", "no output"])
+@pytest.mark.parametrize("why", ["gone", "says too little", "attempted again", "given up", "too many", "no output"])
 def test_where_the_outputs_do_not_say_all_it_is_not_known(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     document, words = plan(()), {"r000008": "incorrect"}
     speed, *rest = document.components
@@ -111,6 +111,8 @@ def test_where_the_outputs_do_not_say_all_it_is_not_known(why: str, monkeypatch:
     elif why == "too many":
         monkeypatch.setattr(from_outputs, "MOST_OUTPUTS", 3)
     elif why == "gone":
+        words = {"r000008": UNREAD}
+    elif why == "says too little":
         words = {"r000008": ""}
     document = replace(document, components=(speed, *rest))
     told = amended(document, without_check(document))
@@ -119,6 +121,62 @@ def test_where_the_outputs_do_not_say_all_it_is_not_known(why: str, monkeypatch:
                        for event in told.events]  # fmt: skip
     card = told.card(evaluate=answering(words))
     assert amendment(card).without == NOT_KNOWN
+
+
+def test_an_output_that_is_gone_leaves_the_outcome_disputed_until_the_other_party_agrees() -> None:
+    document = plan()
+    told = amended(document, without_check(document))
+    number = amendment(told.card()).number
+    for word in ("incorrect", UNREAD):  # one side removes what shows that its act mattered, and wins nothing
+        card = told.card(evaluate=answering({"r000008": word}))
+        assert (card.outcome, card.undisputed) == ("disputed", "accepted with restrictions")
+    assert card.summary == (
+        f"disputed: accepted with restrictions if the amendment by Bo (event {number}) counts, and nobody can tell how it comes out"
+        " if it does not, since the kept output of 1 run (r000008) is gone, changed or not readable; site has not agreed to it"
+    )
+    assert any(f"event {number}: Bo amended" in line and "(r000008) is gone" in line for line in card.remarks)
+    told.agree(number, "Ada")
+    card = told.card(evaluate=answering({"r000008": UNREAD}))
+    assert card.outcome == "accepted with restrictions"
+    assert amendment(card).without == NOT_KNOWN
+
+
+def test_an_output_that_is_gone_changes_nothing_where_nothing_hangs_on_it() -> None:
+    """One run fails whatever is asked: flattered as the others are, it is rejected without the amendment as well."""
+    document = plan()
+    told = amended(document, without_check(document))
+    told.events = [
+        replace(event, value=event.value | {"verdict": "incorrect"})
+        if event.run == "r000001" and event.event == "verdict"
+        else event
+        for event in told.events
+    ]
+    assert told.card(evaluate=answering({"r000008": UNREAD})).outcome == "rejected"
+
+
+def test_an_output_that_is_gone_is_told_where_two_amendments_cover_each_other() -> None:
+    """The check is out by either of them: alone neither matters, and both are of one side."""
+    document = plan()
+    told = amended(document, without_check(document))
+    told.events.pop()
+    easier = replace(told.documents[told.record.document], about="once more")
+    told.say("amended", {"document": told.keep(easier), "by": "Bo", "difference": ["about"]}, "as agreed")
+    told.end()
+    for word in ("incorrect", UNREAD):
+        assert told.card(evaluate=answering({"r000008": word})).outcome == "disputed"
+
+
+def test_a_harder_plan_whose_outputs_are_gone_rejects_nobody() -> None:
+    """The site has a figure read otherwise, runs are incorrect by that, and their outputs are removed."""
+    document = plan()
+    read = (FigureSpec("rate", "", "higher", regex="x"),)
+    after = replace(document, tests=tuple(replace(test, figures=read) for test in document.tests))
+    told = amended(document, after, verdict="incorrect", by="Ada")
+    right = {f"r{number:06d}": "passed" for number in range(6, 11)}
+    for words in (right, dict.fromkeys(right, UNREAD)):
+        card = told.card(evaluate=answering(words))
+        assert (card.outcome, card.undisputed) == ("disputed", "rejected")
+    assert "nobody can tell how it comes out if it does not" in card.summary
 
 
 def test_another_program_is_not_known_whatever_its_output_says() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from acts_story import CASES, Acted, plan
 from msgspec.structs import replace
 
 from shakedown.metrics.deadlines import Deadline, deadlines
 from shakedown.metrics.judging.asked_less import asks_less
 from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.in_effect import in_effect
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Document, Procedure
@@ -115,6 +117,26 @@ def test_a_date_that_is_moved_stands_beside_the_first_one(story: Any) -> None:
     (moved,) = with_dates(story, 1000.0, 1001.0, 2000.0)
     (as_it_was,) = with_dates(story, 1000.0, 1000.0)
     assert (moved.moved, moved.state, as_it_was.moved, as_it_was.state) == (True, "kept", False, "missed")
+
+
+def test_what_an_amendment_without_effect_did_is_left_out() -> None:
+    """The vendor alone moves the date and takes out the case that is late; the plan asks for the site's consent."""
+    document = plan(consent=("amend",))
+    speed, *rest = document.components
+    dated = replace(document, components=(replace(speed, deadline=1012.0, repeats=1), *rest))
+    told = Acted(dated)
+    over = [told.now - 1.0 for case in CASES if told.run("speed", case)]
+    after = replace(dated, components=(replace(speed, deadline=9e9, repeats=1, cases=CASES[:1]), *rest))
+    number = told.say("amended", {"document": told.keep(after), "by": "Bo", "difference": ["later"]}, "it is late")
+
+    def found() -> Deadline:
+        newest = told.documents[told.record.document]
+        judged = in_effect(newest, told.record, told.documents.__getitem__, lambda: told.events)
+        return deadlines(*judged)[0]
+
+    assert (found().planned, found().kept, found().first, found().state) == (1012.0, over[-1], 1012.0, "missed")
+    told.agree(number, "Ada")
+    assert (found().planned, found().kept, found().first, found().state) == (9e9, over[0], 1012.0, "kept")
 
 
 def test_a_date_that_is_taken_away_stays(story: Any) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 
-from shakedown.metrics.issues import Issue, by_month, issues, ticket_in
+from shakedown.metrics import issues as ledger_module
+from shakedown.metrics.issues import Issue, by_month, issues, ticket_in, told_issues
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.metrics.time_spent import Out, TimeSpent
 from shakedown.model.events import Event
@@ -145,3 +147,44 @@ def test_months_count_what_was_opened_and_closed_with_none_left_out() -> None:
 )
 def test_the_ticket_that_words_name(text: str, ticket: str) -> None:
     assert ticket_in(text) == ticket
+
+
+def work_of(count: int) -> int:
+    """How many steps of the ledger's own code it takes to settle so many rulings, each of another reason and replaced later; a case
+    of which passed as often again.
+    """
+    told: list[tuple[str, float, dict[str, Any]]] = []
+    for number in range(count):
+        told += run(f"r{number}", "t/a", "failed", number / count)
+    for number in range(count):
+        ruling = {"value": {"as": "site", "by": "Ada"}, "run": f"r{number}", "reason": f"disk {number}"}
+        told.append(("ruled", 2, ruling))
+        if number % 2:
+            told.append(("ruled", 3, {"value": {"as": "none", "by": "Ada"}, "run": f"r{number}"}))
+    for number in range(count):
+        told += run(f"p{number}", "t/a", "passed", 4 + number / count)
+    events = [Event("campaign_start", seq=1, time=BEGIN, value={"campaign": "c"})]
+    events += [Event(event, seq=seq, time=BEGIN + day * DAY, **more) for seq, (event, day, more) in enumerate(told, 2)]
+    record, steps = fold_runs(events), 0
+
+    def trace(frame: Any, event: str, _: object) -> Any:
+        nonlocal steps
+        if frame.f_code.co_filename != ledger_module.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        steps += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        found = told_issues(record)
+    finally:
+        sys.settrace(before)
+    assert [one.state for one in found] == ["closed"] * count
+    return steps
+
+
+def test_the_ledger_takes_twice_the_work_for_twice_the_rulings() -> None:
+    """It is made again in each what-if. Steps are counted, and not time."""
+    assert work_of(80) < 2.3 * work_of(40)

@@ -15,15 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stage import small_document
 
-from shakedown.engine import explain
+from shakedown.engine import explain, index_plan
 from shakedown.engine.state.snapshot import freeze_state, thaw_state
 from shakedown.metrics.judging.asked_less import asks_less, steers_runs
 from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.ladders import LadderRow, ladders_of
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.judging import Criterion
 from shakedown.model.ladders import Ladder, Rung, climb
-from shakedown.model.nouns import Component, Document
+from shakedown.model.nouns import Component, Document, Party
 
 replace = msgspec.structs.replace
 
@@ -338,3 +341,96 @@ def test_an_amendment_of_a_ladder_takes_away_what_it_spares(
     old, new = (replace(plan, components=(replace(plan.components[0], ladder=one),)) for one in (before, after))
     assert asks_less(old, new) == ((taken,) if taken else ())
     assert steers_runs(old, new)
+
+
+# ---- beside amendments without effect --------------------------------------------------------------------------------
+
+
+class Amended(Climbing):
+    """A campaign of two parties whose plan asks for consent to amendments; nobody agrees to one."""
+
+    def __init__(self, document: Document) -> None:
+        parties = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
+        document = replace(document, parties=parties, consent=("amend",))
+        super().__init__(document)
+        self.plans = {"d" * 64: document}
+        start = {"campaign": "p-1", "plan": "p", "document": "d" * 64, "seed": 1}
+        self.hand.log[0] = replace(self.hand.log[0], value=start)
+
+    def amend(self, **changed: Any) -> None:
+        """The component of the plan of the beginning with these keys changed."""
+        (part,) = self.document.components
+        after = replace(self.document, about=f"{len(self.plans)}", components=(replace(part, **changed),))
+        before, digest = self.hand.state.index, f"{len(self.plans)}" * 64
+        self.plans[digest], self.hand.state.plan = after, index_plan(after, before=before)
+        value = {"document": digest, "components": [one.name for one in before.components], "by": "Bo"}
+        self.hand.play("amended", value=value | {"returns": True}, reason="so")
+        self.hand.settle()
+
+    def again(self) -> None:
+        """Both parties stand by it."""
+        self.hand.play("again", value={"component": "ladder", "by": "Ada"}, reason="to see")
+        act = acts_of(fold_runs(self.hand.log))[-1]
+        self.hand.play("agreed", value={"acts": [[act.number, act.digest]], "by": "Bo"})
+        self.hand.settle()
+
+    def settled(self) -> tuple[Scorecard, list[str]]:
+        """The scorecard, and how its ladders came out."""
+        if self.hand.state.phase != "ended":
+            self.hand.play("campaign_end", value={"counts": {}})
+        record = fold_runs(self.hand.log)
+        card = settle(self.plans[record.document], record, self.plans.__getitem__, lambda: self.hand.log)
+        return card, [row.outcome for row in card.components[0].ladders]
+
+
+@pytest.mark.parametrize("when", ["at first", "after the first climb"])
+def test_a_second_climb_counts_beside_an_amendment_without_effect_that_has_more_results_in_each(when: str) -> None:
+    """The vendor alone doubles the repeats; run again, the ladder holds at the smallest size only."""
+    climbing = Amended(ladder_plan([1, 2, 4, 8], must=2))
+    if when != "at first":
+        climbing.to_the_end(up_to(8))
+    climbing.amend(repeats=2)
+    climbing.to_the_end(up_to(8))
+    climbing.again()
+    climbing.to_the_end(up_to(1))
+    card, outcomes = climbing.settled()
+    assert outcomes == ["holds at every size, up to n=8", "holds up to n=1, not at n=2"]
+    assert card.outcome == "rejected"
+
+
+def test_a_climb_whose_middle_was_spared_comes_out_by_another_size_that_ran() -> None:
+    """The largest size is out while the ladder is climbed again, and in after that: of the others only 4 ran in that climb."""
+    climbing = Amended(ladder_plan([1, 2, 4, 8], must=2))
+    climbing.to_the_end(up_to(8))
+    climbing.amend(cases=tuple(name for name in climbing.document.components[0].cases if "n=8" not in name))
+    climbing.again()
+    climbing.to_the_end(up_to(4))
+    climbing.amend()
+    climbing.to_the_end(up_to(4))
+    card, outcomes = climbing.settled()
+    assert outcomes == ["holds at every size, up to n=8", "holds up to n=4, not at n=8"]
+    assert card.outcome == "accepted"
+
+
+def test_what_a_ladder_without_effect_spared_is_to_come_and_no_failure() -> None:
+    plain = ladder_plan([1, 2, 4, 8])
+    every = Criterion("all", "passed / wanted", ">=", 1.0)
+    climbing = Amended(replace(plain, components=(replace(plain.components[0], ladder=None, criteria=(every,)),)))
+    climbing.amend(ladder=Ladder("n"))
+    climbing.to_the_end(up_to(8))
+    card, _ = climbing.settled()
+    (found,) = card.components[0].criteria
+    assert (found.outcome, card.outcome) == ("undecided", "disputed")
+    assert found.arithmetic.startswith("3 passed / 4 wanted = 75.0%, 1 to come")
+
+
+def test_a_size_below_that_failed_counts_before_one_above_that_holds() -> None:
+    words = {"1": "holds", "2": "fails", "4": "spared", "8": "holds", "16": "fails"}
+    rungs = [Rung(size, size) for size in words]
+    climbed = climb(rungs, lambda rung: words[rung.size])  # type: ignore[arg-type,return-value]
+    assert (climbed.holds, climbed.fails, climbed.lost) == (rungs[0], rungs[1], None)
+    words["2"] = "spared"
+    climbed = climb(rungs, lambda rung: words[rung.size])  # type: ignore[arg-type,return-value]
+    assert (climbed.holds, climbed.fails, climbed.lost) == (rungs[3], rungs[4], None)
+    words["8"] = "spared"
+    assert climb(rungs, lambda rung: words[rung.size]).lost == rungs[2]  # type: ignore[arg-type,return-value]

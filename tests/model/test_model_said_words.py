@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from shakedown.model.said_words import look_alike, restricts_nothing, shows_nothing, wrong_name, wrong_said
+from shakedown.model.said_words import (
+    accepted_words,
+    look_alike,
+    restricts_nothing,
+    shows_nothing,
+    wrong_name,
+    wrong_said,
+)
 
 HIDDEN = ["", " ", "\u200b", "\u200b \u2060", "\ufeff", "\u2800", "\u3164", "\u034f", "\ufe0f", "\u202e", "\xad"]
 
@@ -17,7 +24,34 @@ def test_what_nobody_sees_says_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["none", "None.", " NONE ", "n/a", "-", "no restriction", "n\u200bone", "n\u043ene", "(nothing)"]
+    "text",
+    [
+        "none",
+        "None.",
+        " NONE ",
+        "n/a",
+        "-",
+        "no restriction",
+        "n\u200bone",
+        "n\u043ene",
+        "(nothing)",
+        "keine",
+        "KEINE!",
+        "Keine Einschr\u00e4nkungen",
+        "aucune",
+        "Ne\u0301ant",
+        "\u7121",
+        "\u65e0\u3002",
+        "\u306a\u3057",
+        "\uc5c6\uc74c",
+        "\u041d\u0415\u0422",
+        "ninguna",
+        "nessuna.",
+        "\u017e\u00e1dn\u00e9",
+        "\u0915\u094b\u0908 \u0928\u0939\u0940\u0902",
+        "\u0e44\u0e21\u0e48\u0e21\u0e35",
+        "0",
+    ],
 )
 def test_a_restriction_that_says_there_is_none_is_none(text: str) -> None:
     assert restricts_nothing(text)
@@ -35,6 +69,12 @@ def test_a_restriction_that_says_there_is_none_is_none(text: str) -> None:
 )
 def test_other_restrictions_restrict(text: str) -> None:
     assert not restricts_nothing(text) and not wrong_said("Ada", "so", text)
+    assert accepted_words(text) == text
+
+
+def test_what_a_waiver_accepts_restricts_whatever_it_says() -> None:
+    assert accepted_words("\u7121") == "accepted as it is, which restricts (the waiver says '\u7121')"
+    assert accepted_words("\u200b") == accepted_words("") == "accepted as it is, which restricts (without a word)"
 
 
 @pytest.mark.parametrize(

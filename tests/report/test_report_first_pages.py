@@ -14,7 +14,7 @@ from shakedown.cli.status import _look, _render
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Component
+from shakedown.model.nouns import Case, Component, Party
 from shakedown.queries.status import status
 from shakedown.report import write_report
 from shakedown.report.page import pdf
@@ -147,6 +147,29 @@ def test_a_date_that_an_amendment_moved_stands_beside_the_first_one(new: Callabl
     first = write_report(campaign).read_text().partition('class="signing')[0]
     assert '<td>2026-11-03 11:00:00<br><span class="small">at first 2026-11-03 10:00:00</span></td>' in first
     assert '<td>no date<br><span class="small">at first 2026-11-03 10:00:00</span></td>' in first
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_date_that_only_an_amendment_without_effect_moved_is_the_one_from_before(
+    new: Callable[..., CampaignBuilder],
+) -> None:
+    """The vendor moves one date and takes the other away; the site has not agreed, as the plan asks for."""
+    parts = [Component(name, "functionality", ("hello",), deadline=BEGIN - 60) for name in ("moved", "gone")]
+    parties = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
+    builder = new(components=tuple(parts), parties=parties, consent=("amend",))
+    for name in ("moved", "gone"):
+        builder.run("hello", name)
+    later = replace(
+        builder.document, components=(replace(parts[0], deadline=BEGIN + 3600), replace(parts[1], deadline=None))
+    )
+    value = {"document": digest(freeze(later)), "components": ["moved", "gone"], "difference": ["dates"], "by": "Bo"}
+    builder.add("amended", value=value, reason="the parts came late")
+    campaign = builder.save()
+    Layout(campaign).document(digest(freeze(later))).write_bytes(freeze(later))
+    said = [(one["component"], one["planned"], one["state"]) for one in status(Layout(campaign))["deadlines"]]
+    assert said == [("moved", BEGIN - 60, "missed"), ("gone", BEGIN - 60, "missed")]
+    first = write_report(campaign).read_text().partition('class="signing')[0]
+    assert first.count("<td>2026-11-03 09:59:00</td>") == 2 and "at first" not in first
 
 
 def test_restrictions_that_fit_are_whole_and_nothing_is_said_twice() -> None:

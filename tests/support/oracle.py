@@ -13,6 +13,7 @@ import msgspec
 from oracle_loads import LoadRules
 from oracle_modes import ModeRules, Violation, Want, is_step, mode_of, need, swept_nodes, wants
 from oracle_nodes import NodeRules, PartRules
+from oracle_out_and_in import OutAndIn
 
 from shakedown.conductor.driver.startup import fold_one
 from shakedown.engine import State, decide, explain
@@ -103,6 +104,7 @@ class Oracle:
         self.durable_prefix = b""
         self.amended = False  # then the engine's own sums of results are compared only
         self.out: set[Want] = set()  # of the results that the plan in force does not want, those whose run is live
+        self.again = OutAndIn(want_of)
         self.ended_early = False  # by a person: not all that was wanted is seen
         self.document = campaign.document  # the plan in force
         self._new_rules()
@@ -156,6 +158,7 @@ class Oracle:
             for rules in self._rules():
                 rules.amend(self.document)
         self.rules.see(event)
+        self.again.see(event, self.out)
         for rules in self._rules():
             rules.see(event)
         if event.event == "submit_order" and value.get("part"):
@@ -203,7 +206,7 @@ class Oracle:
 
     def _count_anew(self) -> None:
         """What a new plan does not want is forgotten: if a later one wants it again its first attempt is a first one, unless its
-        run is live all the while.
+        run is live all the while, or another attempt was to follow.
         """
         cases = {component.name: component.cases + component.fillers for component in self.document.components}
         wanted = {want for want, _ in wants(self.document)}
@@ -213,8 +216,9 @@ class Oracle:
             for want in self.books.attempts
             if want not in wanted and not (want[0] in lasting and want[1] in cases[want[0]])
         }
-        for want in (unwanted | self.out) - {want for want, where in self.books.open.items() if where == "flying"}:
-            self.books.attempts.pop(want, None)
+        gone = (unwanted | self.out) - {want for want, where in self.books.open.items() if where == "flying"}
+        forgotten = {want: self.books.attempts.pop(want) for want in gone if want in self.books.attempts}
+        self.books.attempts.update(self.again.amended(forgotten, wanted, self.document))
         self.out = unwanted & self.books.attempts.keys()
 
     def _want_everything(self) -> None:
@@ -363,6 +367,7 @@ class Oracle:
         """The log extends the durable prefix byte for byte; the oracle goes on from what is found again."""
         need(log.startswith(self.durable_prefix), "the log does not extend what was durable")
         self.books, self.shadow, self.last = Books(), State(), Event("none")
+        self.out, self.again = set(), OutAndIn(want_of)
         self.amended, self.ended_early, self.document = False, False, self.campaign.document
         self._new_rules()
         for event in events:

@@ -36,6 +36,7 @@ def hold_to(campaign: Campaign, lines: list[Json], whole: list[Json], plans: dic
                     del campaign.runs[run.name]
                 break
     _leave_out_twice(campaign, mine, real)
+    _place_in_rounds(campaign, mine, real, whole)
     _count_warm_ups(campaign, mine, real)
     for run in campaign.judged:
         verdict = _without_its_checks(run, _at(mine, run.seq), _at(real, run.seq))
@@ -91,6 +92,41 @@ def _leave_out_twice(campaign: Campaign, mine: Plans, real: Plans) -> None:
     for run in ordered:
         if run.result in numbers:
             run.result = (*run.result[:4], numbers[run.result], *run.result[5:])
+
+
+def _place_in_rounds(campaign: Campaign, mine: Plans, real: Plans, whole: list[Json]) -> None:
+    """Where a component ran again a result stays in its round, whatever number of results each plan has in one; what a round of
+    ``mine`` has no place for is no result that it wants.
+    """
+    again = [line["value"]["component"] for line in whole if line["event"] == "again"]
+    results: dict[Any, list[Run]] = {}
+    for run in sorted(campaign.judged, key=lambda run: run.ordered or run.seq):
+        if run.component in again:
+            results.setdefault(run.result, []).append(run)
+    sizes = {
+        result: [_in_a_round(_at(plans, runs[0].ordered or runs[0].seq), runs[0]) for plans in (mine, real)]
+        for result, runs in results.items()
+    }
+    other = [result for result, (asked, did) in sizes.items() if asked and did and asked != did]
+    taken = {result[:5] for result in results if result not in other}
+    for left_over, result in enumerate(other, 1):
+        asked, did = sizes[result]
+        number = (result[4] - 1) // did * asked + (result[4] - 1) % did + 1
+        if (result[4] - 1) % did >= asked or (*result[:4], number) in taken:
+            number = asked * (1 + again.count(result[0])) + left_over
+        taken.add((*result[:4], number))
+        for run in results[result]:
+            run.result = (*result[:4], number, *result[5:])
+
+
+def _in_a_round(plan: Json, run: Run) -> int:
+    """How many results of the case of a run a plan wants each time that its component runs; 0 where it counts none."""
+    case = next((case for case in plan["cases"] if case["id"] == run.case), None)
+    for part in plan["components"]:
+        if part["name"] == run.component and case and not part["duration_s"]:
+            modes = {one["name"]: one["repeats"] * copies(plan, one, case) for one in part["modes"]}
+            return int((modes or {"": part["repeats"]}).get(run.result[1], 0))
+    return 0
 
 
 def _runs_on(plan: Json, run: Run) -> bool:

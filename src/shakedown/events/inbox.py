@@ -6,6 +6,7 @@ says. While somebody looks, a file is no older than the look before, at which it
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import time
@@ -188,7 +189,14 @@ def _owner(path: Path) -> str:
 
 
 def _request_of(name: str) -> str:
-    return _shown(name.removesuffix(_SUFFIX))
+    """A word for a file that no other file of the inbox has, so that acknowledging one removes no other, and leaves none to be told
+    again.
+    """
+    stem, place = (name[: -len(_SUFFIX)], "") if name.endswith(_SUFFIX) else (name, "./")
+    shown = _shown(stem)
+    if shown != stem:
+        shown = f"{shown[:180]}~{hashlib.sha256(os.fsencode(stem)).hexdigest()[:12]}"
+    return place + shown
 
 
 def _shown(name: str) -> str:

@@ -8,9 +8,11 @@ the record closes an issue, ``_CLOSES`` says what that is, or a person who accep
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -19,10 +21,11 @@ from msgspec.structs import replace
 from shakedown.metrics.availability import UNSCHEDULED
 from shakedown.metrics.clock import MAINTENANCE
 from shakedown.metrics.overlap import span_of
-from shakedown.metrics.rows.rows import NoteRow, RulingRow
+from shakedown.metrics.rows.rows import NoteRow, RulingRow, WaiverRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
 from shakedown.model.nouns import Document
+from shakedown.model.said_words import restricts_nothing
 from shakedown.model.waived import conditions_digest
 
 if TYPE_CHECKING:
@@ -114,7 +117,11 @@ def told_issues(record: Record) -> list[Issue]:
     nodes that are left out or excluded, cases and components that stand, rulings. Those of failed and idle nodes are not among
     them: they rest on what a scheduler said.
     """
-    return [_accepted(one, record) for one in (*_incidents(record), *_exclusions(record), *_rulings(record))]
+    waivers: dict[str, list[WaiverRow]] = defaultdict(list)
+    for row in record.waivers:
+        waivers[row.name].append(row)
+    every = (*_incidents(record), *_exclusions(record), *_rulings(record))
+    return [_accepted(one, waivers.get(str(one.number), ())) for one in every]
 
 
 def restricting(document: Document, record: Record) -> list[Issue]:
@@ -124,9 +131,11 @@ def restricting(document: Document, record: Record) -> list[Issue]:
     return sorted(found, key=lambda one: one.number)
 
 
-def _accepted(one: Issue, record: Record) -> Issue:
-    """Closed by the first person who accepted it as it is, where nothing in the record had closed it before."""
-    waived = next((row for row in record.waivers if row.is_of_issue(one.number, one.kind, one.what)), None)
+def _accepted(one: Issue, waivers: Sequence[WaiverRow]) -> Issue:
+    """Closed by the first person who accepted it as it is, where nothing in the record had closed it before. ``waivers``: those of
+    its number.
+    """
+    waived = next((row for row in waivers if row.is_of_issue(one.number, one.kind, one.what)), None)
     if waived is None or (one.closed is not None and one.closed <= waived.time):
         return one
     return replace(one, closed=waived.time, closed_by=f"{waived.by} accepted it as it is: {waived.reason}")
@@ -293,7 +302,7 @@ def _rulings(record: Record) -> Iterator[Issue]:
     for row in record.rulings:
         if row.party:
             groups[row.party, row.by, row.reason].append(row)
-    passes = _passes(record)
+    passes, taken_back = _passes(record), _taken_back(record)
     for (party, by, reason), mine in groups.items():
         runs = list(dict.fromkeys(row.run for row in mine))
         rows = [found for run in runs if (found := record.row_of(run)) is not None]
@@ -301,7 +310,7 @@ def _rulings(record: Record) -> Iterator[Issue]:
         again = [passes(row.case, row.over or row.time) for row in rows]
         closed: tuple[float | None, str] = (None, "")
         if not any(row.ruling == party for row in rows):
-            closed = _taken_back(record, runs, mine), "the ruling was taken back or replaced"
+            closed = taken_back(runs, mine), "the ruling was taken back or replaced"
         elif all(again):
             end, run = max(found for found in again if found is not None)
             closed = end, f"{run} passed, as every case of it did again"
@@ -311,12 +320,20 @@ def _rulings(record: Record) -> Iterator[Issue]:
         yield Issue("ruling", what, severity, opened, by, closed[0], closed[1], ticket_in(reason), events=events)
 
 
-def _taken_back(record: Record, runs: Sequence[str], mine: Sequence[RulingRow]) -> float:
-    """When rulings that stand no more were replaced, or withdrawn."""
-    times = {row.seq: row.time for row in record.notes}
-    later = [row.time for row in record.rulings if row.run in runs and row.seq > mine[-1].seq]
-    gone = [times[record.withdrawn[row.seq]] for row in mine if record.withdrawn.get(row.seq) in times]
-    return max((*later, *gone), default=mine[-1].time)
+def _taken_back(record: Record) -> Callable[[Sequence[str], Sequence[RulingRow]], float]:
+    """When rulings that stand no more were replaced, or withdrawn. The ledger is made in each what-if, so that no ruling looks at
+    all the others: what is asked is kept by run.
+    """
+    last = {row.run: row for row in record.rulings}  # in the order of the log
+    asked = frozenset(record.withdrawn.values())
+    times = {row.seq: row.time for row in record.notes if row.seq in asked} if asked else {}
+
+    def when(runs: Sequence[str], mine: Sequence[RulingRow]) -> float:
+        later = [row.time for run in runs if (row := last[run]).seq > mine[-1].seq]
+        gone = [times[record.withdrawn[row.seq]] for row in mine if record.withdrawn.get(row.seq) in times]
+        return max((*later, *gone), default=mine[-1].time)
+
+    return when
 
 
 def _passes(record: Record) -> Callable[[str, float], tuple[float, str] | None]:
@@ -326,9 +343,17 @@ def _passes(record: Record) -> Callable[[str, float], tuple[float, str] | None]:
         span = span_of(row)
         if row.verdict == "passed" and span is not None:
             passed[row.case].append((span[0], span[1], row.run))
+    begins: dict[str, list[float]] = {}
+    firsts: dict[str, list[tuple[float, str]]] = {}  # by each begin: the first to end of those that began then or later
+    for case, spans in passed.items():
+        spans.sort()
+        begins[case] = [begin for begin, _, _ in spans]
+        ends = accumulate(((end, run) for _, end, run in reversed(spans)), min)
+        firsts[case] = list(ends)[::-1]
 
     def first(case: str, after: float) -> tuple[float, str] | None:
-        return min(((end, run) for begin, end, run in passed.get(case, ()) if begin >= after), default=None)
+        place = bisect_left(begins.get(case, ()), after)
+        return firsts[case][place] if place < len(firsts.get(case, ())) else None
 
     return first
 
@@ -344,7 +369,8 @@ def _waivers(record: Record) -> Iterator[Issue]:
         restriction = str(value.get("restriction") or "")
         if value.get("what") in ("conditions", "issue") and not restriction:
             continue  # it only closes another issue
-        what = f"{' '.join(filter(None, names))} is accepted as it is: {restriction or act.reason}"
+        words = act.reason if restricts_nothing(restriction) else restriction
+        what = f"{' '.join(filter(None, names))} is accepted as it is: {words}"
         end = times.get(record.withdrawn.get(act.seq, 0))
         closed = (end.time, f"{_by(end.value)} withdrew it") if end is not None else (None, "")
         ticket = ticket_in(f"{act.reason} {restriction}")

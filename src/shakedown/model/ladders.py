@@ -139,8 +139,8 @@ def climb(rungs: Sequence[Rung], word: Callable[[Rung], Word]) -> Climb:
     """Purpose: where a ladder stands. ``word`` says of a size how it came out, and is asked only of sizes that are needed.
 
     The smallest comes first, then the largest; where the one holds and the other fails, the one in the middle of those that
-    are left, until a size that holds and one that fails stand side by side. Sizes between two that hold, or above one that
-    fails, are taken to do the same.
+    left, until a size that holds and one that fails stand side by side. Sizes between two that hold, or above one that
+    fails, are taken to do the same: so where the size that is needed was spared, another one that ran may tell.
     """
     known: set[str] = set()
     low, high = -1, len(rungs)  # the largest that holds, the smallest that fails
@@ -148,13 +148,29 @@ def climb(rungs: Sequence[Rung], word: Callable[[Rung], Word]) -> Climb:
     while at is not None:
         said = word(rungs[at])
         if said == "spared":
-            return _standing(rungs, low, high, known, lost=rungs[at])
+            told = _told_by_another(rungs, low, at, high, word)
+            if told is None:
+                return _standing(rungs, low, high, known, lost=rungs[at])
+            at, said = told
         if said == "open":
             return _standing(rungs, low, high, known, next=rungs[at])
         known.add(rungs[at].case)
         low, high = (at, high) if said == "holds" else (low, at)
         at = _after(low, high, len(rungs))
     return _standing(rungs, low, high, known)
+
+
+def _told_by_another(
+    rungs: Sequence[Rung], low: int, at: int, high: int, word: Callable[[Rung], Word]
+) -> tuple[int, Word] | None:
+    """The smallest of those below a spared size that fails, else the largest above it that holds."""
+    for place in range(low + 1, at):
+        if word(rungs[place]) == "fails":
+            return place, "fails"
+    for place in range(high - 1, at, -1):
+        if word(rungs[place]) == "holds":
+            return place, "holds"
+    return None
 
 
 def _after(low: int, high: int, count: int) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shakedown.model.events import SPARED
+from shakedown.model.events import SPARED, UNDETERMINED
 from shakedown.model.nouns import Retry
 
 # What is attempted again when a plan says nothing: what the harness or the machine's owner ended, not what the test did.
@@ -14,6 +14,9 @@ DEFAULT_RETRIES = (
     Retry("submit_failed", times=5, backoff_s=10.0),
     Retry("lost", times=1),
 )
+GONE = Retry(
+    UNDETERMINED, times=1000
+)  # what a run wrote is gone for good, through no fault of its own: it is run again
 # Of a sweep each result is one node's: what keeps ending there is what the sweep is to find, and not to be tried for ever.
 FEW_ON_A_NODE = 3
 NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "not_run", SPARED, "cancelled"})

@@ -11,10 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from shakedown.conductor.record.differences import differences
+from shakedown.conductor.record.documents import Documents
 from shakedown.events.campaigns import read_document
 from shakedown.events.reader import read_events
 from shakedown.metrics.comparing.cells import BY, Pair, Source, cells_of, node_pairs, pairs_of
 from shakedown.metrics.comparing.compare import Comparison, compare
+from shakedown.metrics.judging.what_if import plans_of
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.errors import UsageError, did_you_mean
@@ -109,7 +111,8 @@ def read_sources(asked: Sequence[Asked]) -> list[Source]:
     records: dict[Path, Record] = {}
     for one in asked:
         if one.path not in records:
-            records[one.path] = fold_runs(read_events(Layout(one.path).log))
+            records[one.path] = record = fold_runs(read_events(Layout(one.path).log))
+            record.plans = plans_of(record, Documents(Layout(one.path)))
     return [_source(one, records[one.path]) for one in asked]
 
 

@@ -157,7 +157,14 @@ def _deadlines(layout: Layout, state: State, folds: Folds) -> list[dict[str, Any
         record.plans = plans
         return deadlines(document, record)
 
-    return [msgspec.structs.asdict(one) | {"state": one.state, "moved": one.moved} for one in folds.checked(found)]
+    dates: tuple[Deadline, ...] | None = None
+    if any(plan.consent for plan in (document, *plans.values())):  # then some acts may have no effect
+        from shakedown.conductor.record.settling import as_judged
+
+        with suppress(RecordError):  # a plan is missing or damaged: verify tells it
+            dates = deadlines(*as_judged(layout, document, folds.whole_record()))
+    dates = folds.checked(found) if dates is None else dates
+    return [msgspec.structs.asdict(one) | {"state": one.state, "moved": one.moved} for one in dates]
 
 
 def _every_plan(layout: Layout) -> dict[str, Document]:

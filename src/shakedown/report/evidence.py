@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from shakedown.conductor.record.settling import as_judged
 from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.availability import Availability, availability
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
@@ -66,8 +67,16 @@ class Evidence:
         return [(case, figure) for case, figure in pairs if figure.spec.name == "elapsed" and figure.summary]
 
 
-def find_evidence(document: Document, record: Record, scorecard: Scorecard, spent: TimeSpent | None = None) -> Evidence:
-    """Purpose: everything that follows from the rows. ``spent``: where the time went, as ``report.time_spent`` reads it."""
+def find_evidence(
+    document: Document,
+    record: Record,
+    scorecard: Scorecard,
+    spent: TimeSpent | None = None,
+    judged: tuple[Document, Record] | None = None,
+) -> Evidence:
+    """Purpose: everything that follows from the rows. ``spent``: where the time went, as ``report.time_spent`` reads it;
+    ``judged``: the plan and the record that it is judged by, where some acts have no effect.
+    """
     cases, people = summarise(document, record), populations(document, record)
     return Evidence(
         document=document,
@@ -88,14 +97,16 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard, spen
         spent=spent,
         availability=availability(record, spent),
         issues=issues(record, spent, document),
-        deadlines=deadlines(document, record),
+        deadlines=deadlines(*(judged or (document, record))),
     )
 
 
 def evidence_of(read: CampaignRead) -> Evidence:
     """Purpose: the same of a campaign on disk, with where its time went. Errors: RecordError."""
     spent = spent_time(read.layout, read.document, read.record)
-    return find_evidence(read.document, read.record, scorecard_of(read), spent)
+    return find_evidence(
+        read.document, read.record, scorecard_of(read), spent, as_judged(read.layout, read.document, read.record)
+    )
 
 
 def counted_values(case: CaseSummary, figure: FigureSummary) -> Iterator[tuple[RunRow, float]]:

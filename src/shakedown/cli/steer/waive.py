@@ -93,7 +93,9 @@ def _check_restriction(restriction: str, what: str) -> None:
     if not said and what not in ("conditions", "issue"):
         raise UsageError("--restriction is missing or empty", hint="say what the acceptance is restricted by")
     if said and restricts_nothing(restriction):
-        hint = "say what the acceptance is restricted by" + (", or leave it out" if what == "conditions" else "")
+        hint = "say what the acceptance is restricted by" + (
+            ", or leave it out" if what in ("conditions", "issue") else ""
+        )
         raise UsageError("--restriction shows nothing, or says that there is none", hint=hint)
     kept_whole("--restriction", said, LONGEST_RESTRICTION)
 

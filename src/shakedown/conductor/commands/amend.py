@@ -135,7 +135,7 @@ def put_into_force(conductor: Conductor, command: Command, document: Document, l
         "who": command.who,
         "by": command.value.get("by", command.who),
     }
-    if any(run.home for run in conductor.state.runs.values()):
+    if conductor.state.results.cut_off or any(run.home for run in conductor.state.runs.values()):
         value["returns"] = True
     if stopped:
         value["stopped"] = stopped

@@ -61,11 +61,11 @@ def _with_consent(conductor: Conductor, name: str) -> tuple[Document, Record]:
     that only such a plan has is judged by that.
     """
     document, record = conductor.state.index.document, rows_of(conductor)
-    consent = consent_now(conductor)
-    if not consent.void:
-        from shakedown.metrics.judging.what_if import plans_of
+    from shakedown.metrics.judging.what_if import plans_of
 
-        record.plans = plans_of(record, documents_of(conductor))
+    consent = consent_now(conductor)
+    record.plans = plans_of(record, documents_of(conductor))
+    if not consent.void:
         return document, record
     from shakedown.conductor.record.settling import amendment_in_effect
     from shakedown.metrics.judging.people import acts_of

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shakedown.conductor.record.documents import Documents
 from shakedown.events.campaigns import CAMPAIGNS, REHEARSALS, campaigns_in, read_document, rehearsal_of
 from shakedown.events.chain import refuse_damaged
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import check_seals
 from shakedown.metrics.comparing.baselines import baseline_of
 from shakedown.metrics.comparing.cells import Source
+from shakedown.metrics.judging.what_if import plans_of
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.baselines import AWAY, CHANGED, SAME, Baseline, Past
 from shakedown.model.errors import ShakedownError, UsageError, did_you_mean, there_are
@@ -40,6 +42,7 @@ def read_baseline(site: Path, campaign: str, epoch: int) -> Baseline:
         raise UsageError(f"there is no campaign '{campaign}' in {layout.root.parent}", hint=hint)
     refuse_damaged(layout)
     record = fold_runs(read_events(layout.log))
+    record.plans = plans_of(record, Documents(layout))
     _refuse_moving(record, campaign, epoch)
     seals = check_seals(layout)
     if seals.damage is not None:

@@ -11,6 +11,7 @@ from shakedown.events.reader import read_events
 from shakedown.events.seals import read_seal, seals_of
 from shakedown.metrics.judging.consent import Consent, Signed, weigh
 from shakedown.metrics.judging.from_outputs import Evaluate
+from shakedown.metrics.judging.in_effect import in_effect
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.settlement import settle
@@ -29,6 +30,17 @@ def settle_log(layout: Layout, document: Document, record: Record, evaluate: Eva
         return takewhile(lambda event: event.seq <= record.seq, read_events(layout.log))  # it may go on meanwhile
 
     return settle(document, record, Documents(layout), reread, signatures_under(record), evaluate)
+
+
+def as_judged(layout: Layout, document: Document, record: Record) -> tuple[Document, Record]:
+    """Purpose: the plan that a campaign is judged by, and its record without the acts that have no effect, with the plans that were
+    in force beside it. ``document``: the newest plan. Errors: RecordError where a plan is missing.
+    """
+
+    def reread() -> Iterator[Event]:
+        return takewhile(lambda event: event.seq <= record.seq, read_events(layout.log))
+
+    return in_effect(document, record, Documents(layout), reread, signatures_under(record))
 
 
 def consent_of(layout: Layout, record: Record) -> Consent:

@@ -7,7 +7,7 @@ from typing import Any
 
 from shakedown.checks.judge import Judgement, judge
 from shakedown.conductor.workers.collector import WorkerCollector
-from shakedown.metrics.judging.from_outputs import Answer, Question
+from shakedown.metrics.judging.from_outputs import UNREAD, Answer, Question
 from shakedown.model.errors import ShakedownError
 from shakedown.model.events import UNDETERMINED
 from shakedown.model.layout import Layout
@@ -26,24 +26,31 @@ class KeptOutputs:
         self.layout = layout
 
     def __call__(self, questions: Sequence[Question]) -> list[Answer | None]:
-        """Purpose: an answer to each question; None where the output is gone, was changed or cannot be read."""
+        """Purpose: an answer to each question: ``UNREAD`` where the output was kept, and is gone, was changed or cannot be read;
+        None where it was never kept, or does not say all that is asked.
+        """
+        found = {id(one): _unread(self.layout, one.row.output) for one in questions}
         ready = [one for one in questions if not output_gone(self.layout, one.row.output)]
-        found: dict[int, Answer | None] = {}
         if not ready:
-            return [None] * len(questions)
+            return [found[id(one)] for one in questions]
         reactor = Reactor()
         try:
             collector = WorkerCollector(self.layout, reactor)
-        except ShakedownError:  # there is no room for a worker: nothing is known
+        except ShakedownError as error:  # there is no room for a worker: nothing can be read now
             reactor.close()
-            return [None] * len(questions)
+            return [Answer(UNREAD, error.message) if "lost" not in one.row.output else None for one in questions]
         try:
             for place in range(0, len(ready), AT_ONCE):
                 found |= _answered(ready[place : place + AT_ONCE], collector, reactor)
         finally:
             collector.close()
             reactor.close()
-        return [found.get(id(one)) for one in questions]
+        return [found[id(one)] for one in questions]
+
+
+def _unread(layout: Layout, output: Mapping[str, Any]) -> Answer | None:
+    why = output_gone(layout, output)
+    return Answer(UNREAD, why) if why and "lost" not in output else None
 
 
 def _answered(questions: Sequence[Question], collector: WorkerCollector, reactor: Reactor) -> dict[int, Answer | None]:
@@ -60,7 +67,9 @@ def _answer(question: Question, evidence: Evidence) -> Answer | None:
     judgement: Judgement = judge(
         question.case, question.test, _report(question), evidence, question.rows, question.row.mode
     )
-    if judgement.verdict == UNDETERMINED or any(check.held is None for check in judgement.checks):
+    if judgement.verdict == UNDETERMINED:
+        return Answer(UNREAD, judgement.reason)
+    if any(check.held is None for check in judgement.checks):
         return None
     checks = tuple((check.text, check.held, check.detail) for check in judgement.checks)
     return Answer(judgement.verdict, judgement.reason, dict(judgement.figures), checks, judgement.problems)

@@ -10,13 +10,14 @@ from shakedown.engine.fold.bookkeeping import count_closed, fly, look_at_needing
 from shakedown.engine.fold.overrides import standing_orders_after, stood_still
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import PendingResult, Run
-from shakedown.engine.state.keys import ResultsKey
-from shakedown.engine.state.modes import CLEAN_UP, FILLER, SET_UP, drill
+from shakedown.engine.state.keys import ResultsKey, WantedKey
+from shakedown.engine.state.modes import CLEAN_UP, FILLER, SET_UP, drill, is_drill
 from shakedown.engine.state.phases import CampaignPhase
-from shakedown.engine.state.records import MixProgress, Tally
+from shakedown.engine.state.records import CutOff, MixProgress, Tally
 from shakedown.engine.state.state import State
 from shakedown.engine.state.wanted_results import steps_wanted
-from shakedown.model.events import NO_LONGER_WANTED, Event
+from shakedown.model.events import NO_LONGER_WANTED, UNDETERMINED, Event
+from shakedown.model.retrying import GONE
 from shakedown.model.waived import gate_digest
 
 Want = tuple[str, str, str, int]  # component's name, mode, case, repeat
@@ -80,12 +81,13 @@ def _close_gates(state: State, event: Event) -> None:
 class _Before:
     """What an amendment finds, by wanted result.
 
-    ``returns``: a live run that the plan before did not want is still its result's. Records of old do not say so: there such runs
-    (``unwanted``) are no result's. Nor is what was taken back and an earlier amendment stopped wanting (``taken_back``).
+    ``returns``: a live run that the plan before did not want is still its result's, and the attempt after one that ended meanwhile
+    is its next. Records of old do not say so: there such runs (``unwanted``) are no result's. Nor is what was taken back and an
+    earlier amendment stopped wanting (``taken_back``).
     """
 
     def __init__(self, state: State, old: list[str], returns: bool) -> None:
-        self.closed = set(_closed(state, old))
+        self.closed, self.returns = set(_closed(state, old)), returns
         gone = old.index(NO_LONGER_WANTED) if NO_LONGER_WANTED in old else -1
         retired = [run for run in state.runs.values() if run.component == gone]
         self.unwanted = [] if returns else retired
@@ -155,10 +157,27 @@ def _want_again(state: State, before: _Before, number: int, mode: str, case: str
     elif key in before.flying:
         _fly_on(state, before.flying.pop(key), number)
     else:
-        entry = before.waiting.pop(key, None) or PendingResult(number, case, repeat, mode=mode)
+        entry = before.waiting.pop(key, None) or _goes_on(state, before, number, WantedKey(*key))
         entry.component = number
         _wait_on(state, entry, cancelled=id(entry) in before.cancelled)
     return False
+
+
+def _goes_on(state: State, before: _Before, number: int, key: WantedKey) -> PendingResult:
+    """A result that is wanted again: anew, or with the attempt that was to follow, or would have, when a plan did not want it. A
+    mix counts no results, and nobody does a drill a second time unasked.
+    """
+    last = state.results.cut_off.pop(key, None)
+    entry = PendingResult(number, key.case, key.repeat, mode=key.mode)
+    mixed = bool(state.index.components[number].duration_s) and key.mode in ("", FILLER)
+    if last is None or not before.returns or mixed or is_drill(key.mode):
+        return entry
+    if last.verdict:
+        rule = GONE if last.verdict == UNDETERMINED else state.index.retry_rule(number, last.verdict)
+        if rule is None or dict(last.spent)[last.verdict] > rule.times:
+            return entry
+    entry.attempt, entry.spent = last.attempt + 1, last.spent
+    return entry
 
 
 def _retire(state: State, before: _Before) -> None:
@@ -173,6 +192,9 @@ def _retire(state: State, before: _Before) -> None:
         _fly_on(state, run, retired)
         run.home = name
         state.tallies[retired].wanted += 1
+    for want, entry in before.waiting.items():
+        if entry.attempt > 1 and not entry.void_run and id(entry) not in before.cancelled:
+            state.results.cut_off[WantedKey(*want)] = CutOff(entry.attempt - 1, "", entry.spent)
     for entry in (*before.taken_back, *before.waiting.values()):
         if entry.void_run:
             entry.component = retired

@@ -18,11 +18,11 @@ from shakedown.engine.fold.bookkeeping import (
 from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.fold.overrides import count_failure
 from shakedown.engine.state.jobs import Job, PendingResult, Run
-from shakedown.engine.state.keys import NeededKey, ResultsKey
+from shakedown.engine.state.keys import NeededKey, ResultsKey, WantedKey
 from shakedown.engine.state.ladders import figure_of
 from shakedown.engine.state.modes import mode_in
 from shakedown.engine.state.phases import JobPhase, RunPhase
-from shakedown.engine.state.records import Given, Tally, Undetermined
+from shakedown.engine.state.records import CutOff, Given, Tally, Undetermined
 from shakedown.engine.state.state import State
 from shakedown.model.clocks import end_of
 from shakedown.model.events import UNDETERMINED, Event
@@ -205,8 +205,18 @@ def _close_run(state: State, run: Run) -> None:
 
 
 def given_up(state: State, event: Event) -> None:
+    """No attempt follows. Where that is only since the plan in force does not want the result, one may, once a plan does again."""
     state.agenda.undetermined.pop(event.run, None)
-    _close_run(state, state.runs[event.run])
+    run = state.runs[event.run]
+    if run.home and not run.cancelled and not state.campaign.cancelled:
+        of = WantedKey(run.home, run.mode, run.case, run.repeat)
+        state.results.cut_off[of] = CutOff(run.attempt, run.verdict, _spent(run))
+    _close_run(state, run)
+
+
+def _spent(run: Run) -> tuple[tuple[str, int], ...]:
+    """How many attempts at its result ended with which verdict, this one among them."""
+    return tuple(sorted((dict(run.spent) | {run.verdict: run.times}).items()))
 
 
 def retry(state: State, event: Event) -> None:
@@ -214,6 +224,5 @@ def retry(state: State, event: Event) -> None:
     state.agenda.to_settle.pop(run.id, None)
     fly(state, run, -1)
     attempt, not_before = event.value["attempt"], event.value.get("not_before", 0.0)
-    spent = tuple(sorted((dict(run.spent) | {run.verdict: run.times}).items()))
-    entry = PendingResult(run.component, run.case, run.repeat, attempt, not_before, mode=run.mode, spent=spent)
+    entry = PendingResult(run.component, run.case, run.repeat, attempt, not_before, mode=run.mode, spent=_spent(run))
     put_back(state, entry)

@@ -29,11 +29,9 @@ from shakedown.engine.state.state import State
 from shakedown.model.events import SPARED, UNDETERMINED, Event
 from shakedown.model.nouns import Retry
 from shakedown.model.ports import CollectOrder
+from shakedown.model.retrying import GONE
 
 LONGEST_WAIT_S = 300.0
-_GONE = Retry(
-    UNDETERMINED, times=1000
-)  # what a run wrote is gone for good, through no fault of its own: it is run again
 _RUNNING: Final = CampaignPhase.RUNNING
 _DONE: Final = BuildPhase.DONE
 
@@ -81,7 +79,7 @@ def _settle(state: State, decision: Decision, now: float) -> None:
         run = state.runs[name]
         value: dict[str, Any] = {"component": component_of(state, run), "repeat": run.repeat}
         value |= mode_facts(run.mode)
-        rule = _GONE if run.verdict == UNDETERMINED else state.index.retry_rule(run.component, run.verdict)
+        rule = GONE if run.verdict == UNDETERMINED else state.index.retry_rule(run.component, run.verdict)
         if is_drill(run.mode) and run.verdict != "submit_failed":
             rule = None  # what it did to the machine is done: nobody does that a second time unasked
         unwanted = why_no_more(state, run.component, run.case, run.mode)
@@ -109,7 +107,7 @@ def _why_no_more(state: State, run: Run, times: int, unwanted: str) -> str:
         return f"the campaign was cancelled: {state.campaign.cancelled}"
     if run.cancelled:
         return f"it was cancelled: {run.cancelled}"
-    if times and run.times <= times:
+    if run.home or (times and run.times <= times):  # what the plan does not want has no rule of it
         return f"{run.verdict}, and {unwanted}"
     retries = "1 retry" if times == 1 else f"{times} retries"
     return f"{run.verdict} after {retries}" if times else f"{run.verdict} is not retried by this plan"

@@ -62,6 +62,15 @@ class TermKey(NamedTuple):
     asked: str
 
 
+class WantedKey(NamedTuple):
+    """A wanted result by the name of its component, which stays what it is when an amendment numbers components anew."""
+
+    component: str
+    mode: str
+    case: str
+    repeat: int
+
+
 class YieldKey(NamedTuple):
     """One of the ``yield`` rules of a component. ``number`` counts from 0 in the plan's order."""
 

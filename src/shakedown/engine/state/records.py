@@ -18,6 +18,7 @@ from shakedown.engine.state.keys import (
     Stage,
     SweepKey,
     TermKey,
+    WantedKey,
     YieldKey,
 )
 from shakedown.engine.state.plan import QueueKey
@@ -493,6 +494,16 @@ class Given:
     measured: float | None = None
 
 
+class CutOff(NamedTuple):
+    """The last attempt at a result that the plan in force does not want: its number, its verdict ("" where the next one was to
+    follow already), and how many attempts ended with which verdict.
+    """
+
+    attempt: int
+    verdict: str
+    spent: tuple[tuple[str, int], ...]
+
+
 @dataclass(slots=True)
 class Results:
     """What is closed, for amendments and later rounds. Changed by final verdicts, ``given_up``, ``again`` and ``amended``.
@@ -500,7 +511,8 @@ class Results:
     ``closed``: case in a mode -> repeats that are closed. ``again``: component -> how often it was told to run again.
     ``said_short``: stages whose copies do not all fit, as was reported (the finding ``fill_short``). ``given``: of cases that
     others need, and of set-ups, repeat -> how it came out; a later verdict on its run changes it. ``begun``: components with
-    clean-ups of which anything was ordered in this round.
+    clean-ups of which anything was ordered in this round. ``cut_off``: results that the plan in force does not want,
+    although another attempt was to follow, or could have -> the last one.
     """
 
     closed: dict[ResultsKey, list[int]] = field(default_factory=dict)
@@ -508,3 +520,4 @@ class Results:
     said_short: list[str] = field(default_factory=list)
     given: dict[NeededKey, dict[int, Given]] = field(default_factory=dict)
     begun: dict[str, None] = field(default_factory=dict)
+    cut_off: dict[WantedKey, CutOff] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from shakedown.metrics.judging.without_checks import without_added
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.wanted import FILLER, ResultKey, result_key, wanted_results
-from shakedown.model.events import COMPLETED
+from shakedown.model.events import COMPLETED, SPARED
 from shakedown.model.nouns import Case, Component, Document
 
 _TIMEOUT = "timeout"
@@ -94,6 +94,8 @@ def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document
     record.beyond = {name: sum(row.run in beyond and row.component == name for row in record.current())
                      for name in {row.component for row in record.current() if row.run in beyond}}  # fmt: skip
     _take_out_twice(record, mine, real)
+    _leave_out_spared(record, mine, real)
+    _number_by_round(record, whole, mine, real)
     last = {row.result for row in record.current() if row.run in beyond}
     kept = (row for row in record.runs if row.run not in beyond)
     record.runs = [_cut_off(replace(row, retried=False) if row.result in last else row, mine, real) for row in kept]
@@ -123,6 +125,21 @@ class _Plans(PlansInForce):
                 copies = self.at(event).system.copies(one, case)
                 return one.warm_up * copies, one.repeats * copies
         return 0, 0
+
+    def once(self, row: RunRow) -> int:
+        """How many results of its case and mode the plan in force when a run was ordered, or judged without an order, wants each
+        time that the component runs; 0 where it wants no number of them.
+        """
+        event = row.ordered_by or row.seq
+        part, case = self.part(event, row.component), self.case(event, row.case)
+        if part is None or case is None or part.duration_s:
+            return 0
+        return dict(wanted_results(part, case, self.at(event).system)).get(row.mode, 0)
+
+    def climbs(self, row: RunRow) -> bool:
+        """Whether the plan in force when a run was judged has a ladder for it."""
+        part = self.part(row.seq, row.component)
+        return part is not None and part.ladder is not None
 
     def want_throughout(self, row: RunRow, since: int, until: int, rounds: int) -> bool:
         """Whether every plan that was in force between two events wants the result of a run. A component that runs for a time wants
@@ -186,6 +203,44 @@ def _take_out_twice(record: Record, mine: _Plans, real: _Plans) -> None:
         record.twice = {name: names.count(name) for name in names}
         record.runs = [row for row in record.runs if row.result not in gone]
         record.open = {run: row for run, row in record.open.items() if row.result not in gone}
+
+
+def _leave_out_spared(record: Record, mine: _Plans, real: _Plans) -> None:
+    """What only a ladder spared that the plans left in force do not have is still to come."""
+    record.runs = [
+        row for row in record.runs if row.verdict != SPARED or mine.climbs(row) or not real.climbs(row)
+    ]  # fmt: skip
+
+
+def _number_by_round(record: Record, whole: Record, mine: _Plans, real: _Plans) -> None:
+    """Where a component ran again, a result is of the round that it was ordered for. By plans that want another number of results
+    in a round it is the one of the same place in that round; what a round has no place for, or has there already, is numbered after
+    all that is wanted.
+    """
+    first: dict[int, RunRow] = {}
+    for row in sorted(record.current(), key=lambda one: (one.result, one.attempt)):
+        if whole.again.get(row.component):
+            first.setdefault(row.result, row)
+    moved = {
+        result: (asked, did)
+        for result, row in first.items()
+        if 0 < (asked := mine.once(row)) != (did := real.once(row)) > 0
+    }
+    there = {result_key(row) for result, row in first.items() if result not in moved}
+    numbers: dict[int, int] = {}
+    for result, (asked, did) in moved.items():
+        row = first[result]
+        before, place = divmod(row.repeat - 1, did)
+        placed = replace(row, repeat=before * asked + place + 1)
+        if place >= asked or result_key(placed) in there:
+            rounds = 1 + len(whole.again[row.component])
+            placed = replace(row, repeat=rounds * asked + len(numbers) + 1)
+        there.add(result_key(placed))
+        numbers[result] = placed.repeat
+    record.runs = (
+        [replace(row, repeat=numbers.get(row.result, row.repeat)) for row in record.runs] if numbers else record.runs
+    )
+    record.open = {run: replace(row, repeat=numbers.get(row.result, row.repeat)) for run, row in record.open.items()}
 
 
 def _judge_without_checks(record: Record, mine: _Plans, real: _Plans, answers: Answers) -> None:

@@ -20,6 +20,7 @@ from shakedown.model.contracts import beside, distance, holds, in_case, matches,
 from shakedown.model.figures import with_rows
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, Document
+from shakedown.model.said_words import accepted_words
 
 RowOutcome = Literal["met", "not met", "undecided", "unjudged"]
 ROW_RULES = (
@@ -166,7 +167,7 @@ def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = 
     mine = [w for w in mine if not component or w.component in ("", component)]
     if not mine or score.outcome == "met":
         return score
-    said = "; ".join(dict.fromkeys(row.restriction for row in mine if row.restriction))
+    said = "; ".join(dict.fromkeys(accepted_words(row.restriction) for row in mine))
     givers = ", ".join(dict.fromkeys(row.by for row in mine if row.by))
     return replace(score, waived=True, waiver=said, waived_by=givers)
 

@@ -26,6 +26,7 @@ from shakedown.model.retrying import rule_for
 MOST_OUTPUTS = 2000  # that are asked about at a time; where there are more of them nothing is known
 FROM_OUTPUT = frozenset({"passed", "failed", "incorrect", "performance"})  # verdicts that an output can change
 WELL = frozenset({"passed", "performance"})  # the right answer: what needs such a run may begin
+UNREAD = "unread"  # in the place of a verdict: the output was kept, and nobody can read it any more
 
 
 class Question(Struct, frozen=True):
@@ -43,7 +44,7 @@ class Question(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """How it comes out: as in ``RunRow``."""
+    """How it comes out: as in ``RunRow``; ``UNREAD`` where the output was kept and is gone, was changed or cannot be read."""
 
     verdict: str
     reason: str
@@ -76,7 +77,8 @@ class Answers:
 
 def judge_from_outputs(record: Record, mine: PlansInForce, real: PlansInForce, answers: Answers) -> dict[str, Answer]:
     """Purpose: run -> how it comes out by the plans that are left in force, where that is another question than the one by which it
-    was judged and the kept output answers it. ``record.evaluated`` has these runs, and those of which the same was asked.
+    was judged and the kept output answers it. ``record.evaluated`` has these runs, and those of which the same was asked;
+    ``record.unread`` those that only an output would answer that nobody can read any more.
 
     ``mine``: the plans left in force; ``real``: those of the whole record.
     """
@@ -89,11 +91,13 @@ def judge_from_outputs(record: Record, mine: PlansInForce, real: PlansInForce, a
             same.add(row.run)
         elif _may_be_asked(asked, was):
             questions.append(asked)
-    found = {}
+    found, unread = dict[str, Answer](), set[str]()
     for question, answer in zip(questions, answers.of(questions), strict=True):
+        if answer is not None and answer.verdict == UNREAD:
+            unread.add(question.row.run)
         if answer is not None and answer.verdict in FROM_OUTPUT and not _others_follow(question, answer, mine):
             found[question.row.run] = answer
-    record.evaluated = frozenset(same | found.keys())
+    record.evaluated, record.unread = frozenset(same | found.keys()), frozenset(unread)
     return found
 
 

@@ -17,6 +17,7 @@ from shakedown.metrics.rows.rows import ActRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
 from shakedown.model.nouns import Document
+from shakedown.model.said_words import accepted_words
 
 UNKNOWN_WITHOUT = frozenset({"pause", "resume", "cap", "budget", "exclude", "include", "stop", "again"})
 ENDS_EARLY = frozenset({"drain", "cancel"})  # without it the campaign would not have been over then
@@ -219,7 +220,7 @@ def _waive(rows: Sequence[ActRow], value: Mapping[str, Any]) -> str:
         return f"accepted the change of conditions in event {name} as it is: {value.get('restriction') or 'without a restriction'}"
     if what == "issue":
         return f"accepted issue {name} as it is: {value.get('restriction') or 'without a restriction'}"
-    return f"waived {what} {name} of {component}: {value.get('restriction') or 'without a restriction'}".replace(
+    return f"waived {what} {name} of {component}: {accepted_words(str(value.get('restriction') or ''))}".replace(
         "  ", " "
     )
 

@@ -63,13 +63,21 @@ def name_of(kind: str, by: str, number: int) -> str:
 
 
 def disputed_words(
-    outcome: str, agreed: str, others: Others, unagreed: Sequence[int], known: Collection[int], acts: Named
+    outcome: str,
+    agreed: str,
+    others: Others,
+    unagreed: Sequence[int],
+    known: Collection[int],
+    acts: Named,
+    lost: Mapping[int, Collection[str]] | None = None,
 ) -> str:
     """Purpose: why an outcome is disputed. ``unagreed``: acts that need a consent which is missing, and that cannot be undone;
-    ``agreed``: the outcome with every party's consent to them; ``known``: those without which it is known how it would come out.
+    ``agreed``: the outcome with every party's consent to them; ``known``: those without which it is known how it would come out;
+    ``lost``: acts without which kept outputs would tell that cannot be read any more -> the runs of these.
     """
     numbers = sorted({number for groups in others.values() for group in groups for number in group})
     rest = [number for number in unagreed if number not in numbers]
+    unread = [number for number in lost or () if number not in rest]
     parts = []
     if len(numbers) == 1:
         parts = [f"{outcome} if {acts.all(numbers)} counts, {' or '.join(others)} if it does not"]
@@ -86,7 +94,32 @@ def disputed_words(
         without = _them(rest) if unknown == rest else _events(unknown)
         told = f"nobody can tell how it would have come out without {without}" if unknown else ""
         parts += [(", and " if parts else " ").join(filter(None, (demand + (";" if told and not parts else ""), told)))]
-    return "disputed: " + "; ".join([*parts, acts.not_agreed(sorted({*numbers, *rest}))])
+    if unread and lost:
+        counts, does = ("counts", "it does") if len(unread) == 1 else ("count", "they do")
+        runs = {run for number in unread for run in lost[number]}
+        start = f"{outcome} if {acts.all(unread)} {counts}, and" if not parts else f"without {acts.all(unread)}"
+        end = f" if {does} not" if not parts else ""
+        parts += [f"{start} nobody can tell how it comes out{end}, since {_lost_outputs(runs)}"]
+    return "disputed: " + "; ".join([*parts, acts.not_agreed(sorted({*numbers, *rest, *unread}))])
+
+
+def unread_words(acts: Iterable[ActScore], lost: Mapping[int, Collection[str]]) -> list[str]:
+    """Purpose: acts of which nobody can tell how it comes out without them since kept outputs cannot be read any more."""
+    return [
+        f"event {act.number}: {act.by or 'somebody'} {act.what}; nobody can tell how it comes out without that, since"
+        f" {_lost_outputs(lost[act.number])}"
+        for act in acts
+        if act.number in lost
+    ]
+
+
+def _lost_outputs(runs: Collection[str]) -> str:
+    """The kept outputs of 2 runs (r000002, r000003) are gone, changed or not readable."""
+    one = len(runs) == 1
+    return (
+        f"the kept {'output' if one else 'outputs'} of {plural(len(runs), 'run')} ({some(sorted(runs))})"
+        f" {'is' if one else 'are'} gone, changed or not readable"
+    )
 
 
 def _do_not(groups: Sequence[Sequence[int]], numbers: Sequence[int]) -> str:

@@ -33,6 +33,7 @@ from shakedown.metrics.judging.settled_words import (
     named,
     restricted_summary,
     restriction_words,
+    unread_words,
     unsure_words,
     void_words,
     without_all_words,
@@ -86,26 +87,31 @@ class _Settling(WhatIf):
         judged, takes, restricting, outcome = self._come_out()
         scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
         known = frozenset(act.number for act in scored if act.without != NOT_KNOWN) & {act.number for act in self.known}
-        whole = self._without_all(known)
+        whole, others = self._without_all(known), self._others(outcome, restricting)
         settled = replace(
             judged,
             outcome=outcome,
             summary=restricted_summary(judged, outcome, restricting),
             restrictions=(*judged.restrictions, *(restriction_words(act) for act in scored if act.takes)),
-            remarks=(*judged.remarks, *self.consent.told, *void_words(scored, self.driven_by)),
+            remarks=(
+                *judged.remarks,
+                *self.consent.told,
+                *void_words(scored, self.driven_by),
+                *unread_words(scored, self.not_readable),
+            ),
             acts=scored,
             without_acts=whole,
             told=self.consent.told,
         )
-        others = self._others(outcome, restricting)
         unagreed, names = self._unagreed(restricting), named(self.acts, self.consent.missing)
         if not self._disputed(others, restricting):
             hangs = hangs_words(scored, *self._hangs(scored, restricting)) if outcome == "rejected" else ""
             return replace(settled, summary=settled.summary + hangs + unsure_words(self.unsure, names))
         computed = {act.number for act in self.acts if act.moves_back}
-        said = disputed_words(outcome, self._if_agreed(unagreed, outcome), others, unagreed, computed, names)
+        lost = self._unread_alone(others)
+        said = disputed_words(outcome, self._if_agreed(unagreed, outcome), others, unagreed, computed, names, lost)
         hung = {number for groups in others.values() for group in groups for number in group}
-        said += unsure_words(sorted({*self.unsure} - {*unagreed} - hung), names)
+        said += unsure_words(sorted({*self.unsure} - {*unagreed} - hung - lost.keys()), names)
         return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
 
     def _without_all(self, known: Acts) -> str:
@@ -124,7 +130,9 @@ class _Settling(WhatIf):
         outcome = restricted(judged.outcome, restricting)
         for number in sorted({*self.relied, *self.hard} - self.void):
             gone = frozenset({number})
-            if not self.is_sure(gone, self.word_without(gone, restricting), outcome):
+            word = self.word_without(gone, restricting)
+            if not self.is_sure(gone, word, outcome):
+                self.not_readable |= self.unread(gone, word)
                 self.known = [act for act in self.known if act.number != number]
                 self.one_sided -= gone
                 self.unsure = sorted({*self.unsure, *(gone if self.consent.missing.get(number) else ())})
@@ -160,8 +168,16 @@ class _Settling(WhatIf):
         return DISPUTED if self._disputed(self._others(outcome, restricting), restricting) else outcome
 
     def _disputed(self, others: Others, restricting: Collection[int]) -> bool:
-        """It would come out otherwise, or a consent is missing to something whose effect nobody knows."""
-        return bool(others or (self._unagreed(restricting) and self._over()))
+        """It would come out otherwise, or a consent is missing to something whose effect nobody knows, or that only outputs would
+        tell which cannot be read any more.
+        """
+        return bool(others or ((self._unagreed(restricting) or self._unread_alone(others)) and self._over()))
+
+    def _unread_alone(self, others: Others) -> dict[int, frozenset[str]]:
+        """What one party alone did, and whose effect kept outputs would tell that cannot be read any more -> the runs of these."""
+        known = {number for groups in others.values() for group in groups for number in group}
+        mine = (number for number in self.not_readable if self.consent.missing.get(number) and number not in known)
+        return {number: self.not_readable[number] for number in sorted(mine)}
 
     def _over(self) -> bool:
         """Whether nothing is left to do; what has no effect takes up no work again."""
@@ -327,7 +343,10 @@ class _Settling(WhatIf):
         over = self._over()
         for gone in self._subsets():
             word = self.word_without(gone, restricting)
-            if word == outcome or not (over or word != "incomplete") or not self.is_sure(gone, word, outcome):
+            if not self.is_sure(gone, word, outcome):
+                self.not_readable |= self.unread(gone, word)
+                continue
+            if word == outcome or not (over or word != "incomplete"):
                 continue
             known = found.setdefault(word, [])
             if not any(gone.issuperset(group) for group in known):  # else fewer of them do it

@@ -17,6 +17,7 @@ from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Document
+from shakedown.model.said_words import accepted_words
 from shakedown.model.waived import gate_digest
 
 
@@ -128,7 +129,7 @@ def words(waivers: Iterable[WaiverRow], early: Sequence[str] = ()) -> str:
     found = []
     for place, row in enumerate(waivers):
         note = early[place] if place < len(early) else ""
-        found.append((row.restriction or "without a restriction") + (f" ({note})" if note else ""))
+        found.append(accepted_words(row.restriction) + (f" ({note})" if note else ""))
     return "; ".join(dict.fromkeys(found))
 
 

@@ -6,6 +6,7 @@ A pure function of the events and the frozen plans: each question is answered by
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -29,7 +30,7 @@ from shakedown.model.nouns import Document
 
 Documents = Callable[[str], Document]
 Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
-Scored = tuple[Document, Clocks, Scorecard, Counted, frozenset[str]]  # the last: ``evaluated`` of the record
+Scored = tuple[Document, Clocks, Scorecard, Counted, "Outputs"]
 _AT_ONCE = 16  # records without acts that are kept at a time
 _RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
 # A waiver restricts by itself; of what runs again all rounds count, so that it only adds; what is said of a procedure or a drill is
@@ -38,11 +39,19 @@ TURNS_NOTHING = frozenset({"waive", "agree", "again", "attest", "drill"})
 _FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
 
 
+class Outputs(NamedTuple):
+    """``evaluated`` and ``unread`` of a record."""
+
+    evaluated: frozenset[str]
+    unread: frozenset[str]
+
+
 class WhatIf:
     """One campaign as it would be without some of its acts. ``void``: acts without effect, because a consent that is asked for is
     missing. ``shared``: what was scored already, by the acts that it is without. ``spared``: an agreement that is left out of
     account; ``granted``: acts to which every party is taken to agree. ``taken_back``: withdrawal -> the acts that it took back.
-    ``together``: the first of some acts that take something away only together -> all of them; who settles the campaign fills it.
+    ``together``: the first of some acts that take something away only together -> all of them; ``not_readable``: what ``unread``
+    says of acts that were asked about; who settles the campaign fills both.
     """
 
     def __init__(
@@ -93,6 +102,7 @@ class WhatIf:
         self.one_sided = frozenset(act.number for act in self.known if consent.missing.get(act.number))
         self.unsure = sorted(number for number in unsure if consent.missing.get(number))
         self.together: dict[int, Acts] = {}
+        self.not_readable: dict[int, frozenset[str]] = {}
 
     def is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
         """Whether a word on the campaign without some acts holds, although results came by an easier or a harder plan that is
@@ -115,7 +125,21 @@ class WhatIf:
     def is_evaluated(self, number: int, gone: Acts) -> bool:
         """Whether kept outputs say how all that came by an easier plan comes out without some acts."""
         runs = self.by_outputs[number]
-        return runs is not None and runs <= self.score(gone)[4]
+        return runs is not None and runs <= self.score(gone)[4].evaluated
+
+    def unread(self, gone: Acts, word: str) -> dict[int, frozenset[str]]:
+        """The acts among some without which nobody can tell how it comes out since kept outputs cannot be read any more -> the runs
+        of these outputs. ``word``: the outcome without all of them, as far as it is known. Verdicts of an easier plan flatter, so
+        that what is rejected by them is rejected.
+        """
+        lost = self.score(gone)[4].unread
+        if not lost:
+            return {}
+        hangs = self.raw(gone) != self.at_best(gone, gone & self.hard.keys())
+        runs = {number: self.hard[number] & lost for number in gone & self.hard.keys() if hangs}
+        for number in gone & self.relied if word != "rejected" else ():
+            runs[number] = runs.get(number, frozenset()) | ((self.by_outputs[number] or frozenset()) & lost)
+        return {number: mine for number, mine in runs.items() if mine}
 
     def hard_without_effect(self) -> set[int]:
         """The amendments without effect by whose harder plan verdicts came, where the outcome hangs on these."""
@@ -170,7 +194,8 @@ class WhatIf:
         if gone not in self.shared:
             document, record = self._record(gone)
             judged, counted = self._judged(document, record, gone)
-            self.shared[gone] = (document, clocks_of(document, record), judged, counted, record.evaluated)
+            outputs = Outputs(record.evaluated, record.unread)
+            self.shared[gone] = (document, clocks_of(document, record), judged, counted, outputs)
         return self.shared[gone]
 
     def score_each(self, sets: Iterable[Acts]) -> None:
@@ -185,6 +210,10 @@ class WhatIf:
             for wanted in (one for some_acts in mine for one in groups[some_acts]):
                 self.score(wanted)
             self.variants.forget()
+
+    def as_judged(self) -> tuple[Document, Record]:
+        """The plan and the record without the acts that have no effect."""
+        return self._record(self.void)
 
     def _record(self, gone: Acts) -> tuple[Document, Record]:
         """The plan and the record without these acts. It is this record itself where there are none."""

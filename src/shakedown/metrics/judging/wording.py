@@ -116,15 +116,15 @@ def beside_the_criteria(outcome: str, contract: ContractScore | None, document: 
 
 def ended_from_outside(outcome: str, people: Mapping[str, Population]) -> str:
     """Purpose: what an acceptance must not hide either: runs that somebody or something ended before they came to an end of their
-    own, and that were attempted again. "" where there are none.
+    own, or whose output was gone before it was judged, and that were attempted again. "" where there are none.
     """
-    count = sum(len(_cut_short(population)) for population in people.values())
-    were = "was" if count == 1 else "were"
-    return (
-        f"; {plural(count, 'run')} {were} ended from outside and attempted again"
-        if count and outcome.startswith("accepted")
-        else ""
-    )
+    if not outcome.startswith("accepted"):
+        return ""
+    cut = sum(len(_cut_short(population)) for population in people.values())
+    lost = sum(row.retried for population in people.values() for case in population.cases for row in case.undetermined)
+    were, was = ("was" if count == 1 else "were" for count in (cut, lost))
+    text = f"; {plural(cut, 'run')} {were} ended from outside and attempted again" if cut else ""
+    return text + (f"; {plural(lost, 'run')} could not be judged and {was} attempted again" if lost else "")
 
 
 def _cut_short(population: Population) -> list[RunRow]:

@@ -92,6 +92,7 @@ class RecordRows(Struct):
     evaluated: frozenset[str] = (
         frozenset()
     )  # runs whose verdict by the plans in force is known, with their kept outputs
+    unread: frozenset[str] = frozenset()  # runs that only a kept output would judge so, which cannot be read any more
     cut_short: frozenset[str] = frozenset()  # components that would have had more of their time without some acts
     unknown: dict[str, int] = {}
     irregular: list[str] = []
