@@ -9,6 +9,7 @@ from shakedown.conductor.record.settling import as_judged
 from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.availability import Availability, availability
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
+from shakedown.metrics.congestion import Congestion, congestion_of
 from shakedown.metrics.deadlines import Deadline, deadlines
 from shakedown.metrics.issues import Issue, issues
 from shakedown.metrics.judging.populations import measured_value, populations
@@ -50,6 +51,7 @@ class Evidence:
     scaling: tuple[Series, ...] = ()
     changes: tuple[Asked, ...] = ()
     toolchains: tuple[Matrix, ...] = ()
+    congestion: tuple[Congestion, ...] = ()
     spent: TimeSpent | None = None
     availability: Availability | None = None
     issues: tuple[Issue, ...] = ()
@@ -94,6 +96,7 @@ def find_evidence(
         scaling=tuple(scaled(document, people)),
         changes=tuple(looks_of_plan(document, record)),
         toolchains=tuple(toolchains_of(document, people, record)),
+        congestion=tuple(congestion_of(cases)),
         spent=spent,
         availability=availability(record, spent),
         issues=issues(record, spent, document),

@@ -114,6 +114,11 @@ def mean(numbers: Summary | None) -> str:
     return f"{show_number(numbers.mean)}{half}"
 
 
+def times(value: float | None) -> str:
+    """How many times as much: "1.1 ×"."""
+    return "–" if value is None else f"{show_number(value, 2)} ×"
+
+
 def signed(value: float) -> str:
     return show_change(value)
 
@@ -218,6 +223,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "strip": strip,
     "text": text,
     "time": show_time,
+    "times": times,
     "tone": tone,
     "where": where_text,
     "wilson": wilson,

@@ -140,6 +140,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("performance", "Isolated, fill and vendor", evidence.sides),
         ("scaling", "Scaling", evidence.scaling),
         ("toolchains", "Toolchains", evidence.toolchains),
+        ("congestion", "Congestion", evidence.congestion),
         ("changes", "Changes since", evidence.changes),
         ("runs", "Runs by test", evidence.counts),
         ("times", "Run times", pictures.times or evidence.variation),

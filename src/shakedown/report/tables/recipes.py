@@ -54,6 +54,9 @@ TABLES = {
     "toolchains.csv": "Tests with several toolchains: for each a line on its runs, one for each pattern of files (bits: letter and "
     "runs; equal letters are equal sums of recorded.csv), one for each figure (times: median over that of the first toolchain, the "
     "other way round where lower is better).",
+    "congestion.csv": "What a load on the network does to others: of values.csv with counts = yes the medians of a figure X "
+    "(isolated) and of X_congested or congested_X (congested), and of the same with _p99. impact = congested / isolated, where "
+    "higher is better isolated / congested.",
     "variation.csv": "Run times (elapsed): of values.csv with figure = elapsed and counts = yes the n, mean, sd and 100 sd / "
     "mean; and the same with outlier = no.",
     "rates.csv": "Attempts by component and test (empty: all of them) of runs.csv with counted = yes. before = good = yes / "

@@ -25,6 +25,7 @@ from shakedown.report.tables.recipes import TABLES
 def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]:
     """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
     from shakedown.report.tables.changes import CHANGES, change_rows
+    from shakedown.report.tables.congestion import CONGESTION, congestion_rows
     from shakedown.report.tables.issues import issue_tables
     from shakedown.report.tables.judging import judging_tables
     from shakedown.report.tables.nodes import node_tables
@@ -47,6 +48,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "scaling.csv": to_csv(SCALING, scaling_rows(evidence.scaling)),
         "changes.csv": to_csv(CHANGES, change_rows(evidence.changes)),
         "toolchains.csv": to_csv(TOOLCHAINS, toolchain_rows(evidence.toolchains)),
+        "congestion.csv": to_csv(CONGESTION, congestion_rows(evidence.congestion)),
         "components.csv": to_csv(_COMPONENTS, _components(scorecard)),
         "cases.csv": to_csv(_CASES, _cases(evidence.cases)),
         "figures.csv": to_csv(_FIGURES, _figures(evidence.cases)),
