@@ -47,6 +47,8 @@ def test_names_with_delimiters_and_new_lines(name: str, last: bool, tmp_path: Pa
     found = read(tmp_path, text(*rows, header=header))
     assert found.units.tolist() == [3, 5, 7]
     assert found.run_s.tolist() == [3600, 7200, 10800]
+    if last and name != "two\n|lines|\n":  # which may be a record that was cut off
+        assert not any("cannot be read" in told for told in found.told)
 
 
 @given(st.lists(st.text(alphabet="ab| \n\r\té'\"", max_size=12), min_size=1, max_size=6))
@@ -85,6 +87,65 @@ def test_a_job_that_was_requeued_waits_once_and_holds_its_nodes_each_time(tmp_pa
     found = read(tmp_path, text(*rows))
     assert found.run_s.tolist() == [7200, 7200, 3600]
     assert found.waited.tolist() == [False, True, True]  # another job has the number again: it was submitted later
+
+
+REQUEUED = """JobID|JobName|State|NodeList|Submit|Start|End|NNodes
+221|preempt|RUNNING|n005|2026-11-21T08:30:06|2026-11-21T08:30:06|Unknown|1
+223|power|NODE_FAIL|n007|2026-11-21T08:30:06|2026-11-21T08:30:06|2026-11-21T08:30:33|1
+225|no-kill|RESIZING|n[001,007]|2026-11-21T08:30:06|2026-11-21T08:30:06|2026-11-21T08:30:33|2
+226|requeue|REQUEUED|n001|2026-11-21T08:30:06|2026-11-21T08:30:07|2026-11-21T08:30:08|1
+226|requeue|COMPLETED|n001|2026-11-21T08:30:08|2026-11-21T08:32:12|2026-11-21T08:32:13|1
+221|preempt|PREEMPTED|n005|2026-11-21T08:30:11|2026-11-21T08:32:12|2026-11-21T08:32:32|1
+223|power|TIMEOUT|n007|2026-11-21T08:30:33|2026-11-21T08:30:52|2026-11-21T08:40:52|1
+225|no-kill|COMPLETED|n001|2026-11-21T08:30:33|2026-11-21T08:30:33|2026-11-21T08:30:53|1
+221|preempt|COMPLETED|n005|2026-11-21T08:32:33|2026-11-21T08:32:52|2026-11-21T08:33:22|1
+"""
+
+
+def test_slurm_gives_each_start_of_a_job_a_submission_of_its_own(tmp_path: Path) -> None:
+    """As Slurm 22.05 wrote them: preempted, put back after a power loss, shrunk by a lost node, requeued by a person."""
+    found = read(tmp_path, REQUEUED)
+    assert found.waited.tolist() == [True, True, True, True, False, False, False, False, False]
+    # the first record of 221 lost its end: it was over when its job was submitted again
+    assert found.run_s.tolist() == [5, 27, 27, 1, 1, 20, 600, 20, 30]
+    assert found.told == (
+        "1 records say that they run and their jobs were submitted again: they are over by then",
+        "5 records are of jobs that were put back into the queue or resized: each counts as a job in the tables, and its "
+        "first wait alone counts",
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "after", "same"),
+    [("COMPLETED", 0.4, True), ("COMPLETED", 0.6, False), ("NODE_FAIL", 20.0, True), ("NODE_FAIL", 25.0, False)],
+)
+def test_a_number_that_comes_again_is_another_job(state: str, after: float, same: bool, tmp_path: Path) -> None:
+    again = 2 + after  # hours after the end of the first record
+    found = read(tmp_path, text(line(5, again, again + 1, again + 2), line(5, 0, 1, 2, state=state)))
+    assert found.waited.tolist() == [not same, True]
+
+
+def test_what_was_cancelled_in_the_queue_never_started(tmp_path: Path) -> None:
+    """Accounting gives it the moment of its end as its start: no wait, though the job stood in the queue for five hours."""
+    rows = [
+        line(1, 0, 5, 5, state="CANCELLED by 1001"),
+        line(2, 0, 5, 5, state="DEADLINE"),
+        line(3, 0, 5, 6, state="CANCELLED by 1001"),  # this one ran for an hour
+        line(4, 0, 5, 5, state="FAILED"),  # it ran, and ended at once
+        line(5, 0, 5, None, state="PENDING"),  # a start that the scheduler expects
+    ]
+    found = read(tmp_path, text(*rows))
+    assert np.isnan(found.start_s).tolist() == [True, True, False, False, True]
+    assert found.waited.tolist() == [False, False, True, True, False]
+    assert found.run_s.tolist() == [0, 0, 3600, 0, 0]
+
+
+def test_users_where_there_is_such_a_column(tmp_path: Path) -> None:
+    header = "JobIDRaw|User|" + HEADER.removeprefix("JobIDRaw|")
+    rows = [line(1, 0, 1, 2).replace("1|", "1|ann|", 1), line(2, 0, 1, 2).replace("2|", "2|bo|", 1)]
+    found = read(tmp_path, text(*rows, header=header))
+    assert [found.user.names[code] for code in found.user.codes] == ["ann", "bo"]
+    assert read(tmp_path, text(line(1, 0, 1, 2))).user.names == ("",)
 
 
 def test_live_jobs_and_lost_ends(tmp_path: Path) -> None:
@@ -130,6 +191,11 @@ def test_elapsed_as_days_and_hours_and_counts_in_thousands(tmp_path: Path) -> No
     row = f"12_3|{at(0)}|{at(1)}|{at(51)}|2-02:00:00|COMPLETED|1.5K"
     found = read(tmp_path, text(row, header=header))
     assert (found.run_s.tolist(), found.units.tolist()) == ([50 * 3600], [1500])
+
+
+def test_small_letters_in_the_first_line(tmp_path: Path) -> None:
+    found = read(tmp_path, text(line(1, 0, 1, 2, nodes=3, name="a|b"), header=HEADER.lower()))
+    assert (found.units.tolist(), found.run_s.tolist()) == ([3], [3600])
 
 
 def test_compressed(tmp_path: Path) -> None:

@@ -130,6 +130,50 @@ def test_a_workload(tmp_path: Path) -> None:
     assert {one.name: one.jobs for one in found.states} == {"COMPLETED": 1, "CANCELLED": 1, "FAILED": 1}
 
 
+SWF = "{job} {submit} {wait} {run} {given} -1 -1 {asked} -1 -1 {status} 3 -1 -1 -1 -1 -1 -1"
+
+
+def workload(folder: Path, *rows: dict[str, int], header: str = "; MaxProcs: 128") -> Usage:
+    plain = {"submit": 0, "wait": 0, "run": 3600, "given": 64, "asked": 64, "status": 1}
+    file = folder / "w.swf"
+    file.write_text("\n".join([header, *(SWF.format(**plain | row) for row in rows)]) + "\n")
+    return usage(read_swf(file))
+
+
+def test_a_workload_without_waits_holds_what_it_ran(tmp_path: Path) -> None:
+    """As the log of NASA's iPSC is: no waits, and no word on how jobs ended."""
+    rows = [{"job": n, "submit": n * 3600, "wait": -1, "status": -1, "given": 128} for n in range(4)]
+    found = workload(tmp_path, *rows)
+    assert (found.never_started, found.work, found.waits.jobs) == (0, 4 * 128, 0)
+    assert found.utilisation == pytest.approx(1.0)
+    assert found.told == ("4 records have no wait: they are taken to start when they were submitted",)
+
+
+def test_a_job_that_was_checkpointed_counts_once(tmp_path: Path) -> None:
+    """A record of the whole, and two of its parts; another job is there in parts alone."""
+    rows = [
+        {"job": 1},
+        {"job": 1, "run": 1800, "status": 2},
+        {"job": 1, "submit": -1, "run": 1800, "status": 3},
+        {"job": 2, "run": 7200, "status": 2},
+    ]
+    found = workload(tmp_path, *rows)
+    assert (found.records, found.work) == (2, 64 + 128)
+    assert found.told == ("2 records are parts of jobs that are there as a whole; they are left out",)
+
+
+def test_what_a_workload_does_not_know_is_told(tmp_path: Path) -> None:
+    rows = [{"job": 1}, {"job": 2, "submit": -1}, {"job": 3, "run": -1}, {"job": 4, "wait": -1, "run": -1, "status": 5}]
+    found = workload(tmp_path, *rows, header="; MaxNodes: 256")
+    assert (found.records, found.capacity, found.work, found.never_started) == (3, 256, 64, 1)
+    assert found.told == (
+        "1 records have no time of submission, and count nowhere",
+        "1 records started and have no run time; they hold nothing",
+    )
+    with pytest.raises(UsageError, match="no record has a time of submission"):
+        workload(tmp_path, {"job": 1, "submit": -1})
+
+
 # ---- the command -----------------------------------------------------------------------------------------------------
 
 

@@ -162,6 +162,8 @@ def _render(found: Usage, zone: tzinfo) -> str:
         parts.append(_groups(found.areas, "AREA", unit))
     if any(one.name for one in found.accounts):
         parts.append(_groups(found.accounts, "ACCOUNT", unit))
+    if any(one.name for one in found.users):
+        parts.append(_groups(found.users, "USER", unit))
     if found.told:
         parts.append("\n".join(f"note: {text}" for text in found.told))
     return "\n\n".join(parts)
@@ -216,7 +218,13 @@ def _csv(found: Usage) -> bytes:
         "ninetieth_s",
         "longest_s",
     )
-    kinds = (("size", found.sizes), ("state", found.states), ("area", found.areas), ("account", found.accounts))
+    kinds = (
+        ("size", found.sizes),
+        ("state", found.states),
+        ("area", found.areas),
+        ("account", found.accounts),
+        ("user", found.users),
+    )
     rows = [
         (kind, one.name, one.jobs, one.work, one.share, one.waits.jobs, one.waits.median_s, one.waits.ninetieth_s,
          one.waits.longest_s)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,17 @@ class Words:
     codes: Codes
 
 
+NOBODY = Words((), np.array([], dtype=np.int32))
+
+
 @dataclass(frozen=True)
 class JobHistory:
     """Columns of equal length, one entry a record. Times in seconds since 1970, nan where they are not known.
 
     ``start_s`` is nan for a job that never started; ``run_s`` is how long it held its nodes (0 for a job that
     never started, nan for one that still runs). ``units``: nodes, or processors where the source counts no nodes; ``unit`` says
-    which. ``waited``: whose wait counts: a job that was requeued waited once. ``capacity``: units of the machine, 0 where it
+    which. ``waited``: whose wait counts: a job that was requeued waited once. ``user``: who submitted it, NOBODY where the source
+    has no such column. ``capacity``: units of the machine, 0 where it
     is not known. ``told``: a sentence for each thing that a reader of the numbers should know.
     """
 
@@ -38,7 +43,8 @@ class JobHistory:
     units: Floats
     state: Words
     account: Words
-    waited: npt.NDArray[np.bool_]
+    waited: Flags
+    user: Words = NOBODY
     capacity: float = 0.0
     told: tuple[str, ...] = ()
 

@@ -51,8 +51,8 @@ class Period(Struct, frozen=True):
 class Usage(Struct, frozen=True):
     """``counted``: where the capacity is from. ``records``: those that touch the interval; ``never_started`` of them never did.
 
-    ``sizes``: by units of a job, classes of powers of two; ``between_failures_s``: mean time between failures of nodes that ended
-    jobs, None below two. ``told``: what a reader should know.
+    ``sizes``: by units of a job, classes of powers of two; ``users``: none where the source has no such column.
+    ``between_failures_s``: mean time between failures of nodes that ended jobs, None below two. ``told``: what to know.
     """
 
     source: str
@@ -69,6 +69,7 @@ class Usage(Struct, frozen=True):
     sizes: tuple[Group, ...]
     accounts: tuple[Group, ...]
     areas: tuple[Group, ...]
+    users: tuple[Group, ...]
     states: tuple[Group, ...]
     between_failures_s: float | None
     periods: tuple[Period, ...]
@@ -126,6 +127,7 @@ def usage(
         sizes=selected.by_size(),
         accounts=selected.by_words(history.account),
         areas=selected.by_words(_areas(history.account, areas)) if areas else (),
+        users=selected.by_words(history.user) if history.user.names else (),
         states=selected.by_words(history.state),
         between_failures_s=_between_failures(history, held, inside),
         periods=_periods(held, history.units, size, first, last),

@@ -1,0 +1,227 @@
+"""Records of a scheduler's accounting as a history: which records are one job, which jobs ran, for how long, in which time zone.
+
+``history_of`` is the table of contents. Slurm keeps a record for each time that a job was started: a job that is put back into the
+queue, or that goes on with fewer nodes, has the same number again and a submission of its own. A job that is cancelled before it
+begins has its end as its start.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from shakedown.exchange.history import Flags, Floats, JobHistory, WordColumn, Words
+from shakedown.model.errors import UsageError
+
+_LIVE = frozenset({"RUNNING", "SUSPENDED"})
+_PENDING = "PENDING"
+_ENDS_UNSTARTED = frozenset({"CANCELLED", "DEADLINE"})  # states that a job can come to in the queue
+_PUT_BACK = frozenset(
+    {"REQUEUED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL", "RESIZING", *_LIVE}
+)
+_HOUR, _DAY = 3600.0, 86_400.0
+_SOON = _HOUR / 2  # after the end of a record: a job that is put back is submitted again by then
+
+
+@dataclass
+class Gathered:
+    """The columns of a file while they are read, and what is told of it. ``bad``: lines that are no records, 0 where unknown."""
+
+    submit: list[Floats] = field(default_factory=list)
+    start: list[Floats] = field(default_factory=list)
+    end: list[Floats] = field(default_factory=list)
+    elapsed: array[float] = field(default_factory=lambda: array("d"))
+    units: array[float] = field(default_factory=lambda: array("d"))
+    job: array[int] = field(default_factory=lambda: array("q"))
+    state: WordColumn = field(default_factory=WordColumn)
+    account: WordColumn = field(default_factory=WordColumn)
+    user: WordColumn = field(default_factory=WordColumn)
+    steps: int = 0
+    bad: list[int] = field(default_factory=list)
+    joined: int = 0
+
+
+@dataclass
+class _Times:
+    """Of every record, in seconds; nan where it is not known. ``elapsed``: what the scheduler counted."""
+
+    submit: Floats
+    start: Floats
+    end: Floats
+    elapsed: Floats
+
+
+def history_of(found: Gathered, unit: str, name: str, zone: str) -> JobHistory:
+    """Purpose: the history that the records are. ``unit``: what ``units`` count; ``name``: of the file; ``zone``: of its times.
+
+    Errors: UsageError for a zone that is none.
+    """
+    times, told = _times(found, zone), _told(found, name)
+    state = found.state.done()
+    unstarted = _unstarted(times, state)
+    times.start = np.where(unstarted, np.nan, times.start)
+    order, again = _same_jobs(np.array(found.job), times, state)
+    live = _is(state, _LIVE)
+    _end_what_was_started_again(times, live, order, again, told)
+    run = _run_times(times, live, told)
+    early = times.start < times.submit
+    if early.any():
+        told.append(f"{early.sum():,} records start before they were submitted; their wait is not known")
+    if again.any():
+        told.append(
+            f"{again.sum():,} records are of jobs that were put back into the queue or resized: each counts as a job "
+            f"in the tables, and its first wait alone counts"
+        )
+    first = np.ones(len(order), dtype=bool)
+    first[order[again]] = False
+    return JobHistory(
+        source=name,
+        unit=unit,
+        submit_s=times.submit,
+        start_s=times.start,
+        run_s=run,
+        units=np.array(found.units),
+        state=state,
+        account=found.account.done(),
+        user=found.user.done(),
+        waited=first & ~early & ~np.isnan(times.start) & ~np.isnan(times.submit),
+        told=tuple(told),
+    )
+
+
+def _times(found: Gathered, zone: str) -> _Times:
+    submit, start, end = (np.concatenate(parts) for parts in (found.submit, found.start, found.end))
+    if zone:
+        submit = _in_zone(submit, zone)
+        start, end = _after(_in_zone(start, zone), submit), _in_zone(end, zone)
+    return _Times(submit, start, end, np.array(found.elapsed))
+
+
+def _told(found: Gathered, name: str) -> list[str]:
+    told = []
+    if found.steps:
+        told.append(f"{found.steps:,} records of steps are left out; --allocations leaves them out of the file")
+    if found.joined:
+        told.append(f"{found.joined:,} records have '|' or new lines in their texts")
+    if found.bad:
+        first = next((line for line in found.bad if line), 0)
+        where = f", the first at line {first:,}" if first else ""
+        told.append(f"{len(found.bad):,} records of {name} cannot be read{where}, and count nowhere")
+    return told
+
+
+def _is(state: Words, words: frozenset[str]) -> Flags:
+    return np.isin(state.codes, [code for code, name in enumerate(state.names) if name in words])
+
+
+# ---- which ran, and which are one job ----------------------------------------------------------------------------------
+
+
+def _unstarted(times: _Times, state: Words) -> Flags:
+    """Jobs that never began: accounting gives one that was cancelled in the queue its end as its start."""
+    nothing = np.where(np.isnan(times.elapsed), times.end - times.start, times.elapsed) <= 0
+    return _is(state, frozenset({_PENDING})) | (_is(state, _ENDS_UNSTARTED) & nothing)
+
+
+def _same_jobs(job: np.ndarray, times: _Times, state: Words) -> tuple[np.ndarray, Flags]:
+    """The records by job and submission, and which of these are of the same job as the one before.
+
+    The same number alone does not say so, for numbers come again: it was submitted again soon after the record before ended, or
+    within a day where that ended by what puts a job back.
+    """
+    order = np.lexsort((times.start, times.submit, job))
+    sorted_job, submit, end = job[order], times.submit[order], times.end[order]
+    patience = np.where(_is(state, _PUT_BACK)[order], _DAY, _SOON)
+    again = np.zeros(len(order), dtype=bool)
+    with np.errstate(invalid="ignore"):
+        later = submit[1:] > np.fmax(end[:-1], submit[:-1]) + patience[:-1]
+    again[1:] = (sorted_job[1:] == sorted_job[:-1]) & ~later
+    return order, again
+
+
+def _end_what_was_started_again(times: _Times, live: Flags, order: np.ndarray, again: Flags, told: list[str]) -> None:
+    """A record that says that it runs is over where its job was submitted again: accounting lost its end."""
+    followed = np.zeros(len(order), dtype=bool)
+    followed[order[:-1]] = again[1:]
+    lost = live & followed
+    if not lost.any():
+        return
+    next_submit = np.full(len(order), np.nan)
+    next_submit[order[:-1]] = times.submit[order[1:]]
+    times.end = np.where(lost, np.fmax(next_submit, times.start), times.end)
+    times.elapsed = np.where(lost, np.nan, times.elapsed)
+    live &= ~lost
+    told.append(f"{lost.sum():,} records say that they run and their jobs were submitted again: they are over by then")
+
+
+def _run_times(times: _Times, live: Flags, told: list[str]) -> Floats:
+    """For how long each held its nodes: what the scheduler counted, else from its start to its end."""
+    started = ~np.isnan(times.start)
+    between = times.end - times.start
+    counted = ~np.isnan(times.elapsed) & started & ~live
+    odd = counted & ~np.isnan(between) & (between != times.elapsed)
+    if odd.any():
+        told.append(
+            f"{odd.sum():,} records end later or earlier than they ran for: suspended, or the clock was changed"
+        )
+    run = np.where(counted, times.elapsed, between)
+    negative = run < 0
+    if negative.any():
+        told.append(f"{negative.sum():,} records end before they start; they count as jobs without a run time")
+        run = np.where(negative, 0.0, run)
+    lost = started & ~live & np.isnan(run)
+    if lost.any():
+        told.append(f"{lost.sum():,} records started and have no end; sacctmgr show runawayjobs lists such jobs")
+    return np.where(started, np.where(live, np.nan, run), 0.0)
+
+
+# ---- time zones ------------------------------------------------------------------------------------------------------
+
+
+def _in_zone(local: Floats, name: str) -> Floats:
+    """Seconds since 1970 of local times; an hour that comes twice is taken for its first."""
+    known = local[~np.isnan(local)]
+    if not len(known):
+        return local
+    bounds, offsets = _offsets(float(known.min()), float(known.max()), name)
+    moved: Floats = local - offsets[np.searchsorted(bounds, np.nan_to_num(local, nan=0.0), side="right")]
+    return moved
+
+
+def _offsets(least: float, most: float, name: str) -> tuple[Floats, Floats]:
+    """Local times from which on another offset holds, and the offsets: one more than bounds, in seconds east of UTC."""
+    try:
+        zone = ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise UsageError(
+            f"there is no time zone '{name}'", "name one such as Europe/Berlin or America/Denver"
+        ) from error
+
+    def offset(moment: float) -> float:
+        there = datetime.fromtimestamp(moment, UTC).astimezone(zone).utcoffset()
+        return (there or timedelta()).total_seconds()
+
+    day = 86400.0
+    moment, last = least - 2 * day, most + 2 * day
+    bounds, offsets = [], [offset(moment)]
+    while moment < last:
+        after = moment + day
+        if offset(after) != offsets[-1]:
+            low, high = moment, after
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if offset(middle) != offsets[-1] else (middle, high)
+            bounds.append(high + max(offsets[-1], offset(high)))
+            offsets.append(offset(high))
+        moment = after
+    return np.array(bounds), np.array(offsets)
+
+
+def _after(start: Floats, submit: Floats) -> Floats:
+    """A start in the hour that comes twice, which would lie before its submission, is in the second of both."""
+    again = (start < submit) & (start + _HOUR >= submit)
+    return np.where(again, start + _HOUR, start)
