@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import BinaryIO
 
 import msgspec
@@ -19,6 +21,7 @@ from once import made_once
 
 from shakedown.engine.state.snapshot import freeze_state
 from shakedown.events.chain import damage_of
+from shakedown.events.kept_folds import code_signature
 from shakedown.events.looks import BELIEVED_S, SETTLED_S, Looks, kept_in
 from shakedown.events.reader import read_events
 from shakedown.events.set_back import set_back_of
@@ -179,6 +182,30 @@ def test_what_other_code_kept_is_folded_again(campaign: Layout, monkeypatch: pyt
     monkeypatch.setattr(Record, "add", counted)
     mine = Folds(campaign, Looks(campaign, later))
     assert mine.record().seq == len(added) and mine.trouble == []
+
+
+BESIDE = {
+    "Python": lambda patch, folder: patch.setattr(sys, "version", sys.version.replace("3.", "4.", 1)),
+    "interpreter": lambda patch, folder: patch.setattr(sys.implementation, "name", "other"),
+    "byte order": lambda patch, folder: patch.setattr(sys, "byteorder", "other"),
+    "machine": lambda patch, folder: patch.setattr(os, "uname", lambda: SimpleNamespace(machine="other")),
+    "library": lambda patch, folder: (folder / "msgspec-1.0.dist-info").rename(folder / "msgspec-1.1.dist-info"),
+    "package": lambda patch, folder: (folder / "measures_of_ours-2.egg-info").mkdir(),
+}
+
+
+@pytest.mark.parametrize("change", BESIDE.values(), ids=BESIDE)
+def test_what_the_same_code_kept_under_another_python_or_library_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[pytest.MonkeyPatch, Path], object]
+) -> None:
+    folder = tmp_path / "site-packages"
+    (folder / "msgspec-1.0.dist-info").mkdir(parents=True)
+    monkeypatch.syspath_prepend(folder)
+    before = code_signature.__wrapped__()
+    assert code_signature.__wrapped__() == before
+    with monkeypatch.context() as patch:
+        change(patch, folder)
+        assert code_signature.__wrapped__() != before
 
 
 def test_a_log_of_an_older_version_is_kept_as_well(tmp_path: Path) -> None:

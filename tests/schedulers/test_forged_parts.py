@@ -11,8 +11,11 @@ import pytest
 from batch_environment import batch_environment
 from fake_slurm import Looker, row
 
+from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Shape
 from shakedown.model.ports import JobOrder, JobReport, Part
+from shakedown.schedulers import claims
+from shakedown.schedulers.cluster import job_places
 from shakedown.schedulers.cluster.job_script import FOUL_MARKS
 from shakedown.schedulers.slurm.job_evidence import Asked
 
@@ -193,12 +196,29 @@ def test_what_left_anything_is_no_part_that_never_began(tmp_path: Path) -> None:
     looker = Looker(tmp_path)
     pack(looker, ":")
     places, layout = looker.places, looker.places.layout
-    assert places.take_part(JOB.id, RUNS[0]) and places.take_part(JOB.id, RUNS[0])
+    assert places.take_parts(JOB.id, RUNS[:1]) == places.take_parts(JOB.id, RUNS[:1]) == [RUNS[0]]
     layout.part_output(JOB.id, RUNS[1]).write_text("")
     ends(looker, f"{RUNS[2]} began=101.50 ended=103.00 status=0 .\n")
     for _ in range(2):
-        assert not places.take_part(JOB.id, RUNS[1]) and not places.take_part(JOB.id, RUNS[2])
+        assert places.take_parts(JOB.id, RUNS) == [RUNS[0]]
         for name in RUNS[1:]:  # a payload may write the conductor's name
             layout.part_mark(JOB.id, name).write_text("conductor\n")
     shutil.rmtree(layout.part_marks(JOB.id))
-    assert not places.take_part(JOB.id, RUNS[0]), "nobody knows"
+    assert not places.take_parts(JOB.id, RUNS), "nobody knows"
+
+
+def test_an_end_that_is_written_while_claims_are_taken_is_no_part_that_never_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A payload removed its claim and its output; its script writes its end when the ends have been read already."""
+    looker = Looker(tmp_path)
+    pack(looker, ":")
+    made = claims.make_claim
+
+    def then_it_ends(path: Path, job: str, layout: Layout) -> bool:
+        if path.name == RUNS[1]:
+            ends(looker, f"{RUNS[1]} began=101.50 ended=103.00 status=0 .\n")
+        return made(path, job, layout)
+
+    monkeypatch.setattr(job_places, "make_claim", then_it_ends)
+    assert looker.places.take_parts(JOB.id, RUNS) == [RUNS[0], RUNS[2]]

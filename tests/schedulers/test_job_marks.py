@@ -143,7 +143,7 @@ def test_a_claim_of_nobody_is_told_from_no_claim(places: JobPlaces) -> None:
 
 CLAIMS = {
     "of a job": "places.take_claim('j000007', 0)",
-    "of a part": "places.take_part('j000007', 'r000001')",
+    "of a part": "places.take_parts('j000007', ['r000001']) == ['r000001']",
     "of a local job": "Workplace(places.layout).take_claim('j000007', 0)",
 }
 

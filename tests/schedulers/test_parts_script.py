@@ -164,12 +164,12 @@ def test_so_many_run_side_by_side_and_no_more(node: Node) -> None:
 def test_a_part_that_the_conductor_took_never_begins(node: Node) -> None:
     runs = node.prepare(["echo ran"] * 5, at_once=2)
     taken = [runs[1], runs[4]]
-    assert all(node.places.take_part(JOB, run) for run in taken)
-    assert node.places.take_part(JOB, runs[1]), "it is still ours after a crash"
+    assert node.places.take_parts(JOB, taken) == taken
+    assert node.places.take_parts(JOB, taken[:1]) == taken[:1], "it is still ours after a crash"
     node.run()
     assert [bool(node.output(run)) for run in runs] == [True, False, True, True, False]
     assert [node.mark(run).taken for run in runs] == [False, True, False, False, True]
-    assert not node.places.take_part(JOB, runs[0]), "it ran: nobody may order another"
+    assert not node.places.take_parts(JOB, runs[:1]), "it ran: nobody may order another"
 
 
 def test_whatever_is_started_again_runs_nothing_twice(node: Node) -> None:
@@ -320,7 +320,7 @@ def test_a_lane_that_is_killed_as_it_makes_a_mark_leaves_no_doubt_about_it(node:
 
     assert node.run() == ""
     assert node.states(runs) == ["completed"] * 2 + ["running"] + ["completed"] * 3
-    assert not node.places.take_part(JOB, runs[2]) and not node.mark(runs[2]).taken
+    assert not node.places.take_parts(JOB, runs[2:3]) and not node.mark(runs[2]).taken
     assert killed.read_bytes() == b"" and node.output(runs[2]) == ""
 
     again = node.start(restart=1)

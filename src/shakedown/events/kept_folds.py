@@ -1,14 +1,16 @@
 """What was folded of a log, kept with its place in the log, and believed only where the log still is what it was up to there.
 
-``KeptFolds.load`` is the way in. Kept bytes are believed where their sums hold, the same code wrote them, and the log is, byte for
-byte up to their place, what was folded: the header of the place's segment stands for all segments before it, whose bytes ``chain``
-has checked, and the sha256 of what the segment held up to the place is compared as well.
+``KeptFolds.load`` is the way in. Kept bytes are believed where their sums hold, the same code wrote them under the same Python
+and with the same packages, and the log is, byte for byte up to their place, what was folded: the header of the place's segment
+stands for all segments before it, whose bytes ``chain`` has checked, and the sha256 of what the segment held up to the place is
+compared as well.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -174,9 +176,12 @@ def _read(data: memoryview) -> tuple[_Head | None, Parts | None]:
 
 @cache
 def code_signature() -> str:
-    """Purpose: what changes with any file of this package: other code may fold the same log into something else."""
+    """Purpose: what changes with any file of this package, with Python, with the versions of installed packages and with the kind
+    of machine: other code, or the same code under others of these, may fold the same log into something else.
+    """
     root = Path(shakedown.__file__).parent
-    hashed = hashlib.sha256()
+    beside = [sys.implementation.name, sys.version, sys.byteorder, os.uname().machine, *_installed()]
+    hashed = hashlib.sha256("\n".join(beside).encode("utf-8", "surrogateescape"))
     folders = [str(root)]
     while folders:
         with os.scandir(folders.pop()) as entries:
@@ -187,3 +192,13 @@ def code_signature() -> str:
                     stat = entry.stat()
                     hashed.update(f"{entry.path} {stat.st_size} {stat.st_mtime_ns}\n".encode())
     return hashed.hexdigest()
+
+
+def _installed() -> list[str]:
+    """The names and versions of packages, as their directories of metadata are called. Reading these would take longer."""
+    found: list[str] = []
+    for folder in sys.path:
+        if folder.endswith(("site-packages", "dist-packages")):
+            with suppress(OSError):
+                found += [name for name in os.listdir(folder) if name.endswith((".dist-info", ".egg-info"))]  # noqa: PTH208
+    return sorted(found)

@@ -9,6 +9,7 @@ import re
 import secrets
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -196,31 +197,40 @@ class JobPlaces:
         data = read_small(self.claim(job, restart))
         return None if data is None else holder_of(data)
 
-    def take_part(self, job: str, run: str) -> bool:
-        """Purpose: take a part's claim for the conductor, so that it can never begin. False: it has begun, or may have.
+    def take_parts(self, job: str, runs: Sequence[str]) -> list[str]:
+        """Purpose: take the claims of parts for the conductor, so that they can never begin. Left out: those that have begun, or
+        may have, and those of which the disk does not let us tell.
 
         A payload can remove claims, and write the conductor's name into them: a part that left an output, or an end that its job's
-        script saw, has begun, and so may one have whose directory of claims is gone. Raises CannotStart or OSError where the disk
-        does not let us tell.
+        script saw, has begun, and so may one have whose directory of claims is gone. The ends are read twice for all parts: a part
+        whose claim is taken may have ended, without its own, right before.
         """
+        known = self._ended_parts(job)
+        taken = [run for run in runs if run not in known and self._take_part(job, run)]
+        known = self._ended_parts(job) if taken else known
+        return [run for run in taken if run not in known]
+
+    def _take_part(self, job: str, run: str) -> bool:
         mark = self.layout.part_mark(job, run)
-        self.see_jobs()
-        if not self.layout.part_marks(job).is_dir() or self._has_left_something(job, run):
+        try:
+            self.see_jobs()
+            if not self.layout.part_marks(job).is_dir() or os.path.lexists(self.layout.part_output(job, run)):
+                return False
+            if make_claim(mark, job, self.layout):
+                return True
+            data = read_small(mark)
+        except (CannotStart, OSError):
             return False
-        if make_claim(mark, job, self.layout):
-            return True
-        data = read_small(mark)
         return data is not None and holder_of(data) == CONDUCTOR
 
-    def _has_left_something(self, job: str, run: str) -> bool:
-        if os.path.lexists(self.layout.part_output(job, run)):
-            return True
-        beginning = f"{run} ".encode()
+    def _ended_parts(self, job: str) -> set[str]:
+        """The parts of which a start of the job's script wrote anything. What cannot be read says nothing."""
+        found: set[str] = set()
         with contextlib.suppress(OSError):
             for file in self.control(job).glob("ends.*"):
-                if any(line.startswith(beginning) for line in (read_small(file, ENDS_BYTES) or b"").split(b"\n")):
-                    return True
-        return False
+                lines = (read_small(file, ENDS_BYTES) or b"").split(b"\n")
+                found.update(line.partition(b" ")[0].decode("ascii", "replace") for line in lines)
+        return found
 
     # ---- what is kept once for all jobs of a case ----
 

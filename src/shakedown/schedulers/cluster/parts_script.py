@@ -19,6 +19,7 @@ from shakedown.schedulers.cluster.job_script import FOUL_MARKS, head, quoted
 _MOST_LANES = 1024
 _GRACE_S = 10  # from TERM to KILL, of a part at its time limit
 _HALT_S = 5  # beyond its time to sleep: the watch was stopped, and so were the parts
+_CHUNK = 64  # lines, or parts, that are kept in one variable of the shell
 _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 
 # An end that Slurm brought about must not be written as one of the part's own. Slurm signals a job's processes one after the
@@ -46,6 +47,10 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 #
 # A part without a mark that has an output did begin: somebody removed its mark. No lane runs it again. Where the directory of
 # marks is gone no lane begins anything: the conductor's claims are gone with it.
+#
+# A shell copies a text whole each time it adds to it, and searches it from its beginning. So what grows with the parts is kept in
+# pieces of some 64 lines, in variables whose names are counted, or made of a run's name without its last two digits: the work of a
+# job of thousands of parts grows as their number does. A name that somebody else sent through the pipe is no part of a variable's.
 #
 # A lane whose claims cannot be written (a full disk) gives up at the third: it must not use up parts that it cannot run.
 _SCRIPT = r"""_sd_work={work}
@@ -105,7 +110,7 @@ _sd_lane() {{
 }}
 
 _sd_scribe() {{
-    _sd_found= _sd_open=" " _sd_all=" " _sd_ends= _sd_failed=
+    _sd_found= _sd_open=" " _sd_ends= _sd_held=0 _sd_chunks=0 _sd_failed=
     while read -r _sd_run _sd_began _sd_ended _sd_status; do
         case $_sd_began in
             begin) _sd_hear_begin ;;
@@ -117,23 +122,41 @@ _sd_scribe() {{
     [ -z "$_sd_found" ]
 }}
 
+_sd_recall() {{
+    _sd_known=
+    case $_sd_run in "" | *[!0-9A-Za-z]*) return 1 ;; esac
+    eval "_sd_known=\$_sd_in_${{_sd_run%??}}"
+}}
+
+_sd_remember() {{
+    _sd_known="$_sd_known$1 "
+    eval "_sd_in_${{_sd_run%??}}=\$_sd_known"
+}}
+
 _sd_hear_begin() {{
-    case $_sd_all in *" $_sd_run "*) _sd_found=1; _sd_keep "$_sd_run foul=twice ." ;; esac
-    _sd_all="$_sd_all$_sd_run "
+    _sd_recall || {{ _sd_found=1; _sd_keep "$_sd_run foul=twice ."; return; }}
+    case " $_sd_known" in *" $_sd_run "*) _sd_found=1; _sd_keep "$_sd_run foul=twice ." ;; esac
+    _sd_remember "$_sd_run"
     _sd_open="$_sd_open$_sd_run:$_sd_ended:$_sd_status "
 }}
 
 _sd_hear_robbed() {{
-    case $_sd_all$_sd_ends in
-        *" $_sd_run "* | *"$_sd_run foul=output"*) ;;
+    _sd_recall || return
+    case " $_sd_known" in
+        *" $_sd_run "* | *" $_sd_run/robbed "*) ;;
         *)
             _sd_found=1
+            _sd_remember "$_sd_run/robbed"
             _sd_keep "$_sd_run foul=output ." ;;
     esac
 }}
 
 _sd_keep() {{
-    _sd_ends="$_sd_ends${{_sd_ends:+$_sd_newline}}$1"
+    _sd_ends=$_sd_ends$1$_sd_newline
+    _sd_held=$((_sd_held + 1))
+    [ "$_sd_held" = {chunk} ] || return 0
+    eval "_sd_ends_$_sd_chunks=\$_sd_ends"
+    _sd_ends= _sd_held=0 _sd_chunks=$((_sd_chunks + 1))
 }}
 
 _sd_hear_end() {{
@@ -185,11 +208,14 @@ _sd_hear_end() {{
 }}
 
 _sd_compare() {{
-    _sd_mine=$_sd_ends _sd_file=$_sd_control/ends.$_sd_restart
+    _sd_file=$_sd_control/ends.$_sd_restart _sd_same=1
+    {{ _sd_agrees; }} 2>/dev/null || _sd_same=
+    [ -n "$_sd_same$_sd_failed" ] || _sd_found=1
     for _sd_part in $_sd_parts; do
         _sd_run=${{_sd_part%%/*}} _sd_line=
         _sd_mark=$_sd_control/parts/$_sd_run
-        case $_sd_all in
+        _sd_recall
+        case " $_sd_known" in
             *" $_sd_run "*) [ -e "$_sd_mark" ] || [ -n "$_sd_failed" ] || _sd_found=1 ;;
             *)
                 {{ [ ! -f "$_sd_mark" ] || IFS= read -r _sd_line <"$_sd_mark"; }} 2>/dev/null
@@ -199,22 +225,45 @@ _sd_compare() {{
                     "job=$SLURM_JOB_ID "*" restart=$_sd_restart "*) ;;
                     "job=$SLURM_JOB_ID "*" restart="*) [ "$_sd_restart" = 0 ] || continue ;;
                 esac
-                _sd_found=1
+                _sd_found=1 _sd_same=
                 _sd_keep "$_sd_run foul=claim ." ;;
         esac
     done
-    _sd_line= _sd_more=
-    {{ [ ! -f "$_sd_file" ] || while IFS= read -r _sd_more; do
-        _sd_line="$_sd_line${{_sd_line:+$_sd_newline}}$_sd_more"
-    done <"$_sd_file"; }} 2>/dev/null
-    [ "$_sd_line" = "$_sd_mine" ] || [ -n "$_sd_failed" ] || _sd_found=1
-    [ "$_sd_line" != "$_sd_ends" ] || return 0
-    _sd_is_plain "$_sd_file" && {{ echo "$_sd_ends" >|"$_sd_file"; }} 2>/dev/null
+    [ -n "$_sd_same" ] || {{ _sd_is_plain "$_sd_file" && _sd_print >|"$_sd_file"; }} 2>/dev/null
     return 0
 }}
 
+_sd_agrees() {{
+    _sd_at=0 _sd_some= _sd_more=
+    [ ! -f "$_sd_file" ] || while IFS= read -r _sd_more; do
+        _sd_some=$_sd_some$_sd_more$_sd_newline _sd_at=$((_sd_at + 1))
+        [ $((_sd_at % {chunk})) = 0 ] || continue
+        [ $((_sd_at / {chunk})) -le "$_sd_chunks" ] || return 1
+        eval "_sd_line=\$_sd_ends_$((_sd_at / {chunk} - 1))"
+        [ "$_sd_some" = "$_sd_line" ] || return 1
+        _sd_some=
+    done <"$_sd_file"
+    [ $((_sd_at / {chunk})) = "$_sd_chunks" ] && [ "$_sd_some$_sd_more" = "$_sd_ends" ]
+}}
+
+_sd_print() {{
+    _sd_at=0
+    while [ "$_sd_at" -lt "$_sd_chunks" ]; do
+        eval "printf %s \"\$_sd_ends_$_sd_at\""
+        _sd_at=$((_sd_at + 1))
+    done
+    printf %s "$_sd_ends"
+}}
+
 _sd_watch() {{
-    _sd_ending= _sd_halts=
+    _sd_ending= _sd_halts= _sd_chunks=0 _sd_some= _sd_held=0
+    for _sd_part in $_sd_parts; do
+        _sd_some="$_sd_some $_sd_part" _sd_held=$((_sd_held + 1))
+        [ "$_sd_held" -ge {chunk} ] || continue
+        eval "_sd_later_$_sd_chunks=\$_sd_some"
+        _sd_some= _sd_held=0 _sd_chunks=$((_sd_chunks + 1))
+    done
+    eval "_sd_later_$_sd_chunks=\$_sd_some"
     read -r _sd_last _ </proc/uptime
     _sd_last=${{_sd_last%.*}}${{_sd_last#*.}}
     while sleep {tick} </dev/null >/dev/null 2>&1; do
@@ -222,33 +271,40 @@ _sd_watch() {{
         _sd_now=${{_sd_now%.*}}${{_sd_now#*.}}
         _sd_still=$((_sd_now - _sd_last - {tick}00))
         [ "$_sd_still" -lt {slack}00 ] || _sd_halts="$_sd_halts $_sd_now:$_sd_still"
-        _sd_last=$_sd_now
-        _sd_later=
-        for _sd_part in $_sd_parts; do
-            _sd_mark=$_sd_control/parts/${{_sd_part%%/*}} _sd_limit=${{_sd_part##*/}} _sd_claim= _sd_end=
-            [ -n "$_sd_limit" ] || continue
-            if [ -e "$_sd_mark" ]; then
-                [ ! -f "$_sd_mark" ] || {{ read -r _sd_claim; read -r _sd_end; }} <"$_sd_mark"
-                case $_sd_claim/$_sd_end in
-                    *" lane="*" ./")
-                        _sd_began=${{_sd_claim#* uptime=}} _sd_pid=${{_sd_claim#* lane=}}
-                        _sd_began=${{_sd_began%% *}} _sd_pid=${{_sd_pid%% *}}
-                        _sd_began=${{_sd_began%.*}}${{_sd_began#*.}}
-                        _sd_age=$((_sd_now - _sd_began))
-                        for _sd_halt in $_sd_halts; do
-                            [ "$_sd_began" -ge "${{_sd_halt%:*}}" ] || _sd_age=$((_sd_age - ${{_sd_halt#*:}}))
-                        done
-                        [ "$_sd_age" -lt "$_sd_limit"00 ] || _sd_overdue ;;
-                    /) ;;
-                    *) continue ;;
-                esac
-            fi
-            _sd_later="$_sd_later $_sd_part"
+        _sd_last=$_sd_now _sd_at=0 _sd_open=
+        while [ "$_sd_at" -le "$_sd_chunks" ]; do
+            eval "_sd_some=\$_sd_later_$_sd_at"
+            _sd_later=
+            for _sd_part in $_sd_some; do
+                _sd_is_over || _sd_later="$_sd_later $_sd_part"
+            done
+            eval "_sd_later_$_sd_at=\$_sd_later"
+            [ -z "$_sd_later" ] || _sd_open=1
+            _sd_at=$((_sd_at + 1))
         done
-        _sd_parts=$_sd_later
         _sd_kill
-        [ -n "$_sd_parts$_sd_ending" ] || exit
+        [ -n "$_sd_open$_sd_ending" ] || exit
     done
+}}
+
+_sd_is_over() {{
+    _sd_mark=$_sd_control/parts/${{_sd_part%%/*}} _sd_limit=${{_sd_part##*/}} _sd_claim= _sd_end=
+    [ -n "$_sd_limit" ] || return 0
+    [ -e "$_sd_mark" ] || return 1
+    [ ! -f "$_sd_mark" ] || {{ read -r _sd_claim; read -r _sd_end; }} <"$_sd_mark"
+    case $_sd_claim/$_sd_end in
+        *" lane="*" ./")
+            _sd_began=${{_sd_claim#* uptime=}} _sd_pid=${{_sd_claim#* lane=}}
+            _sd_began=${{_sd_began%% *}} _sd_pid=${{_sd_pid%% *}}
+            _sd_began=${{_sd_began%.*}}${{_sd_began#*.}}
+            _sd_age=$((_sd_now - _sd_began))
+            for _sd_halt in $_sd_halts; do
+                [ "$_sd_began" -ge "${{_sd_halt%:*}}" ] || _sd_age=$((_sd_age - ${{_sd_halt#*:}}))
+            done
+            [ "$_sd_age" -lt "$_sd_limit"00 ] || _sd_overdue
+            return 1 ;;
+        /) return 1 ;;
+    esac
 }}
 
 _sd_overdue() {{
@@ -332,6 +388,7 @@ def parts_script(layout: Layout, job: str, parts: Sequence[tuple[Part, str]], at
         tick=max(1, min(_LONGEST_TICK_S, min(map(int, limits), default=0) // 20)),
         grace=_GRACE_S,
         slack=_HALT_S,
+        chunk=_CHUNK,
         watch="_sd_watch &\n_sd_watcher=$!\n" if limits else "",
         unwatch='{ kill -9 "$_sd_watcher"; wait "$_sd_watcher"; } 2>/dev/null\n' if limits else "",
         foul=FOUL_MARKS,

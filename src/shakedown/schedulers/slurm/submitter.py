@@ -214,7 +214,7 @@ class Actor:
                 if left := {job.id for job in act.jobs} - set(done):
                     done += self._tell(structs.replace(act, what="cancel"), left)
             elif act.what == "parts":
-                done = [run for job in act.jobs for run in job.parts if self._claim_part(job.id, run)]
+                done = [run for job in act.jobs for run in self.places.take_parts(job.id, job.parts)]
             else:
                 why_not = self._place_released(act.releases)
                 wanted = {job.id for job in act.jobs if job.id not in why_not}
@@ -268,12 +268,6 @@ class Actor:
             ):
                 words = commands.scontrol_exclude(cluster, partition, several, number, order.exclude)
                 self.run(words, self.command_s)
-
-    def _claim_part(self, job: str, run: str) -> bool:
-        try:
-            return self.places.take_part(job, run)
-        except (CannotStart, OSError):
-            return False
 
     def _claim(self, job: Asked, why_not: dict[str, str]) -> bool:
         try:
