@@ -1,7 +1,8 @@
 """Damage records at random, and see that no reader is led astray: 2,000 damages take some ten minutes on two cores.
 
-    benchmarks/damaged_records.py [COUNT] [SEED] [PROCESSES]
+    benchmarks/damaged_records.py [COUNT] [SEED] [PROCESSES] [KIND...]
 
+KINDs of records: all that this machine can make, if none is named; those of packs want Slurm (``scripts/slurm-packages``).
 Ctrl-C ends it early, with what was counted until then. Status 1 where a promise of ``tests/support/record_damages.py`` was
 broken; each such damage is printed with the seed that makes it again.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
+import damaged_stories
 import record_damages
 from record_damages import Damage, Source
 
@@ -27,7 +29,8 @@ def main() -> int:
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     processes = int(sys.argv[3]) if len(sys.argv) > 3 else 4
     with tempfile.TemporaryDirectory(prefix="shakedown-damages-") as folder:
-        sources = record_damages.make_records(Path(folder))
+        known = (*record_damages.KINDS, *filter(damaged_stories.can_have, damaged_stories.KINDS))
+        sources = record_damages.make_records(Path(folder), sys.argv[4:] or known)
         for source in sources:
             record_damages.learn(source, Path(folder) / "scratch")
         others = tuple(source.root for source in sources)
@@ -48,7 +51,11 @@ def _one(work: tuple[Source, tuple[Path, ...], Path, int]) -> tuple[int, str, Da
     source, others, folder, seed = work
     chance = random.Random(seed)
     site = record_damages.copy(source, folder / f"copy-{multiprocessing.current_process().pid}")
-    done = record_damages.damage(site / source.campaign, chance, others)
+    done = None
+    if chance.random() < 0.4:
+        record_damages.warm(source, site)
+        done = record_damages.damage_beside(site, chance) if chance.random() < 0.3 else None
+    done = done or record_damages.damage(site / source.campaign, chance, others)
     return seed, source.name, done, record_damages.try_commands(source, site, done, chance, 5)
 
 

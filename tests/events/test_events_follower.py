@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 
 from shakedown.events import chain
 from shakedown.events import follower as following
 from shakedown.events.follower import Follower
+from shakedown.events.reader import read_events
 from shakedown.events.segments import Position
+from shakedown.model.errors import RecordError
 
 if TYPE_CHECKING:
-    import pytest
     from tests.events.conftest import Events, Open
 
 
@@ -51,6 +53,22 @@ def test_a_position_outlives_the_follower_as_json(open_writer: Open, directory: 
     writer.close()
     second = Follower(directory, msgspec.json.decode(saved, type=Position))
     assert drain(second) == list(range(10, 19))
+
+
+def test_a_seal_in_the_middle_of_a_line_is_damage_and_nothing_is_read_again_and_again(
+    open_writer: Open, directory: Path, events: Events
+) -> None:
+    """A byte more in a segment: the line at its seal has no end, so nothing of it is taken, and no place behind it would hold."""
+    writer = open_writer(segment_bytes=700)
+    writer.append(events(9))
+    writer.close()
+    first = sorted(directory.glob("*.jsonl"))[0]
+    data = first.read_bytes()
+    first.write_bytes(data.replace(b'"time":1', b'"time":11', 1))
+    with pytest.raises(RecordError, match=rf"middle of a line at byte {len(data)}, but 000002.jsonl seals it"):
+        Follower(directory).new_events()
+    with pytest.raises(RecordError, match="middle of a line"):
+        list(read_events(directory))
 
 
 def test_a_long_backlog_comes_in_parts(

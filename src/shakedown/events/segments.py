@@ -154,7 +154,7 @@ def parse_header(path: Path, line: bytes) -> Header:
 def blocks(span: Span, offset: int = 0) -> Iterator[tuple[int, bytes]]:
     """Purpose: the segment's whole lines in blocks, each with its offset, from ``offset`` (0: the first event) on.
 
-    Stops at the last new line, and at the seal. Errors: RecordError where the file ends before its seal.
+    Stops at the last new line, and at the seal. Errors: RecordError where the file ends before its seal, or in a line.
     """
     offset = max(offset, span.start)
     with open_plain(span.path) as file:
@@ -166,6 +166,8 @@ def blocks(span: Span, offset: int = 0) -> Iterator[tuple[int, bytes]]:
                 block = _whole_lines(block, file.readline() if len(block) == wanted else b"")
             if not block:
                 break
+            if not block.endswith(b"\n"):
+                raise RecordError(f"{span.path} is in the middle of a line at byte {span.end}, {sealed_at(span)}")
             yield offset, block
             offset += len(block)
             file.seek(offset)
