@@ -27,6 +27,7 @@ WITHOUT_INPUT = [
 CONCRETE = [name for name in NAMES if name not in (*SHARED, *WITHOUT_INPUT)]
 WHOLE = [*CONCRETE, *WITHOUT_INPUT]
 KERNELS = [
+    "cg",
     "collectives",
     "congestion",
     "gemm",
@@ -40,6 +41,7 @@ KERNELS = [
     "pairs",
     "pt2pt",
     "stream",
+    "sweep",
     "transpose",
 ]
 APPLICATIONS = ["hpcc", "lammps-reaxff", "lammps-silicon", "lammps-tersoff"]

@@ -26,6 +26,7 @@ SHORT: dict[str, list[str]] = {
         *("--size", "1KiB", "--congestors", "put-incast"),
     ],
     "collectives": ["--operations", "barrier,alltoall", "--largest", "8", "--iterations", "3"],
+    "cg": ["--n", "8", "--levels", "2", "--iterations", "3", "--solves", "1"],
     "gemm": ["--n", "48", "--repeats", "1"],
     "halo": ["--cells", "4", "--steps", "2"],
     "hello": [],
@@ -33,6 +34,7 @@ SHORT: dict[str, list[str]] = {
     "noise": ["--samples", "20", "--quantum", "100"],
     "pairs": ["--size", "4KiB", "--iterations", "2"],
     "stream": ["--elements", "10000", "--repeats", "3"],
+    "sweep": ["--n", "3", "--nz", "4", "--angles", "2", "--groups", "2", "--repeats", "1"],
     "transpose": ["--n", "8", "--repeats", "2"],
 }
 
@@ -91,12 +93,14 @@ FAULTS = {
     "pt2pt": "a message of 1 bytes from rank 0 arrived with wrong content",
     "congestion": "a message of the latency from a neighbour arrived with wrong content",
     "collectives": "alltoall of 4 bytes among 2 ranks gave a wrong result",
+    "cg": "after 3 iterations the residual is ",
     "gemm": "after 2 multiplications element 47,47 is ",
     "halo": "after 3 steps cell 4,1,1 holds ",
     "hello": "a message that went round all 2 ranks came back wrong",
     "io": "the data that was read is not what was written, at byte 0",
     "noise": "computed a wrong result: multiplications that must give one number gave another",
     "pairs": "the message 0 of a window from rank 1 arrived with wrong content",
+    "sweep": "by blocks of 1 planes group 1 of cell 2,2,3 is ",
     "transpose": "after the way back a number is ",
     "stream": "the results are wrong: array b differs from what it must be by",
 }
@@ -116,6 +120,8 @@ ENDLESS: dict[str, list[str]] = {
     "metadata": ["--files", "10000000", "--repeats", "1"],
     "nodecheck": ["--repeats", "10000000", "--fake-nodes", "4"],
     "halo": ["--steps", "100000000"],
+    "cg": ["--n", "8", "--levels", "2", "--solves", "100000000"],
+    "sweep": ["--n", "2", "--nz", "2", "--angles", "1", "--groups", "1", "--repeats", "100000000"],
     "transpose": ["--repeats", "100000000", "--n", "8"],
     "congestion": ["--rings", "1000", "--fake-nodes", "4", "--congestors", "get"],
     "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
@@ -127,11 +133,13 @@ ENDLESS: dict[str, list[str]] = {
 
 
 BUDGETS = {  # enough for a short round of each
+    "cg": "2",
     "collectives": "1.5",
     "congestion": "2",
     "halo": "2",
     "metadata": "1.5",
     "nodecheck": "2",
+    "sweep": "2",
     "transpose": "2",
 }
 
@@ -160,7 +168,9 @@ def test_a_signal_stops_all_ranks_with_what_they_have(programs: dict[str, Path])
     assert outcome.records[-1]["record"] == "end" and not is_complete(outcome.records)
 
 
-@pytest.mark.parametrize("name", ["noise", "stream", "io", "collectives", "metadata", "nodecheck", "gemm"])
+@pytest.mark.parametrize(
+    "name", ["noise", "stream", "io", "collectives", "metadata", "nodecheck", "gemm", "cg", "sweep"]
+)
 def test_a_budget_too_small_for_anything_is_a_failure(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
     outcome = run_kernel(name, "--budget", "0.001", *where, *SHORT[name])
@@ -225,6 +235,22 @@ MISUSE_OF_ONE = [
         ["--window", "20000"],
         "20000 messages of 1048576 bytes are too many or too long; the most are 10000 of 2147483647",
     ),
+    (
+        "cg",
+        ["--n", "12"],
+        "a side of 12 points cannot be halved 3 times; give a multiple of 8, or fewer --levels",
+    ),
+    ("cg", ["--px", "3"], "3 ranks along an axis are more than the 2 of this job"),
+    ("cg", ["--px", "1", "--py", "1", "--pz", "1"], "--px 1 --py 1 --pz 1 do not share out 2 ranks"),
+    ("cg", ["--lower-layers", "1"], "--lower-layers and --lower-nz belong together: give both, or none"),
+    (
+        "cg",
+        ["--lower-layers", "2", "--lower-nz", "8", "--pz", "2"],
+        "2 lower layers leave no other of 2 along z; give fewer --lower-layers, or more --pz",
+    ),
+    ("cg", ["--n", "4096"], "a box of 4096 x 4096 x 4096 points is too large; give a smaller --n or --nz"),
+    ("sweep", ["--planes", "65"], "option '--planes': 65 is more than the 64 planes along z"),
+    ("sweep", ["--px", "3"], "option '--px': 3 ranks along x do not share out 2 ranks"),
     ("transpose", ["--n", "48"], "option '--n': 48 is no power of two up to 8192"),
     ("gemm", ["--n", "50"], "option '--n': 50 is no multiple of 8"),
     ("halo", ["--cells", "5000"], "option '--cells': 5000 is too many; the most is 4096"),
@@ -263,6 +289,14 @@ TOO_MUCH = [
         "a smaller --largest or --most-buffers",
     ),
     ("stream", ["--elements", "1e13"], "3 arrays of 10000000000000 doubles", "480000.0", "fewer --elements"),
+    ("cg", ["--n", "512", "--nz", "4096"], "the matrices", "962.1", "a smaller --n"),
+    (
+        "sweep",
+        ["--n", "256", "--planes", "1", "--groups", "1", "--angles", "1e6"],
+        "the cells",
+        "1065.1",
+        "a smaller --n",
+    ),
     ("noise", ["--samples", "1e13"], "the samples", "160000.0", "fewer --samples"),
     ("io", ["--transfer", "100TB", "--block", "100TB"], "buffers of one transfer", "200000.0", "a smaller --transfer"),
     (
@@ -286,7 +320,9 @@ def test_more_than_the_memory_is_wrong_use(
     assert sentence.startswith(start) and sentence.endswith(f" GB; give {way_out}")
 
 
-@pytest.mark.parametrize("name", ["collectives", "congestion", "io", "metadata", "noise", "pairs", "pt2pt", "stream"])
+@pytest.mark.parametrize(
+    "name", ["cg", "collectives", "congestion", "io", "metadata", "noise", "pairs", "pt2pt", "stream", "sweep"]
+)
 def test_a_kernel_whose_ranks_share_cores_says_so(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     core = min(os.sched_getaffinity(0))
     ranks = ranks_for(name, 3)

@@ -30,6 +30,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_c_file_is_a_kernel_and_the_shared_files_are_none() -> None:
     assert kernels.kernel_names() == (
+        "cg",
         "collectives",
         "congestion",
         "gemm",
@@ -43,6 +44,7 @@ def test_every_c_file_is_a_kernel_and_the_shared_files_are_none() -> None:
         "pairs",
         "pt2pt",
         "stream",
+        "sweep",
         "transpose",
     )
     assert (kernels.kernel_directory() / "Makefile").is_file()
