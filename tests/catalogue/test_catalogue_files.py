@@ -34,6 +34,7 @@ KERNELS = [
     "halo",
     "hello",
     "io",
+    "loader",
     "metadata",
     "mpimem",
     "nodecheck",
@@ -45,10 +46,14 @@ KERNELS = [
     "transpose",
 ]
 APPLICATIONS = ["hpcc", "lammps-reaxff", "lammps-silicon", "lammps-tersoff"]
+SURVEY = [  # kernels on as many nodes as there are, for the plan catalogue:survey
+    *("survey-collectives", "survey-congestion", "survey-io", "survey-nodecheck", "survey-pairs", "survey-transpose"),
+]
 MACHINE = [  # what a machine needs before any program: no program is published for it
     *(
         "checkpoint",
         "launch-time",
+        "loader-sbcast",
         "network-distance",
         "node-health",
         "programming",
@@ -57,6 +62,7 @@ MACHINE = [  # what a machine needs before any program: no program is published 
         "programming-mpi",
     ),
     *("programming-mpi-fortran", "programming-openmp", "scheduler-storm"),
+    *SURVEY,
 ]
 SOURCES = {"json", "regex", "table", "yaml", "formula"}
 WITHOUT_DIRECTION = (

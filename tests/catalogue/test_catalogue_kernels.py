@@ -35,6 +35,7 @@ SMALL = {
     "transpose": "--n 8 --repeats 1",
     "pairs": "--iterations 1",
     "noise": "--samples 5",
+    "loader": "--libraries 2 --modules 2 --repeats 2",
     "io": "--block 64KiB --files 2",
 }
 PARAMETERS = {"threads": "1", "size": "64KiB", "samples": "5", "transfer": "64KiB", "largest": "8", "directory": "."}

@@ -31,6 +31,7 @@ SHORT: dict[str, list[str]] = {
     "halo": ["--cells", "4", "--steps", "2"],
     "hello": [],
     "io": ["--block", "64KiB", "--transfer", "4KiB", "--files", "10"],
+    "loader": ["--libraries", "4", "--modules", "2", "--repeats", "2"],
     "noise": ["--samples", "20", "--quantum", "100"],
     "pairs": ["--size", "4KiB", "--iterations", "2"],
     "stream": ["--elements", "10000", "--repeats", "3"],
@@ -39,7 +40,7 @@ SHORT: dict[str, list[str]] = {
 }
 
 
-IN_A_DIRECTORY = ("io", "metadata")
+IN_A_DIRECTORY = ("io", "loader", "metadata")
 NODES = {"congestion": 4}  # the fewest that a kernel needs
 
 
@@ -98,6 +99,7 @@ FAULTS = {
     "halo": "after 3 steps cell 4,1,1 holds ",
     "hello": "a message that went round all 2 ranks came back wrong",
     "io": "the data that was read is not what was written, at byte 0",
+    "loader": "library 0: its calls gave the sum ",
     "noise": "computed a wrong result: multiplications that must give one number gave another",
     "pairs": "the message 0 of a window from rank 1 arrived with wrong content",
     "sweep": "by blocks of 1 planes group 1 of cell 2,2,3 is ",
@@ -126,6 +128,7 @@ ENDLESS: dict[str, list[str]] = {
     "congestion": ["--rings", "1000", "--fake-nodes", "4", "--congestors", "get"],
     "collectives": ["--operations", "bcast,barrier", "--largest", "8", "--iterations", "100000000"],
     "io": ["--block", "1TiB", "--transfer", "64KiB", "--no-fsync", "--mode", "file-per-process"],
+    "loader": ["--libraries", "3", "--modules", "1", "--repeats", "100000000"],
     "noise": ["--samples", "10000000"],
     "pairs": ["--iterations", "1000000"],
     "stream": ["--elements", "100000", "--repeats", "10000000"],
@@ -169,7 +172,7 @@ def test_a_signal_stops_all_ranks_with_what_they_have(programs: dict[str, Path])
 
 
 @pytest.mark.parametrize(
-    "name", ["noise", "stream", "io", "collectives", "metadata", "nodecheck", "gemm", "cg", "sweep"]
+    "name", ["noise", "stream", "io", "collectives", "loader", "metadata", "nodecheck", "gemm", "cg", "sweep"]
 )
 def test_a_budget_too_small_for_anything_is_a_failure(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     where = ["--directory", str(tmp_path)] if name in IN_A_DIRECTORY else []
@@ -206,6 +209,13 @@ TOO_LONG = "are too many or too long; the most are 100000 of 2147483647"
 MISUSE_OF_ONE = [
     ("metadata", ["--directory", ""], "option '--directory': the path is empty"),
     ("metadata", ["--files", "1e9"], "option '--files': 1000000000 is too many; the most is 99999999"),
+    ("loader", ["--directory", ""], "option '--directory': the path is empty"),
+    ("loader", ["--modules", "10000"], "option '--modules': 10000 is too many; the most is 9999"),
+    (
+        "loader",
+        ["--libraries", "9999"],
+        "option '--libraries': 9999 is too many; this program has 32: build it with more (make LOADER_LIBRARIES=9999 loader)",
+    ),
     ("mpimem", ["--size", "5GiB"], "messages of 5368709120 bytes are too long; the most is 2147483647"),
     ("pt2pt", ["--largest", "1GiB", "--window", "1000000"], f"1000000 messages of 1073741824 bytes {TOO_LONG}"),
     ("pt2pt", ["--smallest", "4", "--largest", "2"], "the smallest size of 4 bytes is above the largest of 2 bytes"),
@@ -321,7 +331,8 @@ def test_more_than_the_memory_is_wrong_use(
 
 
 @pytest.mark.parametrize(
-    "name", ["cg", "collectives", "congestion", "io", "metadata", "noise", "pairs", "pt2pt", "stream", "sweep"]
+    "name",
+    ["cg", "collectives", "congestion", "io", "loader", "metadata", "noise", "pairs", "pt2pt", "stream", "sweep"],
 )
 def test_a_kernel_whose_ranks_share_cores_says_so(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
     core = min(os.sched_getaffinity(0))

@@ -83,6 +83,15 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "borders along x alone": ("sweep", " + (double)dims[0] * (dims[1] - 1);", ";"),
     "faces that do not go out": ("sweep", "x[i] = twice - x[i];", "x[i] = centre;"),
     "what was left before stays": ("sweep", "            c->flux[i * groups + g] = 0;\n", ""),
+    "a library's calls without its entrance": ("loader", "return 1 + built.functions / CHAIN", "return built.functions / CHAIN"),
+    "one library before for two": ("loader", "return (library > 0) + (library > 2);", "return library > 0;"),
+    "the first of a chain for its last": ("loader", "(built.functions / CHAIN)) + CHAIN - 1;", "(built.functions / CHAIN));"),
+    "one rank's bytes for all": ("loader", "return bytes * ranks / 1e6;", "return bytes / 1e6;"),
+    "MiB for MB of libraries": ("loader", "return bytes * ranks / 1e6;", "return bytes * ranks / 1048576;"),
+    "no library is called": ("loader", "k < libraries && !troubled_here(); k++) {\n        char", "k < 0; k++) {\n        char"),
+    "symbols that were not looked for": ("loader", "found += target == dlsym(", "found += target != dlsym("),
+    "the fastest for the slowest rank": ("loader", "/ job.ranks, all_max(own)}", "/ job.ranks, all_min(own)}"),
+    "a sum for a mean of ranks": ("loader", "all_min(own), all_sum(own) / job.ranks,", "all_min(own), all_sum(own),"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
 RANKS = {"metadata": "2", "pt2pt": "2"}  # two show their faults; the others need several on a node
@@ -102,6 +111,7 @@ def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("faults") / "sources"
     shutil.copytree(kernel_directory(), copy)
     build(copy, "hello")
+    build(copy, "loader.libraries")  # what a kernel that is made of loader.c carries
     return copy
 
 
@@ -112,7 +122,7 @@ def test_a_planted_fault_fails_the_self_check(common: Path, tmp_path: Path, faul
     assert source.count(right) == 1, "the fault is planted at one place"
     (common / "faulty.c").write_text(source.replace(right, wrong))
     build(common, "faulty")
-    place = ["--directory", str(tmp_path)] if kernel in ("io", "metadata") else []
+    place = ["--directory", str(tmp_path)] if kernel in ("io", "loader", "metadata") else []
     ranks = RANKS.get(kernel, "4")
     command = [str(find_mpiexec()), "-n", ranks, str(common / "faulty"), "--self-check", "--fake-nodes", "2", *place]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -37,6 +37,7 @@ def test_every_c_file_is_a_kernel_and_the_shared_files_are_none() -> None:
         "halo",
         "hello",
         "io",
+        "loader",
         "metadata",
         "mpimem",
         "nodecheck",

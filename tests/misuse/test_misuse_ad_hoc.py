@@ -94,6 +94,8 @@ MIXED = [
     ("p", {"tests": ("a",)}, "plan 'p' and --test do not go together\nhint: a plan says itself what is run: leave one of them out"),
     ("p", {"failed": ""}, "plan 'p' and --last-failed do not go together\nhint: a plan says itself what is run: leave one of them out"),
     ("p", {"tests": ("a",), "repeats": 2}, "plan 'p' and --test, --repeats do not go together\nhint: a plan says itself what is run: leave one of them out"),
+    ("p", {"system": "s"}, "plan 'p' and --system do not go together\nhint: a plan says itself what is run: leave one of them out"),
+    ("catalogue:survey", {"system": "s", "repeats": 2}, "plan 'catalogue:survey' and --repeats do not go together\nhint: a plan says itself what is run: leave one of them out"),
     (None, {}, "nothing is named to be run\nhint: name a plan, or tests: shakedown run --test NAME"),
     (None, {"parameters": ("n=1",)}, "--param chooses among tests, and none is named\nhint: name tests: --test NAME or --tag TAG"),
     (None, {"repeats": 0}, "--repeats is for named tests, and none is named\nhint: name tests: --test NAME or --tag TAG"),

@@ -27,6 +27,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No catalogue, no cache of the person who runs the tests, and a current directory of their own."""
     monkeypatch.setattr(finding, "CATALOGUE_TESTS", str(tmp_path / "no catalogue"))
     monkeypatch.setattr(finding, "CATALOGUE_SYSTEMS", str(tmp_path / "no catalogue"))
+    monkeypatch.setattr(finding, "CATALOGUE_PLANS", str(tmp_path / "no catalogue"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 

@@ -59,7 +59,7 @@ def document_of(plan: str | None, options: Options, site: Path | None) -> tuple[
     refuse_mixed(plan, options)
     if plan is not None:
         root = find_site(site or site_of(plan))
-        return root, read_plan(root, plan, this_machine, past=past_of(root))
+        return root, read_plan(root, plan, this_machine, system=options.system, past=past_of(root))
     from shakedown.plans.ad_hoc import ad_hoc_document
 
     root = find_site(site)
@@ -67,8 +67,10 @@ def document_of(plan: str | None, options: Options, site: Path | None) -> tuple[
 
 
 def refuse_mixed(plan: str | None, options: Options) -> None:
-    """Raise UsageError where a plan and options that choose tests are named, or neither."""
-    given = options.given
+    """Raise UsageError where a plan and options that choose tests are named, or neither. A plan of the package takes a system."""
+    from shakedown.plans.files import CATALOGUE
+
+    given = [one for one in options.given if one != "--system" or plan is None or not plan.startswith(CATALOGUE)]
     if plan is not None and given:
         raise UsageError(
             f"plan '{plan}' and {', '.join(given)} do not go together",

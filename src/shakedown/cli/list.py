@@ -137,7 +137,7 @@ def list_systems(asked: Asked) -> None:
 
 
 def list_plans(asked: Asked) -> None:
-    """The plans of the site."""
+    """The plans of the site, and those of the package."""
     from shakedown.plans.documents import plan_summaries
     from shakedown.plans.site import read_site
 
@@ -189,10 +189,12 @@ def _of_site(asked: Asked) -> Listing:
 def _of_plan(asked: Asked) -> Listing:
     from shakedown.machine import this_system
     from shakedown.plans import Listing, read_plan
+    from shakedown.plans.files import CATALOGUE
 
-    if asked.system:
+    plan = asked.plan or ""
+    if asked.system and not plan.startswith(CATALOGUE):
         raise UsageError("--plan and --system do not go together", "a plan names its own system")
-    document = read_plan(asked.site, asked.plan or "", this_system)
+    document = read_plan(asked.site, plan, this_system, system=asked.system)
     return Listing(document.system, document.tests, document.cases, document.builds)
 
 

@@ -70,7 +70,8 @@ def command(
 ) -> int:
     """Run a plan, or tests without one: build, submit, watch, judge.
 
-    PLAN is the name of a plan of the site, or the path of its file. Ctrl-C once: nothing new is submitted; twice: leave.
+    PLAN is the name of a plan of the site, the path of its file, or catalogue:survey: the plan of the package that looks at a whole
+    machine in about an hour. Ctrl-C once: nothing new is submitted; twice: leave.
     What runs on this machine ends with the command; the jobs of a cluster go on, and 'shakedown resume' picks them up.
 
     Without PLAN, --test, --tag and --last-failed say what is run. That makes a campaign like any other, called adhoc-TEST-1; each

@@ -91,7 +91,7 @@ class BuildFailed(ShakedownError):
 
 def _sources() -> list[Path]:
     found = kernel_directory().rglob("*")
-    return sorted(p for p in found if p.suffix in {".c", ".h"} or p.name == "Makefile")
+    return sorted(p for p in found if p.suffix in {".c", ".h", ".awk"} or p.name == "Makefile")
 
 
 def _copy_sources(scratch: Path) -> None:

@@ -114,29 +114,15 @@ def _check_repeats(repeats: int) -> None:
 
 
 def _system(wish: Wish, reading: Site) -> str:
-    """The system: that of the failed cases, where there are any; this machine only where the site has no cluster of its own.
-
-    On a cluster's login node nobody wants a benchmark to start there because an option was forgotten.
-    """
+    """The system: that of the failed cases, where there are any."""
     if wish.failed is None:
-        if wish.system is None and (clusters := _own_clusters(reading)):
-            raise UsageError(
-                f"the site describes {' and '.join(clusters)}: say where the tests run",
-                f"--system {clusters[0]} submits them there; --system here runs them on this machine",
-            )
-        return wish.system or "here"
+        return reading.system_meant(wish.system)
     if wish.system not in (None, wish.failed.system):
         raise UsageError(
             f"campaign {wish.failed.campaign} ran on system {wish.failed.system}, not on {wish.system}",
             "leave --system out: what failed is run again where it failed",
         )
     return wish.failed.system
-
-
-def _own_clusters(reading: Site) -> list[str]:
-    """The systems of the site's own files whose jobs go to a scheduler."""
-    own = [machine.system for machine in reading.machines.values() if not machine.shipped]
-    return [system.name for system in own if not all(cluster.embedded for cluster in system.clusters)]
 
 
 def _check_partitions(names: Iterable[str], context: Context) -> None:

@@ -33,6 +33,8 @@ _PLACES = (
     "gpu.numa",
     "system",
     "partition",
+    "partition.nodes",
+    "filesystems",
 )
 _TOOLCHAIN = ("toolchain", "toolchain.cc", "toolchain.cxx", "toolchain.fc")
 KNOWN = frozenset((*CAMPAIGN_NAMES, *_SHAPE, *_PLACES, *_TOOLCHAIN))

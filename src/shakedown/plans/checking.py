@@ -20,8 +20,8 @@ from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_freezing import tell_ties
 from shakedown.plans.contracts.contract_rows import match_rows
 from shakedown.plans.contracts.contracts import Known, read_contract
-from shakedown.plans.documents import plan_document
-from shakedown.plans.files import CATALOGUE, look_up, read_bytes
+from shakedown.plans.documents import find_shipped_plan, plan_document
+from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
 from shakedown.plans.launch_advice import tell_unlaunched
 from shakedown.plans.rehearsals.scenarios import check_rehearsals, rehearsal_files
@@ -78,8 +78,7 @@ def check_site(
         machines = [*reading.machines.values(), Machine(here())]
         contexts = [reading.context(machine, kernels) for machine in machines]
         cases = [_cases(reading, context) for context in contexts]
-        for file in reading.plans.values():
-            plan_document(reading, file, here, kernels)
+        _read_plans(reading, files, here, kernels)
         _tell_unfilled(reading)
         own = {test.name for test in reading.tests.values() if not test.shipped}
         for context, mine in zip(contexts, cases, strict=True):
@@ -87,13 +86,9 @@ def check_site(
         _check_contracts(reading, contexts, cases)
         check_rehearsals(reading)
         _tell_published(reading, faults)
-        # A plan does not start while a test, a system or a contract is at fault: what is told of a plan is what a start would tell.
-        of_a_plan = any(file.name in names for file in reading.plans.values())
         every = len(reading.problems.found)
-        reading.problems.found = [
-            p for p in reading.problems.found if not files or p.path in names or (of_a_plan and not _of_plan(p))
-        ]
-        reading.advice.found = [p for p in reading.advice.found if not files or p.path in names]
+        if files:
+            _narrow(reading, files, names)
         return Checked(
             len(reading.machines),
             len(reading.tests),
@@ -108,6 +103,26 @@ def check_site(
         )
 
 
+def _read_plans(reading: Site, files: tuple[str, ...], here: Here, kernels: Path | None) -> None:
+    """Every plan of the site, and those of the package among ``files``, on each cluster of the site, or on this machine."""
+    for file in reading.plans.values():
+        plan_document(reading, file, here, kernels)
+    for file in _shipped_plans(files):
+        for system in reading.own_clusters or ["here"]:
+            plan_document(reading, file, here, kernels, system)
+
+
+def _narrow(reading: Site, files: tuple[str, ...], names: set[str]) -> None:
+    """Keep the problems of the files of these names.
+
+    A plan does not start while a test, a system or a contract is at fault: what is told of a plan is what a start would tell.
+    """
+    plans = [*reading.plans.values(), *_shipped_plans(files)]
+    of_a_plan = any(file.name in names for file in plans)
+    reading.problems.found = [p for p in reading.problems.found if p.path in names or (of_a_plan and not _of_plan(p))]
+    reading.advice.found = [p for p in reading.advice.found if p.path in names]
+
+
 def _tell_published(reading: Site, faults: Faults | None) -> None:
     """What is wrong with the numbers that are printed of the site's machines."""
     for machine in reading.machines.values():
@@ -116,7 +131,15 @@ def _tell_published(reading: Site, faults: Faults | None) -> None:
 
 
 def _of_plan(problem: Problem) -> bool:
-    return problem.path.startswith("plans/")
+    return problem.path.startswith(("plans/", f"{CATALOGUE}plans/"))
+
+
+def _shipped_plans(files: tuple[str, ...]) -> list[Found]:
+    """The plans of the package among these, each ``catalogue:NAME``.
+
+    A test of the package is ``catalogue:FILE.yaml``, as messages name it. Raises UsageError where one of them is no plan.
+    """
+    return [find_shipped_plan(name) for name in files if name.startswith(CATALOGUE) and not name.endswith(".yaml")]
 
 
 def _beyond(
@@ -185,8 +208,10 @@ def _names(reading: Site, files: tuple[str, ...]) -> set[str]:
     known |= {file.name for file in reading.contracts.values()} | {source.path for source in reading.failure_sources}
     known |= {problem.path for problem in reading.problems.found} | {m.file for m in reading.machines.values()}
     known |= set(rehearsal_files(reading))
-    names = set()
+    names = {file.name for file in _shipped_plans(files)}
     for file in files:
+        if file.startswith(CATALOGUE) and not file.endswith(".yaml"):
+            continue
         path = Path(file).resolve()
         name = str(path.relative_to(reading.path)) if path.is_relative_to(reading.path) else str(path)
         named = {one for one in known if Path(one).stem == file}  # a plan or a test by its name

@@ -27,8 +27,8 @@ from shakedown.plans.components.needs_in_plan import join_needs
 from shakedown.plans.components.scores import read_scores
 from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_freezing import Frozen, freeze_contracts
-from shakedown.plans.files import Found, look_up, read_bytes
-from shakedown.plans.finding import Here, steady_memory
+from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes
+from shakedown.plans.finding import Here, shipped_plans, steady_memory
 from shakedown.plans.limits import check_limits, read_limits
 from shakedown.plans.parties import read_parties
 from shakedown.plans.schema.plan import PLAN
@@ -46,7 +46,8 @@ def read_plan(
     system: str | None = None,
     past: Past | None = None,
 ) -> Document:
-    """Purpose: the document of a plan, named or given as a path; on another system than its own where one is named. ``past``: reads
+    """Purpose: the document of a plan, named or given as a path; on another system than its own where one is named. A plan of the
+    package needs that where the site has a cluster. ``past``: reads
     the campaigns that it takes as baselines; without it these stay empty, which is enough to look at a plan.
 
     Errors: FileProblems with everything that is wrong in the plan, its system and the site's tests; UsageError where
@@ -56,6 +57,7 @@ def read_plan(
         reading = read_site(site)
         reading.past = past
         file = find_plan(reading, plan)
+        system = reading.system_meant(system) if file.name.startswith(CATALOGUE) else system
         reading.problems.found = [p for p in reading.problems.found if not p.path.startswith("plans/")]
         document = plan_document(reading, file, here, kernels, system)
         reading.stop()
@@ -65,9 +67,14 @@ def read_plan(
 
 
 def find_plan(reading: Site, plan: str) -> Found:
-    """The file of a plan: by its name, its file's name, or a path from here or from the site. Raises UsageError."""
+    """The file of a plan: by its name, its file's name, or a path from here or from the site; of the package by ``catalogue:NAME``.
+
+    Raises UsageError.
+    """
     if plan in reading.plans:
         return reading.plans[plan]
+    if plan.startswith(CATALOGUE):
+        return find_shipped_plan(plan)
     known = {file.name: file for file in reading.plans.values()}
     if f"plans/{plan}.yaml" in known:
         return known[f"plans/{plan}.yaml"]
@@ -79,6 +86,15 @@ def find_plan(reading: Site, plan: str) -> Found:
             return look_up(path, name if not name.startswith("..") else path)
     hint = did_you_mean(plan, (*reading.plans, *known)) or _there_are(reading)
     raise UsageError(f"there is no plan '{plan}'", hint)
+
+
+def find_shipped_plan(plan: str) -> Found:
+    """The file of a plan of the package, ``catalogue:NAME``. Raises UsageError."""
+    shipped = shipped_plans()
+    if plan not in shipped:
+        hint = did_you_mean(plan, shipped) or f"the package has: {', '.join(shipped)}"
+        raise UsageError(f"there is no plan '{plan}'", hint)
+    return look_up(shipped[plan], f"{CATALOGUE}plans/{plan.removeprefix(CATALOGUE)}.yaml")
 
 
 def plan_document(
@@ -236,15 +252,17 @@ class PlanSummary:
 
 
 def plan_summaries(reading: Site) -> list[PlanSummary]:
-    """Purpose: every plan of a site. Raises FileProblems where one cannot be read."""
+    """Purpose: every plan of a site, then those of the package, for any system. Raises FileProblems where one cannot be read."""
     summaries = []
-    for file in reading.plans.values():
+    for file in (*reading.plans.values(), *map(find_shipped_plan, shipped_plans())):
         data = read_bytes(file, reading.problems)
         root = None if data is None else read_nodes(data, file.name, reading.problems)
         before = len(reading.problems)
         values = None if root is None else PLAN.read(root, "", reading.problems)
         if values is not None and len(reading.problems) == before:
             names = tuple(entry.get("name", kind) for kind, entry in values["components"])
-            summaries.append(PlanSummary(values["plan"], values["system"], names, values.get("about", ""), file.name))
+            shipped = file.name.startswith(CATALOGUE)
+            name, system = (f"{CATALOGUE}{values['plan']}", "any") if shipped else (values["plan"], values["system"])
+            summaries.append(PlanSummary(name, system, names, values.get("about", ""), file.name))
     reading.stop()
     return summaries

@@ -23,6 +23,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(shakedown.__file__))
 KERNELS = os.path.join(_PACKAGE, "kernels", "c")
 CATALOGUE_TESTS = os.path.join(_PACKAGE, "catalogue", "tests")
 CATALOGUE_SYSTEMS = os.path.join(_PACKAGE, "catalogue", "systems")
+CATALOGUE_PLANS = os.path.join(_PACKAGE, "catalogue", "plans")
 _NO_SITE = "'shakedown init' makes a site directory; if one was there, its file system may be away (not mounted)"
 CATALOGUE_FAILURES = os.path.join(_PACKAGE, "catalogue", "failures")
 
@@ -54,6 +55,15 @@ def shipped_systems() -> dict[str, str]:
     except OSError:
         return {}
     return {name[:-5]: os.path.join(CATALOGUE_SYSTEMS, name) for name in names}
+
+
+def shipped_plans() -> dict[str, str]:
+    """The plans that come with the package: name, as commands take it, -> path. They run on the system that is asked for."""
+    try:
+        names = sorted(name for name in os.listdir(CATALOGUE_PLANS) if name.endswith(".yaml"))
+    except OSError:
+        return {}
+    return {f"{CATALOGUE}{name[:-5]}": os.path.join(CATALOGUE_PLANS, name) for name in names}
 
 
 @contextmanager

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from shakedown.model.dialects import dialects
 from shakedown.model.nouns import Loads, NodeType, Partition, System, Toolchain
 from shakedown.plans.schema.expressions import ExpressionError, Value, fill
+from shakedown.plans.system_parts import IN_CAMPAIGN, OF_A_NODE
+
+FILESYSTEMS = "filesystems"  # as a parameter's value it stands for each of them
 
 
 class Names(dict[str, Value]):
@@ -125,7 +128,16 @@ def _names(system: System, partition: Partition, node: NodeType) -> dict[str, Va
         **({"node.peak": node.peak_flop_per_s} if node.peak_flop_per_s else {}),
         "system": system.name,
         "partition": partition.name,
+        "partition.nodes": min(partition.count, partition.most_nodes or partition.count),
+        FILESYSTEMS: ",".join((IN_CAMPAIGN, *shared_filesystems(system))),
     }
+
+
+def shared_filesystems(system: System) -> list[str]:
+    """Purpose: the file systems that any test can work on: with a path, of no node alone, and without a target to be chosen."""
+    return [
+        entry.name for entry in system.filesystems if entry.path and entry.kind != OF_A_NODE and "{" not in entry.path
+    ]
 
 
 def _whole(count: float) -> Value:

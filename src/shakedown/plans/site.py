@@ -84,6 +84,25 @@ class Site:
             self.machines[name] = shipped
         return self.machines[name]
 
+    def system_meant(self, name: str | None) -> str:
+        """Purpose: where something runs that names no system itself: this machine only where the site has no cluster of its own.
+
+        On a cluster's login node nobody wants a benchmark to start there because an option was forgotten. Errors: UsageError.
+        """
+        clusters = self.own_clusters
+        if name is None and clusters:
+            raise UsageError(
+                f"the site describes {' and '.join(clusters)}: say where the tests run",
+                f"--system {clusters[0]} submits them there; --system here runs them on this machine",
+            )
+        return name or "here"
+
+    @property
+    def own_clusters(self) -> list[str]:
+        """The systems of the site's own files whose jobs go to a scheduler."""
+        own = [machine.system for machine in self.machines.values() if not machine.shipped]
+        return [system.name for system in own if not all(cluster.embedded for cluster in system.clusters)]
+
     def _near(self, name: str) -> str:
         """A known system that may have been meant, else those of the site, and where those of the package are listed."""
         known = ("here", *self.machines)

@@ -15,6 +15,7 @@ from shakedown.plans.schema.scalars import near_or_all
 from shakedown.plans.schema.source_positions import key_place, place
 
 _CLASS = re.compile(r"\{([^{}]*)\}")
+OF_A_NODE = "local"  # the kind of a file system that each node has for itself
 IN_CAMPAIGN = "campaign"  # where tests work that name no file system
 
 

@@ -96,12 +96,14 @@ def show_system(asked: Asked) -> None:
 
 
 def show_plan(asked: Asked) -> None:
-    """A plan, resolved on its system."""
+    """A plan, resolved on its system; one of the package on the system that is asked for."""
     from shakedown.cli.show.show_plan import render_plan
     from shakedown.machine import this_system
     from shakedown.plans import read_plan
+    from shakedown.plans.files import CATALOGUE
 
-    document = read_plan(_site(asked), asked.name, this_system)
+    system = asked.system if asked.name and asked.name.startswith(CATALOGUE) else None
+    document = read_plan(_site(asked), asked.name, this_system, system=system)
     emit(document, asked.as_json, lambda: render_plan(document))
 
 

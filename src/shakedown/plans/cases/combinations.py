@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from shakedown.model.errors import did_you_mean
 from shakedown.plans.library import Definition
+from shakedown.plans.partition_scopes import FILESYSTEMS
 from shakedown.plans.schema.expressions import ExpressionError, Value, fill
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue
@@ -51,9 +52,15 @@ def combinations(test: Definition, names: Mapping[str, Value]) -> list[dict[str,
 
 def _values(name: str, entry: str | list[str], names: Mapping[str, Value]) -> list[str]:
     if isinstance(entry, str):
-        return [_filled(("parameters", name), entry, names)]
-    every = [_filled(("parameters", name, number), text, names) for number, text in enumerate(entry)]
+        return _each(("parameters", name), entry, names)
+    every = [one for number, text in enumerate(entry) for one in _each(("parameters", name, number), text, names)]
     return list(dict.fromkeys(every))
+
+
+def _each(path: Path, text: str, names: Mapping[str, Value]) -> list[str]:
+    """One value, or one for each file system where the text is just their name."""
+    filled = _filled(path, text, names)
+    return filled.split(",") if text.strip() == f"{{{FILESYSTEMS}}}" else [filled]
 
 
 def _filled(path: Path, text: str, names: Mapping[str, Value]) -> str:

@@ -35,6 +35,7 @@ UNITS_OF_NAMES = {
     "node.threads_per_core": "",
     "node.memory": "B",
     "node.peak": "FLOP/s",
+    "partition.nodes": "",
 }
 
 

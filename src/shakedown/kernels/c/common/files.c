@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,15 @@ void note_wrong_count(const char *path, long found, long wanted)
         snprintf(trouble, sizeof trouble, "%.350s: the directory has %ld files, and %ld were created", path, found, wanted);
 }
 
+void note_sentence(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!*trouble)
+        vsnprintf(trouble, sizeof trouble, format, arguments);
+    va_end(arguments);
+}
+
 bool troubled_here(void)
 {
     return *trouble;
@@ -55,7 +65,7 @@ int tell_trouble(void)
 
 /* ---- the directory of this job ----------------------------------------------------------------------------------------- */
 
-static char doomed[PATH_BYTES];     /* rank 0: what to remove even when the job fails */
+static char doomed[PATH_BYTES];     /* of the rank that made it: what to remove even when the job fails */
 
 static int remove_entry(const char *path, const struct stat *found, int kind, struct FTW *walk)
 {
@@ -86,31 +96,40 @@ static bool wrong_directory(int error)
 
 void make_place(const char *directory, char *place)
 {
+    make_place_for(MPI_COMM_WORLD, directory, place);
+}
+
+void make_place_for(MPI_Comm ranks, const char *directory, char *place)
+{
     MPI_Request request;
+    int number;
+    MPI_Comm_rank(ranks, &number);
     signal(SIGXFSZ, SIG_IGN);       /* a file that grows beyond a limit is an error of write, with a sentence */
     snprintf(place, PATH_BYTES, "%s/shakedown-io-XXXXXX", directory);
     bool refused = false;
-    if (job.rank == 0 && !mkdtemp(place)) {
+    if (number == 0 && !mkdtemp(place)) {
         refused = wrong_directory(errno);
         note_trouble("make a directory in", directory);
         *place = '\0';
     }
-    misuse_where(refused, "option '--directory': %s; name a directory that exists and that you may write to", trouble);
-    if (job.rank == 0) {
+    if (number == 0) {
         memcpy(doomed, place, PATH_BYTES);
         job.before_failing = remove_doomed;
     }
-    MPI_Ibcast(place, PATH_BYTES, MPI_CHAR, 0, MPI_COMM_WORLD, &request);
+    if (first_rank_with(refused) < job.ranks)
+        remove_doomed();            /* what other ranks of this job could make */
+    misuse_where(refused, "option '--directory': %s; name a directory that exists and that you may write to", trouble);
+    MPI_Ibcast(place, PATH_BYTES, MPI_CHAR, 0, ranks, &request);
     settle(&request);
     struct stat found;
     if (*place && stat(place, &found) != 0)
-        note_trouble("see on this node the directory that rank 0 made,", place);
+        note_trouble("see on this node the directory that its first rank made,", place);
 }
 
 void remove_place(const char *place)
 {
     sync_ranks();
-    if (job.rank == 0 && *place)
+    if (*place)
         remove_doomed();
 }
 

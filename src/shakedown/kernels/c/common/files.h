@@ -14,12 +14,15 @@ void note_trouble(const char *what, const char *path);
 void note_wrong_data(const char *path, long long at);
 void note_wrong_size(const char *path, long long found, long long wanted);
 void note_wrong_count(const char *path, long found, long wanted);      /* of the files in a directory */
+void note_sentence(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool troubled_here(void);       /* on this rank */
 bool troubled(void);            /* on any rank; collective */
 int tell_trouble(void);         /* the first rank in trouble says so for all; returns 1; collective */
 
 /* A new directory in `directory`, its path in place[PATH_BYTES], "" where it could not be made; collective. */
 void make_place(const char *directory, char *place);
+/* The same for each of the communicators that the ranks are in: their first rank makes it; collective over all ranks. */
+void make_place_for(MPI_Comm ranks, const char *directory, char *place);
 void remove_place(const char *place);       /* with all that is in it; collective */
 
 /* Every 512 bytes begin with a number made of the owner and the place in the owner's data: what is lost, old or misplaced is
