@@ -147,6 +147,25 @@ def test_kernels_find_each_other_across_nodes(site: Site) -> None:
     assert verdict(verdicts["stream-2"]) in ("passed", "incorrect")  # on a busy machine its budget may not do
 
 
+def test_libraries_are_loaded_by_ranks_of_two_nodes_and_after_they_were_sent_there(site: Site, tmp_path: Path) -> None:
+    """What was sent and written is gone afterwards; and the survey, which has this test, has no fault on the cluster."""
+    told = site.cluster.run(*site.command("check", "catalogue:survey"), cwd=site.path)
+    assert "nothing is wrong in catalogue:survey" in told
+    assert "loader-sbcast cannot run" not in told
+    (tmp_path / "disk").mkdir()
+    small = "tasks_per_node: 1, environment: {TMPDIR: " + f"{tmp_path}/disk" + "}"
+    site.test("sent", f"extends: loader-sbcast\nrun: {{{small}}}")
+    command = "command: '{launch} {build}/loader --directory . --libraries 3 --modules 2'"
+    site.test("shared", f"extends: loader\nrun: {{nodes: 2, tasks_per_node: 1, {command}}}")
+    verdicts = site.run()
+    assert_passed(verdicts, "sent", "shared")
+    figures = verdicts["sent"]["value"]["figures"]
+    assert figures["total"] == pytest.approx(figures["broadcast"] + figures["write"] + figures["load"])
+    assert figures["broadcast"] > 0 and figures["write"] > 0
+    assert list((tmp_path / "disk").iterdir()) == []
+    assert verdicts["shared"]["value"]["figures"]["import"] > 0
+
+
 def test_the_machine_itself(site: Site) -> None:
     """A storm of jobs of which none is lost, ranks that are launched, and a node that is not what the system's file says."""
     site.test("storm", "extends: scheduler-storm\nparameters: {jobs: [6], at_once: [2]}")
