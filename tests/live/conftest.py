@@ -103,6 +103,6 @@ def browse(index: Index) -> Callable[..., Browser]:
     def open_site(site: Path, token: str = "", host: str = "127.0.0.1:8130") -> Browser:
         indexer = Indexer(site, index)
         indexer.refresh()
-        return Browser(application(indexer, ["127.0.0.1", "localhost"], token), host)
+        return Browser(application(indexer, ["127.0.0.1", "localhost"], token, wait_s=None), host)
 
     return open_site

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,7 +18,7 @@ from shakedown.live.charts import counts_over_time
 from shakedown.live.views import grouped
 from shakedown.metrics.failures import failure_of
 from shakedown.model.events import VERDICTS, Event
-from shakedown.store.tables import NAMED
+from shakedown.store.reading import SHOWN
 
 Browse = Callable[..., Browser]
 PAGES = (
@@ -27,16 +28,23 @@ PAGES = (
     "/campaign/p-1/runs",
     "/campaign/p-1/runs/r000001",
     "/campaign/p-1/runs/r000002",
+    "/campaign/p-1/runs?draw=1&node=n1",
+    "/campaign/p-1/why?of=r000002",
+    "/campaign/p-1/why?of=functionality",
     "/campaign/p-1/scorecard",
     "/campaign/p-1/nodes",
+    "/campaign/p-1/nodes?colour=failures",
+    "/campaign/p-1/nodes?colour=speed",
+    "/campaign/p-1/figures",
     "/campaign/p-1/notes",
+    "/campaign/p-1/notes?kind=%5Edriver",
 )
 
 
 class Tags(HTMLParser):
     """The tags of a page, and whether each is closed."""
 
-    VOID = frozenset({"meta", "link", "input", "br"})
+    VOID = frozenset({"meta", "link", "input", "br", "img"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -80,15 +88,18 @@ def test_what_is_linked_is_there(site: Path, browse: Browse) -> None:
         assert answer.status == 200, address
         links = (
             [one.get("href") or "" for tag, one in Tags(answer.text).seen if tag in ("a", "link")]
-            if address.startswith(("/c", "/r")) or address == "/"
+            if address.startswith(("/c", "/r", "/h")) or address == "/"
             else []
         )
         base = address.partition("?")[0]
         for link in links:
             whole = base + link if link.startswith("?") else link
-            if whole not in seen and not whole.startswith("#") and whole not in todo:
+            few = "&" not in whole  # a stream leads to itself with every other filter and order
+            if few and whole not in seen and not whole.startswith("#") and whole not in todo:
                 todo.append(whole)
     assert "/campaign/p-1/scorecard" in seen and "/campaign/p-1/runs/r000004" in seen and "/static/live.css" in seen
+    assert "/history?figure=elapsed" in seen and "/campaign/p-1/why?of=functionality" in seen
+    assert any(address.startswith("/campaign/p-1/figures/") and ".svg?event=" in address for address in seen)
 
 
 def test_the_first_page_and_that_of_a_campaign_count_its_runs(site: Path, browse: Browse) -> None:
@@ -127,8 +138,13 @@ def test_filters_are_in_the_address(site: Path, browse: Browse) -> None:
     assert runs("reason=status%203&case=ok") == []
     assert runs("since=2001-01-01T00:00&until=2002-01-01T00:00") == []
     assert runs("rows=1&page=1&sort=run&rising=1") == ["r000002"]
+    assert runs("run=2$") == ["r000002"] and runs("run=9$") == []
+    assert runs("exit=%5E3$&sort=run") == runs("state=fail&exit=3&sort=run") == ["r000004", "r000002"]
+    assert runs("started=%5E20&elapsed=%5E%5Cd%2B%5C.%5Cd%7B3%7D$&sort=run") == runs("campaign=%5Ep-&sort=run")
+    assert runs("exit=3&sort=run&rising=1&rows=1&page=1") == ["r000004"]
+    assert runs("sort=case&rising=1")[:2] == ["r000002", "r000004"] and runs("sort=case")[:2] == ["r000001", "r000003"]
     page = browser.get("/campaign/p-1/runs?column=run&column=exit&bad=1&rows=1").text
-    assert re.findall(r'scope="col">([^<]+)<', page) == ["run", "exit"]
+    assert re.findall(r'scope="col"[^>]*><a [^>]*>([^<]+)<', page) == ["run", "exit"]
     assert 'href="?column=run&amp;column=exit&amp;bad=1&amp;rows=1&amp;page=1"' in page
 
 
@@ -144,7 +160,20 @@ def test_filters_are_in_the_address(site: Path, browse: Browse) -> None:
         ("/campaign/p-1/runs?case=(", 400, "&#39;(&#39; is not a regular expression: missing )"),
         ("/campaign/p-1/runs?rows=0", 400, "rows=0: it is a whole number from 1 to 1000"),
         ("/campaign/p-1/runs?page=-1", 400, "page=-1: it is a whole number from 0"),
-        ("/campaign/p-1/runs?sort=color", 400, "sort=color: runs are sorted by one of at, started"),
+        ("/campaign/p-1/runs?sort=color", 400, "sort=color: runs are sorted by one of campaign, run"),
+        ("/campaign/p-1/runs?exit=(", 400, "&#39;(&#39; is not a regular expression: missing )"),
+        ("/campaign/p-1/why?of=r9", 404, "p-1 has no run and no case &#39;r9&#39;"),
+        ("/campaign/p-1/nodes?colour=red", 400, "colour=red: the map is coloured by one of state, failures"),
+        ("/campaign/p-1/figures/..%2Fx.svg", 404, "There is no such page"),
+        ("/campaign/p-1/figures/x.svg", 404, "there is no figure &#39;x&#39;"),
+        ("/campaign/p-1/figures?only=(", 400, "&#39;(&#39; is not a regular expression: missing )"),
+        ("/compare?before=p-9", 400, "there is no campaign &#39;p-9&#39;"),
+        ("/compare?before=p-1", 400, "there is nothing to compare by campaign: only p-1"),
+        ("/compare?before=p-1&by=colour", 400, "--by &#39;colour&#39; is nothing that runs differ in"),
+        ("/compare?least=x", 400, "least=x: it is a share of change such as 2%"),
+        ("/history?figure=nothing", 400, "no campaign here measured &#39;nothing&#39;"),
+        ("/history?figur=elapsed", 400, "there is no word &#39;figur&#39;"),
+        ("/compare.svg", 400, "nothing was asked for that could be drawn"),
         ("/campaign/p-1/runs?cse=%5Ex", 400, "there is no word &#39;cse&#39;"),
         ("/campaign/p-1/runs?column=colour", 400, "there is no column &#39;colour&#39;"),
         ("/campaign/p-1/runs?since=yesterday", 400, "since=yesterday: it is a moment such as"),
@@ -168,7 +197,9 @@ def test_what_cannot_be_is_a_sentence(site: Path, browse: Browse, address: str, 
 def test_no_address_is_a_fault(shown: Browser, words: dict[str, str]) -> None:
     from urllib.parse import urlencode
 
-    assert shown.get(f"/runs?{urlencode(words, errors='replace')}").status in (200, 400)
+    assert shown.get(f"/runs?{urlencode(words, errors='replace')}").status in (
+        (303,) if "" in words.values() else (200, 400)
+    )
 
 
 @pytest.fixture
@@ -220,7 +251,10 @@ def test_what_tests_print_is_only_text(
         answer = browser.get(address.replace("r000002", "r000001"))
         assert answer.status == 200, answer.text
         tags = Tags(answer.text)
-        assert tags.open == [] and not {"img", "b"} & {tag for tag, _ in tags.seen}
+        assert tags.open == [] and "b" not in {tag for tag, _ in tags.seen}
+        assert all(
+            one["src"] and one["src"].startswith("/campaign/p-1/figures/") for tag, one in tags.seen if tag == "img"
+        )
         assert [tag for tag, _ in tags.seen].count("script") == 1
         assert not set("\x07\x00\x1b") & set(answer.text)
 
@@ -249,4 +283,73 @@ def test_metrics_are_what_prometheus_reads(site: Path, browse: Browse) -> None:
 
 
 def test_every_column_and_every_state_can_be_chosen() -> None:
-    assert set(pages.USUAL) <= set(pages.COLUMNS) and set(NAMED) <= set(pages.COLUMNS)
+    assert set(pages.USUAL) | set(pages.FIRST) <= set(pages.COLUMNS) and set(SHOWN) == set(pages.COLUMNS)
+
+
+def test_a_form_leaves_no_empty_words_in_the_address(site: Path, browse: Browse) -> None:
+    answer = browse(site).get("/campaign/p-1/runs?case=%5Ebad&state=&since=&sort=run&as=json")
+    assert (answer.status, answer.headers["location"]) == (303, "?case=%5Ebad&sort=run&as=json")
+
+
+def test_the_page_of_a_campaign_says_what_status_says(site: Path, browse: Browse) -> None:
+    page = browse(site).get("/campaign/p-1?as=json").data
+    (component,) = page["status"]["components"]
+    assert (component["name"], component["wanted"], component["closed"]) == ("functionality", 4, 4)
+    assert page["status"]["phase"] == "ended" and page["status"]["events"] == page["seq"]
+
+
+def test_why_and_the_runs_of_a_node(site: Path, browse: Browse) -> None:
+    browser = browse(site)
+    assert "exit status 3" in browser.get("/campaign/p-1/why?of=r000002").text
+    nodes = browser.get("/campaign/p-1/runs?as=json").data["rows"][0]["nodes"]
+    assert len(browser.get(f"/campaign/p-1/runs?as=json&node={nodes}").data["rows"]) == 4
+    assert browser.get(f"/campaign/p-1/runs?as=json&node={nodes}x").data["rows"] == []
+
+
+def test_two_campaigns_beside_each_other_and_a_figure_over_all(site: Path, browse: Browse) -> None:
+    shutil.copytree(site / "campaigns/p-1", site / "campaigns/p-2")
+    browser = browse(site)
+    found = browser.get("/compare?before=p-1&after=p-2&least=5%25&as=json").data["compared"]["comparison"]
+    assert found["groups"] == ["p-2"] and found["least"] == 0.05
+    assert {share["verdict"] for share in found["shares"]} == {"no change seen"}
+    picture = browser.get("/compare.svg?before=p-1&after=p-2")
+    assert picture.headers["content-type"] == "image/svg+xml" and picture.text.lstrip().startswith("<?xml")
+    lines = browser.get("/history?figure=elapsed&test=ok&as=json").data["looked"]["lines"]
+    assert [(line["campaign"], line["count"]) for line in lines] == [("p-1", 2), ("p-2", 2)]
+
+
+def test_a_figure_is_kept_by_browsers_only_under_its_event(site: Path, browse: Browse) -> None:
+    browser = browse(site)
+    page = browser.get("/campaign/p-1/figures?as=json").data
+    at = f"/campaign/p-1/figures/{page['figures'][0]['name']}.svg"
+    assert browser.get(f"{at}?event={page['seq']}").headers["cache-control"] == "private, max-age=3600"
+    assert (
+        browser.get(at).headers["cache-control"] == browser.get(f"{at}?event=1").headers["cache-control"] == "no-store"
+    )
+    only = browser.get("/campaign/p-1/figures?as=json&only=run-time").data["figures"]
+    assert only and all(one["name"].startswith("run-time") for one in only)
+
+
+def test_nodes_that_stand_out_are_told_with_what_to_do(
+    site: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nodes_as_rows import Load, Machine, campaign, name_of
+
+    from shakedown.diagnosis.node_report import examine_rows
+    from shakedown.diagnosis.trials import Setting
+    from shakedown.events.campaigns import read_document
+    from shakedown.live import views
+    from shakedown.model.frozen import thaw
+    from shakedown.model.layout import Layout
+
+    examined = examine_rows(campaign(Machine(40, bad={7: 0.9}), [Load("a/x")], 800, 1), Setting({}, {}))
+    layout = Layout(site / "campaigns/p-1")
+    document = thaw(read_document(layout, next(layout.documents.glob("*.json")).stem))
+    monkeypatch.setattr(views, "_examined", lambda folds: (examined, document))
+    for colour in ("state", "failures", "speed"):
+        page = browse(site).get(f"/campaign/p-1/nodes?colour={colour}").text
+        assert f"{name_of(7)}: " in page and "of its" in page and "What to do: read the evidence" in page
+        squares = re.findall(r'<a href="[^"]*node=([^"]+)" tabindex="-1"><title>[^<]*</title><rect class="(\w+)"', page)
+        assert len(squares) == 40
+        wanted = {"state": "bad", "failures": "level3", "speed": "level0"}[colour]
+        assert dict(squares)[name_of(7)] == wanted

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shakedown.cli.output import printable
 from shakedown.metrics.words import plural, show_number, with_unit
+from shakedown.report.words import show_percent
 
 if TYPE_CHECKING:
     from shakedown.metrics.comparing.compare import Comparison, Counted, Middle, Missing, Move, ShareMove
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 WIDTH = 80
 SHOWN = 30  # rows of one verdict, and lines on what one side lacks, without --all
 MOST_RUNS = 1000  # that anybody would make of one case
-MOST_PERCENT = 10.0  # a change beyond this, as a share, is told as a factor
 TOO_FEW_SHOWN = 5  # rows that nothing can be said of
 _HEAD = ("VERDICT", "CHANGE", "95 % INTERVAL", "RUNS", "WHAT")
 
@@ -98,13 +98,6 @@ def _share_row(comparison: Comparison, share: ShareMove) -> str:
 def _who(comparison: Comparison, one: Move | ShareMove) -> str:
     """The case, and where several groups are compared with the first, which of them."""
     return f"{one.subject} in {one.after}" if len(comparison.groups) > 1 else one.subject
-
-
-def show_percent(share: float) -> str:
-    """A change with its sign; one to more than tenfold as a factor, x 12."""
-    if share < MOST_PERCENT:
-        return f"{share * 100:+.1f}%"
-    return f"x {show_number(1 + share, 3)}" if share < 1e9 else "beyond all"
 
 
 def _side(side: Middle | None, unit: str) -> str:

@@ -133,8 +133,8 @@ def _row(line: Line, began: str) -> tuple[str, ...]:
 
 
 def _change(change: Change) -> str:
-    from shakedown.cli.comparison_words import show_percent
     from shakedown.metrics.words import show_value
+    from shakedown.report.words import show_percent
 
     before, after = (show_value(value, change.unit) for value in (change.before_mean, change.after_mean))
     low, high = change.effect.interval

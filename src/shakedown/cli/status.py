@@ -82,6 +82,7 @@ def _look(layout: Layout) -> dict[str, Any]:
 
 
 def _render(data: dict[str, Any]) -> str:
+    from shakedown.queries.status_words import clock_in_words, deadline_in_words, shut_in_words, silent_in_words
     from shakedown.report.words import ad_hoc_words
 
     driver = data["driver"] or ("nobody drives it" if data["phase"] != "ended" else "it is over")
@@ -91,7 +92,7 @@ def _render(data: dict[str, Any]) -> str:
     stands_still = data["phase"] == "running" and not data["driver"] and not rehearsal
     parts = [
         f"{data['campaign']}: {'not over' if stands_still else data['phase']}; {driver}{_as_of(data)}",
-        *_silent(data),
+        *silent_in_words(data),
         *_full(data),
         *filter(None, [rehearsal, ad_hoc_words(data.get("ad_hoc", ""))]),
         "",
@@ -110,7 +111,7 @@ def _render(data: dict[str, Any]) -> str:
             parts.append(f"{component['name']}: of the wanted results {some}, and are in no count of the report")
         if component["unattested"]:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
-    parts += [*map(_clock, data.get("clocks", [])), *map(_deadline, data.get("deadlines", []))]
+    parts += [*map(clock_in_words, data.get("clocks", [])), *map(deadline_in_words, data.get("deadlines", []))]
     parts += [f"{one['component']}: drill {one['drill']} {one['says']}" for one in data.get("drills", [])]
     for one in data.get("baselines", []):
         parts.append(f"baseline {one['baseline']}: {one['against']}{'; ' + one['says'] if one['says'] else ''}")
@@ -121,7 +122,7 @@ def _render(data: dict[str, Any]) -> str:
     parts += [f"{group['count']} wait: {group['reason']}" for group in data["waiting"]]
     parts += data.get("held", [])
     parts += data.get("unused", [])
-    parts += [_shut(pool, data["time"]) for pool in data.get("shut", [])]
+    parts += [shut_in_words(pool, data["time"]) for pool in data.get("shut", [])]
     parts += [f"standing order: {sentence}" for sentence in data.get("standing", [])]
     for name, budget in data.get("budgets", {}).items():
         parts.append(f"budget {name}: {budget['said']}")
@@ -142,51 +143,6 @@ def _full(data: dict[str, Any]) -> list[str]:
     if not data.get("record_full"):
         return []
     return [f"{data['record_full']}: what happened since event {data['events']} may not be in the record yet"]
-
-
-def _silent(data: dict[str, Any]) -> list[str]:
-    """A driver that lives and does not answer: what is known is old."""
-    from shakedown.model.units import show_duration
-
-    if not data.get("silent_s"):
-        return []
-    then = "shakedown resume --if-needed, or --take-over, replaces it"
-    if data["silent_s"] < data["replaced_after_s"]:
-        then = f"after {show_duration(data['replaced_after_s'])} shakedown resume --if-needed replaces it"
-    return [f"its conductor has not answered for {show_duration(data['silent_s'])}; what follows is as of then; {then}"]
-
-
-def _shut(pool: dict[str, Any], time: float) -> str:
-    """A pool whose scheduler takes nothing, and when the next job is tried there."""
-    times = "once" if pool["refused"] == 1 else f"{pool['refused']} times"
-    due = f"in {pool['until'] - time:.0f} s" if pool["until"] > time else "now"
-    return f"{pool['partition']} took no job, {times} in a row; one is tried again {due}"
-
-
-def _clock(clock: dict[str, Any]) -> str:
-    """stability: the clock ran 3 d 4 h of 10 d 0 h, and runs; it stood still 2 h 00 min (maintenance)."""
-    from shakedown.model.units import show_duration
-
-    now = "its time is over" if clock["over"] else "and runs" if clock["runs"] else "and stands still"
-    text = (
-        f"{clock['component']}: the clock ran {show_duration(clock['ran_s'])} of {show_duration(clock['of_s'])}, {now}"
-    )
-    stood = [f"{show_duration(seconds)} ({cause})" for cause, seconds in clock["stood_still_s"].items() if seconds >= 1]
-    return f"{text}; it stood still {', '.join(stood)}" if stood else text
-
-
-def _deadline(one: dict[str, Any]) -> str:
-    """performance: to be over by 2026-12-01 18:00:00 UTC (at first 2026-11-20 18:00:00 UTC); missed, 2 h 00 min late so far."""
-    from shakedown.model.units import show_duration
-    from shakedown.report.words import show_time
-
-    if one["planned"] is None:
-        return (
-            f"{one['component']}: at first to be over by {show_time(one['first'])} UTC; an amendment took the date away"
-        )
-    late = f", {show_duration(one['late_s'])} late{' so far' if one['kept'] is None else ''}" if one["late_s"] else ""
-    first = f" (at first {show_time(one['first'])} UTC)" if one["moved"] else ""
-    return f"{one['component']}: to be over by {show_time(one['planned'])} UTC{first}; {one['state']}{late}"
 
 
 def _nodes(nodes: dict[str, Any]) -> list[str]:

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from shakedown.diagnosis.node_names import in_order
-from shakedown.diagnosis.trials import NOT_NODES, ON_NODES, Setting, names_of
+from shakedown.diagnosis.node_sets import NodeSets
+from shakedown.diagnosis.trials import NOT_NODES, ON_NODES, Setting, numbers_of
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.words import plural
 
@@ -14,25 +15,27 @@ FEWEST = 3  # runs that a node had by itself
 ENDED_BADLY = ON_NODES | {"interrupted", "lost"}  # what never ended tells of the node too, where nothing else did
 
 
-def barren_nodes(rows: Iterable[RunRow], setting: Setting) -> tuple[str, ...]:
+def barren_nodes(rows: Iterable[RunRow], setting: Setting, sets: NodeSets | None = None) -> tuple[str, ...]:
     """Purpose: a sentence for each node that had a few runs by itself of which none passed, where most of the same cases' runs on
-    other nodes did.
+    other nodes did. ``sets``: the node sets that were read already.
     """
+    sets = sets or NodeSets()
     passed: Counter[str] = Counter()
     judged: Counter[str] = Counter()
     bad: dict[str, list[RunRow]] = defaultdict(list)
     well: set[str] = set()
     for row in rows:
-        names = names_of(row, setting)
+        numbers = numbers_of(row, setting, sets)
         expected = row.verdict == setting.expected.get(row.case)
-        if len(names) != 1 or row.ruling in NOT_NODES:
+        if len(numbers) != 1 or row.ruling in NOT_NODES:
             continue
+        name = sets.names[numbers[0]]
         if row.verdict == "passed" or expected:
-            well.add(names[0])
+            well.add(name)
             passed[row.case] += 1
             judged[row.case] += 1
         elif row.verdict in ENDED_BADLY:
-            bad[names[0]].append(row)
+            bad[name].append(row)
             judged[row.case] += 1
     return tuple(
         _sentence(node, bad[node], passed, judged)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -14,6 +14,7 @@ from shakedown.diagnosis.barren import barren_nodes
 from shakedown.diagnosis.findings import LEAST_RATIO, LEVEL, NodeFinding, failing_nodes, slow_nodes
 from shakedown.diagnosis.left_out import LeftOutNode, left_out_nodes
 from shakedown.diagnosis.node_names import fold, in_order, unfold
+from shakedown.diagnosis.node_sets import NodeSets, together
 from shakedown.diagnosis.trials import (
     ELAPSED,
     NOT_NODES,
@@ -21,7 +22,7 @@ from shakedown.diagnosis.trials import (
     Setting,
     Trials,
     failure_trials,
-    names_of,
+    numbers_of,
     timed_trials,
 )
 from shakedown.metrics.rows.rows import RunRow
@@ -110,14 +111,16 @@ def examine_rows(
 ) -> NodesExamined:
     """Purpose: the same, from rows: one a run, in whatever order."""
     rows = sorted(rows, key=lambda row: row.seq)
-    failures = failure_trials(rows, setting)
-    times = {figure: timed_trials(rows, setting, figure) for figure in setting.figure_names()}
+    sets = NodeSets()
+    failures = failure_trials(rows, setting, sets)
+    times = {figure: timed_trials(rows, setting, figure, sets) for figure in setting.figure_names()}
     findings = (*failing_nodes(failures), *slow_nodes(times))
     out_now = frozenset(one.node for one in left_out if not one.back)
-    nodes = _node_rows(rows, setting, times[ELAPSED], findings, excluded, out_now)
+    tallies = _tallies(rows, setting, sets)
+    nodes = _node_rows(tallies, times[ELAPSED], findings, excluded, out_now)
     unused = [row.node for row in nodes if not row.runs]
-    unplaced = sum(bool(row.nodes) and unfold(row.nodes) is None for row in rows)
-    barren = barren_nodes(rows, setting)
+    unplaced = sum(bool(row.nodes) and sets.numbers(row.nodes) is None for row in rows)
+    barren = barren_nodes(rows, setting, sets)
     return NodesExamined(
         findings, nodes, fold(unused) if unused else "", _enough(nodes, failures), unplaced, barren, left_out
     )
@@ -162,14 +165,12 @@ class _Tally(Struct):
 
 
 def _node_rows(
-    rows: list[RunRow],
-    setting: Setting,
+    tallies: Mapping[str, _Tally],
     times: Trials,
     findings: Sequence[NodeFinding],
     excluded: frozenset[str],
     left_out: frozenset[str],
 ) -> tuple[NodeRow, ...]:
-    tallies = _tallies(rows, setting)
     slow = _slowness(times)
     kinds: dict[str, list[str]] = defaultdict(list)
     for finding in findings:
@@ -189,20 +190,30 @@ def _node_rows(
     return tuple(found)
 
 
-def _tallies(rows: Iterable[RunRow], setting: Setting) -> Mapping[str, _Tally]:
-    tallies = {name: _Tally() for name in setting.nodes}
-    for row in rows:
-        good = row.verdict == "passed" or row.verdict == setting.expected.get(row.case)
-        counted = (good or row.verdict in ON_NODES) and row.ruling not in NOT_NODES
-        hours = _hours(row)
-        for name in names_of(row, setting):
-            tally = tallies.setdefault(name, _Tally())
-            tally.runs += 1
-            tally.counted += counted
-            tally.failed += counted and not good
-            tally.node_fail += row.verdict == "node_fail"
-            tally.hours += hours
-    return tallies
+def _tallies(rows: Sequence[RunRow], setting: Setting, sets: NodeSets) -> Mapping[str, _Tally]:
+    """What each node of the system, and of any run, did."""
+    for name in setting.nodes:
+        sets.number(name)
+    parts = [numbers_of(row, setting, sets) for row in rows]
+    good = [row.verdict in ("passed", setting.expected.get(row.case)) for row in rows]
+    counted = [
+        (fine or row.verdict in ON_NODES) and row.ruling not in NOT_NODES for row, fine in zip(rows, good, strict=True)
+    ]
+    failed = [counts and not fine for counts, fine in zip(counted, good, strict=True)]
+    node_fail = [row.verdict == "node_fail" for row in rows]
+    numbers, sizes = together(parts), [len(part) for part in parts]
+    every = len(sets.names)
+
+    def whole(told: Sequence[bool]) -> list[int]:
+        chosen = numbers[np.repeat(np.array(told, dtype=bool), sizes)]
+        return [int(count) for count in np.bincount(chosen, minlength=every)]
+
+    hours = np.bincount(numbers, weights=np.repeat([_hours(row) for row in rows], sizes), minlength=every).tolist()
+    columns = (whole([True] * len(rows)), whole(counted), whole(failed), whole(node_fail), hours)
+    known = set(setting.nodes)
+    return {
+        name: _Tally(*values) for name, *values in zip(sets.names, *columns, strict=True) if values[0] or name in known
+    }
 
 
 def _hours(row: RunRow) -> float:

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shakedown.diagnosis.causes import one_a_cause, slow_moments
-from shakedown.diagnosis.node_names import in_order, unfold
+from shakedown.diagnosis.node_names import in_order
+from shakedown.diagnosis.node_sets import NodeSets, Numbers, together
 from shakedown.diagnosis.slowness import ranks, slowness
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.statistics import median
@@ -74,32 +75,40 @@ class Trials:
         return mask
 
 
-def failure_trials(rows: Iterable[RunRow], setting: Setting) -> Trials:
-    """Purpose: every run that passed or failed in a way that a node can cause, failures that have one cause counted once."""
-    counted = [row for row in rows if _counts(row, ON_NODES | {"passed"})]
+def failure_trials(rows: Iterable[RunRow], setting: Setting, sets: NodeSets | None = None) -> Trials:
+    """Purpose: every run that passed or failed in a way that a node can cause, failures that have one cause counted once.
+
+    ``sets``: the node sets that were read already.
+    """
+    sets = sets or NodeSets()
+    counted = [row for row in rows if _counts(row, ON_NODES | {"passed"}, sets)]
     failed = {row.run for row in counted if row.verdict in ON_NODES and row.verdict != setting.expected.get(row.case)}
-    kept = one_a_cause(_by_start(counted), failed)
-    return make_trials(kept, np.array([row.run in failed for row in kept], dtype=float), setting)
+    kept = one_a_cause(_by_start(counted), failed, sets)
+    return make_trials(kept, np.array([row.run in failed for row in kept], dtype=float), setting, sets)
 
 
-def timed_trials(rows: Iterable[RunRow], setting: Setting, figure: str = ELAPSED) -> Trials:
+def timed_trials(
+    rows: Iterable[RunRow], setting: Setting, figure: str = ELAPSED, sets: NodeSets | None = None
+) -> Trials:
     """Purpose: every run that ran to its end and how its time, or a figure, compares with its neighbours of the same case: as a
     logarithm, above 0 where it is worse.
 
     Runs at moments when most others are slow tell nothing. Runs of one stratum in one job, or started one after the other, on the
     same nodes are one trial with their median: they share what the job, or that moment, met.
     """
-    counted = [row for row in _by_start(rows) if _counts(row, COMPLETED) and _cost(row, setting, figure) is not None]
+    sets = sets or NodeSets()
+    right = [row for row in _by_start(rows) if _counts(row, COMPLETED, sets)]
+    counted = [row for row in right if _cost(row, setting, figure) is not None]
     logs = np.array([_cost(row, setting, figure) for row in counted], dtype=float)
     values = slowness(logs, _groups(counted))
-    calm = ~np.array(slow_moments(counted, ranks(values, _strata(counted)).tolist()), dtype=bool)
+    calm = ~np.array(slow_moments(counted, ranks(values, _strata(counted)).tolist(), sets), dtype=bool)
     counted, values = [row for row, told in zip(counted, calm, strict=True) if told], values[calm]
-    together: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    shared: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for place, (row, burst) in enumerate(zip(counted, _bursts(counted), strict=True)):
-        together[row.case, row.mode, str(row.epoch), burst].append(place)
+        shared[row.case, row.mode, str(row.epoch), burst].append(place)
     told = values.tolist()
-    middle = np.array([median([told[place] for place in places]) for places in together.values()])
-    return make_trials([counted[places[0]] for places in together.values()], middle, setting)
+    middle = np.array([median([told[place] for place in places]) for places in shared.values()])
+    return make_trials([counted[places[0]] for places in shared.values()], middle, setting, sets)
 
 
 def _bursts(rows: Sequence[RunRow]) -> list[str]:
@@ -123,36 +132,36 @@ def _cost(row: RunRow, setting: Setting, figure: str) -> float | None:
     return -math.log(value) if higher else math.log(value)
 
 
-def make_trials(rows: Sequence[RunRow], value: Floats, setting: Setting) -> Trials:
+def make_trials(rows: Sequence[RunRow], value: Floats, setting: Setting, sets: NodeSets | None = None) -> Trials:
     """Purpose: rows in the order of their starts as arrays: who took part in what, and what is compared with what."""
-    places: dict[str, int] = {}
-    trial_of: list[int] = []
-    node_of: list[int] = []
-    for trial, row in enumerate(rows):
-        mine = names_of(row, setting)
-        node_of += [places.setdefault(name, len(places)) for name in mine]
-        trial_of += [trial] * len(mine)
-    order = {name: place for place, name in enumerate(in_order(places))}
-    renumbered = np.array([order[name] for name in places], dtype=np.int64)
-    nodes = renumbered[np.array(node_of, dtype=np.int64)]
-    by_node = np.argsort(nodes, kind="stable")
-    return Trials(
-        tuple(rows), tuple(order), _strata(rows), value, np.array(trial_of, dtype=np.int64)[by_node], nodes[by_node]
-    )
+    sets = sets or NodeSets()
+    parts = [numbers_of(row, setting, sets) for row in rows]
+    trial_of = np.repeat(np.arange(len(rows), dtype=np.int64), [len(part) for part in parts])
+    number_of = together(parts)
+    used = np.unique(number_of).tolist()
+    names = {sets.names[number]: number for number in used}
+    ordered = in_order(names)
+    place_of = np.zeros(len(sets.names), dtype=np.int64)
+    place_of[[names[name] for name in ordered]] = np.arange(len(ordered))
+    nodes = place_of[number_of]
+    few = np.uint16 if len(ordered) < 1 << 16 else np.int64  # numbers that short are sorted much faster
+    by_node = np.argsort(nodes.astype(few), kind="stable")
+    return Trials(tuple(rows), tuple(ordered), _strata(rows), value, trial_of[by_node], nodes[by_node])
 
 
-def names_of(row: RunRow, setting: Setting) -> tuple[str, ...]:
+def numbers_of(row: RunRow, setting: Setting, sets: NodeSets) -> Numbers:
     """The nodes of a run; none where they are not known or cannot be read. Where the scheduler said which of them failed, these
     alone: the others did nothing.
     """
-    known = row.failed_nodes if row.verdict == "node_fail" else ()
-    names = known or unfold(row.nodes) or ()
     cluster = setting.clusters.get(row.case, "")
-    return tuple(f"{cluster}:{name}" for name in names) if cluster else names
+    if row.verdict == "node_fail" and row.failed_nodes:
+        return sets.of_names(row.failed_nodes, cluster)
+    found = sets.numbers(row.nodes, cluster)
+    return sets.of_names(()) if found is None else found
 
 
-def _counts(row: RunRow, verdicts: frozenset[str]) -> bool:
-    return row.verdict in verdicts and row.ruling not in NOT_NODES and unfold(row.nodes) is not None
+def _counts(row: RunRow, verdicts: frozenset[str], sets: NodeSets) -> bool:
+    return row.verdict in verdicts and row.ruling not in NOT_NODES and sets.numbers(row.nodes) is not None
 
 
 def _by_start(rows: Iterable[RunRow]) -> list[RunRow]:

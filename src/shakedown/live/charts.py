@@ -1,4 +1,4 @@
-"""Drawings of the live page as SVG: counts over time, run times against starts, the machine as a map.
+"""Drawings of the live page as SVG: counts over time, and run times against starts.
 
 They are made here, from what the index counted, and not by a script in the browser: a page then works without scripts, can be read
 aloud (every mark has a title), and 100,000 runs are as quick to draw as 100, for a drawing has a bounded number of marks.
@@ -17,7 +17,7 @@ from shakedown.metrics.failures import NO_FAILURE
 from shakedown.report.words import show_time
 
 WIDTH, HEIGHT = 720, 170
-LEFT, BOTTOM, TOP, RIGHT = 48, 24, 8, 8
+LEFT, BOTTOM, TOP, RIGHT = 64, 24, 8, 8
 GROUPS = ("passed", "bad", "other")  # from below: what passed, what did not, and the rest
 SYMBOLS = {"passed": "", "bad": "×", "other": "–"}
 
@@ -100,48 +100,14 @@ def run_times(found: Sequence[tuple[float, float, str, str]]) -> Markup:
     return _drawing("Seconds that runs took, by when they began", box, [*marks, *_times(first, last)], f"{top:.4g} s")
 
 
-@dataclass(frozen=True, slots=True)
-class Square:
-    """A node on the map. ``look``: good, bad, busy, out or unused; ``words`` say why."""
-
-    node: str
-    look: str
-    words: str
-
-
-LOOKS = {"good": "", "bad": "×", "busy": "·", "out": "o", "unused": ""}
-
-
-def machine_map(groups: Sequence[tuple[str, Sequence[Square]]]) -> Markup:
-    """Purpose: every node as a square, group by group (a rack, a node type); "" where there are no nodes."""
-    parts, y = [], 4
-    for name, squares in groups:
-        side = 22 if len(squares) <= 400 else 8
-        across = max(1, (WIDTH - 8) // side)
-        parts.append(f'<text class="label" x="4" y="{y + 12}">{escape(name)}</text>')
-        y += 18
-        for place, one in enumerate(squares):
-            x, down = 4 + place % across * side, y + place // across * side
-            words = escape(f"{one.node}: {one.words}")
-            parts.append(
-                f'<rect class="{one.look}" x="{x}" y="{down}" width="{side - 2}" height="{side - 2}"><title>{words}</title></rect>'
-            )
-            if side > 10 and LOOKS[one.look]:
-                parts.append(f'<text class="sign" x="{x + side / 2 - 1}" y="{down + 14}">{LOOKS[one.look]}</text>')
-        y += (len(squares) + across - 1) // across * side + 10
-    if not groups:
-        return Markup("")
-    inside = "".join(parts)
-    return Markup(f'<svg class="map" role="img" aria-label="Nodes" viewBox="0 0 {WIDTH} {y}">{inside}</svg>')
-
-
 def _drawing(title: str, box: Box, marks: Iterable[str], top: str) -> Markup:
     axis = f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'
     words = f'<text class="label" x="{LEFT - 4}" y="{TOP + 10}" text-anchor="end">{escape(top)}</text>'
     zero = f'<text class="label" x="{LEFT - 4}" y="{HEIGHT - BOTTOM}" text-anchor="end">0</text>'
     inside = axis + words + zero + "".join(marks)
     return Markup(
-        f'<figure><svg role="img" aria-label="{escape(title)}" viewBox="0 0 {WIDTH} {HEIGHT}">{inside}</svg>'
+        f'<figure><div class="wide" tabindex="0" role="region" aria-label="{escape(title)}, drawn">'
+        f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {WIDTH} {HEIGHT}">{inside}</svg></div>'
         f"<figcaption>{escape(title)}: ● passed, × not passed, – other verdicts. Times are UTC.</figcaption></figure>"
     )
 

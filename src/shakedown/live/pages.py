@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,23 +12,29 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from shakedown import __version__
+from shakedown.live.beside import BY
+from shakedown.live.maps import COLOURS
 from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.queries.status_words import clock_in_words, deadline_in_words, shut_in_words
 from shakedown.report.page.filters import FILTERS
 from shakedown.report.page.site_templates import OURS as REPORT_TEMPLATES
-from shakedown.report.words import harmless, show_elapsed, show_time
-from shakedown.store.reading import SORTABLE, Filter
-from shakedown.store.tables import NAMED
+from shakedown.report.words import harmless, show_elapsed, show_figure, show_percent, show_time
+from shakedown.store.reading import SORTABLE, Filter, literal
 
 HERE = Path(__file__).parent
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PAGE_ROWS, MOST_ROWS = 100, 1000
 COLUMNS = {
     "campaign": "campaign", "run": "run", "case": "case", "test": "test", "component": "component", "state": "state",
-    "attempt": "attempt", "started": "began (UTC)", "elapsed": "seconds", "nodes": "nodes", "failure": "put down to",
-    "reason": "reason", "job": "job", "mode": "mode", "epoch": "epoch", "exit": "exit", "ruling": "ruled",
+    "attempt": "attempt", "repeat": "repeat", "at": "last change (UTC)", "ordered": "ordered (UTC)", "started": "began (UTC)",
+    "ended": "ended (UTC)", "elapsed": "seconds", "nodes": "nodes", "failure": "put down to", "reason": "reason", "job": "job",
+    "mode": "mode", "epoch": "epoch", "exit": "exit", "ruling": "ruled",
 }  # fmt: skip
 USUAL = ("run", "case", "state", "attempt", "started", "elapsed", "nodes", "reason")
-RIGHT = frozenset({"attempt", "elapsed", "epoch", "exit"})
+FIRST = ("test", "case", "state", "nodes", "failure", "reason")  # filters that stand before the others
+RIGHT = frozenset({"attempt", "repeat", "elapsed", "epoch", "exit"})
+MOMENTS = frozenset({"at", "ordered", "started", "ended"})
+TEXTS: dict[str, Callable[[Any], str]] = dict.fromkeys(MOMENTS, show_time) | {"elapsed": lambda value: f"{value:.3f}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,31 @@ class Asked:
         kept = [(key, value) for key, value in self.items if key not in changes]
         return "?" + urlencode([*kept, *((key, str(value)) for key, value in changes.items() if value != "")])
 
+    def sorted_by(self, column: str) -> str:
+        """The address of the same stream by another column; of the one it is sorted by, the other way round."""
+        rising = column not in (*MOMENTS, "elapsed") if column != self.filter.sort else not self.filter.rising
+        return self.address(sort=column, rising="1" if rising else "", page="")
+
+    def direction(self, column: str) -> str:
+        """How the stream is sorted by a column, in the words of ARIA."""
+        if column != self.filter.sort:
+            return "none"
+        return "ascending" if self.filter.rising else "descending"
+
+    def filters(self) -> list[tuple[str, str, str]]:
+        """Each thing that the address asks of runs: what, of which kind, and the address without it."""
+        found = []
+        for key, value in self.items:
+            if key in (*COLUMNS, "node", "since", "until"):
+                found.append((COLUMNS.get(key, key), value, self.address(**{key: "", "page": ""})))
+            elif (key, value) in _FLAGS:
+                found.append((_FLAGS[key, value], "", self.address(**{key: "", "page": ""})))
+        return found
+
+    def deep(self) -> bool:
+        """Whether a filter is in force that does not stand before the others."""
+        return any(key in COLUMNS and key not in FIRST for key, _ in self.items)
+
     def word(self, key: str) -> str:
         """What the address says of one thing; "" where it says nothing."""
         return dict(self.items).get(key, "")
@@ -72,10 +103,15 @@ class Pages:
         )
         self.engine.filters.update(FILTERS)
         self.engine.filters |= {"moment": show_time, "seconds": show_elapsed, "harmless": harmless, "segment": segment}
+        self.engine.filters |= {"change": show_percent, "number": show_figure, "clock": clock_in_words}
+        self.engine.filters |= {"deadline": deadline_in_words, "shut": shut_in_words, "literally": literally}
         self.engine.globals |= {
             "version": __version__,
+            "BY": BY,
+            "COLOURS": COLOURS,
             "COLUMNS": COLUMNS,
-            "NAMED": NAMED,
+            "FIRST": FIRST,
+            "MOMENTS": MOMENTS,
             "RIGHT": RIGHT,
             "SORTABLE": SORTABLE,
         }
@@ -88,9 +124,9 @@ class Pages:
         """Purpose: what a page shows, for programs; drawings are left out."""
         from markupsafe import Markup
 
-        left_out = ("view", "damage", "here")
+        left_out = ("view", "damage", "here", "asked", "found", "sections", "words")
         shown = {key: value for key, value in facts.items() if key not in left_out}
-        plain = {key: value for key, value in shown.items() if not isinstance(value, Markup | Asked)}
+        plain = {key: value for key, value in shown.items() if not isinstance(value, Markup)}
         return msgspec.json.format(msgspec.json.encode(plain), indent=2)
 
     def asked(self, items: list[tuple[str, str]], campaign: str) -> Asked:
@@ -109,7 +145,8 @@ class Pages:
             raise UsageError(f"sort={sort}: runs are sorted by one of {', '.join(SORTABLE)}")
         wanted = Filter(
             campaign=campaign,
-            patterns={kind: words[kind] for kind in NAMED if kind in words},
+            patterns={kind: words[kind] for kind in COLUMNS if kind in words},
+            node=words.get("node", ""),
             bad=True if words.get("bad") == "1" else None,
             live={"1": True, "0": False}.get(words.get("live", "")),
             since=_moment(words, "since"),
@@ -118,11 +155,13 @@ class Pages:
             rising=words.get("rising") == "1",
             limit=size,
             offset=_whole(words, "page", 0, 0, 10_000_000) * size,
+            texts=TEXTS,
         )
         return Asked(wanted, columns or usual, tuple(items))
 
 
-_WORDS = (*NAMED, "since", "until", "bad", "live", "sort", "rising", "rows", "page", "column", "as")
+_FLAGS = {("bad", "1"): "failures only", ("live", "1"): "live", ("live", "0"): "judged"}
+_WORDS = (*COLUMNS, "node", "since", "until", "bad", "live", "sort", "rising", "rows", "page", "column", "draw", "as")
 
 
 def _refuse_unknown(what: str, word: str, known: Iterable[str]) -> None:
@@ -136,6 +175,11 @@ def _refuse_unknown(what: str, word: str, known: Iterable[str]) -> None:
 def segment(text: str) -> str:
     """A name as one segment of an address."""
     return quote(text, safe="")
+
+
+def literally(text: str) -> str:
+    """A regular expression that finds this text alone, as part of an address."""
+    return quote(f"^{literal(text)}$", safe="")
 
 
 def static(name: str) -> tuple[bytes, str] | None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,44 +20,46 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
+from shakedown.live.beside import asked_to_compare, asked_to_look_back
 from shakedown.live.exposition import exposition
+from shakedown.live.guards import Headers, Token
 from shakedown.live.indexing import Indexer
+from shakedown.live.judged import QUICK_S, NotYet
+from shakedown.live.maps import COLOURS
 from shakedown.live.pages import Pages, static
+from shakedown.live.pictures import titles
 from shakedown.live.views import NotThere, Views
 from shakedown.model.errors import ShakedownError, UsageError
 from shakedown.store.index import IndexAway
 
 REFRESH_S = 0.5  # between two looks at the logs
-COOKIE = "shakedown_token"
-HEADERS = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
-        b"base-uri 'none'; frame-ancestors 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
 
 
-def application(indexer: Indexer, hosts: list[str], token: str = "", refresh_s: float = REFRESH_S) -> ASGIApp:
+def application(
+    indexer: Indexer, hosts: list[str], token: str = "", refresh_s: float = REFRESH_S, wait_s: float | None = QUICK_S
+) -> ASGIApp:
     """Purpose: the application. ``hosts``: the names under which it may be asked; a request for another host is refused, so that
     no foreign page can read it through a name that is pointed here. ``token``: "" where everybody who reaches it may look.
+    ``wait_s``: that a page waits for what takes long to work out before it says so; None waits until it is there.
     """
-    site = _Site(indexer, refresh_s)
+    site = _Site(indexer, refresh_s, wait_s)
     routes = [
         Route("/", site.overview),
         Route("/runs", site.runs),
+        Route("/compare", site.compare),
+        Route("/compare.svg", site.compare),
+        Route("/history", site.history),
+        Route("/history.svg", site.history),
         Route("/campaign/{name}", site.campaign),
         Route("/campaign/{name}/runs", site.runs),
         Route("/campaign/{name}/runs/{run}", site.run),
         Route("/campaign/{name}/scorecard", site.scorecard),
         Route("/campaign/{name}/nodes", site.nodes),
+        Route("/campaign/{name}/figures", site.figures),
+        Route("/campaign/{name}/figures/{file}", site.figure),
+        Route("/campaign/{name}/why", site.why),
         Route("/campaign/{name}/notes", site.notes),
         Route("/changes", site.changes),
         Route("/metrics", site.metrics),
@@ -66,24 +67,25 @@ def application(indexer: Indexer, hosts: list[str], token: str = "", refresh_s: 
     ]
     middleware = [
         Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
-        Middleware(_Token, token=token),
+        Middleware(Token, token=token),
     ]
     handlers: Any = {
         404: site.nothing_here,
         IndexAway: site.away,
+        NotYet: site.not_yet,
         UsageError: site.refused,
         ShakedownError: site.failed,
         500: site.our_fault,
     }
     app = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=site.lifespan)
-    return _Headers(app)  # outside of everything: what went wrong has them, too
+    return Headers(app)  # outside of everything: what went wrong has them, too
 
 
 class _Site:
     """The addresses, each a function of the request."""
 
-    def __init__(self, indexer: Indexer, refresh_s: float) -> None:
-        self.views, self.pages, self.refresh_s = Views(indexer), Pages(), refresh_s
+    def __init__(self, indexer: Indexer, refresh_s: float, wait_s: float | None) -> None:
+        self.views, self.pages, self.refresh_s = Views(indexer, wait_s), Pages(), refresh_s
         self.indexer, self._leaving = indexer, threading.Event()
 
     @contextlib.asynccontextmanager
@@ -113,11 +115,22 @@ class _Site:
         name = request.path_params["name"]
         return self._answer(request, "campaign.html", await run_in_threadpool(self.views.campaign, name), name)
 
+    async def why(self, request: Request) -> Response:
+        """Why a run, a case, a component or a criterion stands as it does: ``of`` in the address names it."""
+        name, subject = request.path_params["name"], request.query_params.get("of", "")
+        answer = await run_in_threadpool(self.views.why, name, subject)
+        campaign = await run_in_threadpool(self.views.facts, name)
+        return self._answer(request, "why.html", {"campaign": campaign, "answer": answer, "name": name}, name)
+
     async def runs(self, request: Request) -> Response:
         """A stream of runs: of one campaign or of all; its filters are in the address."""
         name = request.path_params.get("name", "")
-        asked = self.pages.asked(request.query_params.multi_items(), name)
-        found = await run_in_threadpool(self.views.stream, asked.filter)
+        items = request.query_params.multi_items()
+        said = [(key, value) for key, value in items if value]
+        if len(said) < len(items):  # a form sends every field: what it does not ask for is no part of the address
+            return RedirectResponse(f"?{urlencode(said)}", 303)
+        asked = self.pages.asked(items, name)
+        found = await run_in_threadpool(self.views.stream, asked.filter, bool(asked.word("draw")))
         return self._answer(request, "runs.html", found | {"asked": asked, "name": name}, name)
 
     async def run(self, request: Request) -> Response:
@@ -134,17 +147,53 @@ class _Site:
         return self._answer(request, "scorecard.html", facts, name)
 
     async def nodes(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        examined, drawn, age = await run_in_threadpool(self.views.nodes, name)
+        name, colour = request.path_params["name"], request.query_params.get("colour", COLOURS[0])
+        examined, drawn, age = await run_in_threadpool(self.views.nodes, name, colour)
         campaign = await run_in_threadpool(self.views.facts, name)
-        facts = {"campaign": campaign, "examined": examined, "map": drawn, "age": age, "name": name}
+        facts = {"campaign": campaign, "examined": examined, "map": drawn, "age": age, "name": name, "colour": colour}
         return self._answer(request, "nodes.html", facts, name)
 
-    async def notes(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        rows = await run_in_threadpool(self.views.notes, name)
+    async def figures(self, request: Request) -> Response:
+        """The figures of the report as the record stands. ``only``: a regular expression on their titles."""
+        name, only = request.path_params["name"], request.query_params.get("only", "")
+        gallery, age = await run_in_threadpool(self.views.figures, name)
         campaign = await run_in_threadpool(self.views.facts, name)
-        return self._answer(request, "notes.html", {"campaign": campaign, "notes": rows, "name": name}, name)
+        sections = gallery.chosen(only)
+        facts = {"campaign": campaign, "sections": sections, "only": only, "seq": gallery.seq, "age": age, "name": name}
+        more = {"troubles": gallery.troubles, "figures": titles(sections)}
+        return self._answer(request, "figures.html", facts | more, name)
+
+    async def figure(self, request: Request) -> Response:
+        """One of these figures as SVG: kept by a browser where the address says of which event it is."""
+        name, file = request.path_params["name"], request.path_params["file"]
+        data, seq = await run_in_threadpool(self.views.figure, name, file.removesuffix(".svg"))
+        kept = {"cache-control": "private, max-age=3600"} if request.query_params.get("event") == str(seq) else {}
+        return Response(data, media_type="image/svg+xml", headers=kept)
+
+    async def compare(self, request: Request) -> Response:
+        """Two campaigns beside each other, as a page or as its figure."""
+        asked = asked_to_compare(request.query_params)
+        found = await run_in_threadpool(self.views.compare, asked)
+        if request.url.path.endswith(".svg"):
+            return Response(await run_in_threadpool(found.svg), media_type="image/svg+xml")
+        facts = {"asked": asked, "found": found, "compared": found.compared, "words": urlencode(request.query_params)}
+        return self._answer(request, "compare.html", facts | {"name": ""}, "")
+
+    async def history(self, request: Request) -> Response:
+        """One figure over all campaigns, as a page or as its figure."""
+        asked = asked_to_look_back(request.query_params)
+        found = await run_in_threadpool(self.views.history, asked)
+        if request.url.path.endswith(".svg"):
+            return Response(await run_in_threadpool(found.svg), media_type="image/svg+xml")
+        facts = {"asked": asked, "found": found, "looked": found.looked and found.looked.history}
+        return self._answer(request, "history.html", facts | {"words": urlencode(request.query_params), "name": ""}, "")
+
+    async def notes(self, request: Request) -> Response:
+        name, of_kind = request.path_params["name"], request.query_params.get("kind", "")
+        rows, kinds = await run_in_threadpool(self.views.notes, name, of_kind)
+        campaign = await run_in_threadpool(self.views.facts, name)
+        facts = {"campaign": campaign, "notes": rows, "kinds": kinds, "of_kind": of_kind, "name": name}
+        return self._answer(request, "notes.html", facts, name)
 
     async def changes(self, request: Request) -> Response:
         """Server-sent events: a number that grows whenever the campaign named in the address, or any, changed."""
@@ -180,6 +229,10 @@ class _Site:
     async def away(self, request: Request, error: Exception) -> Response:
         return self._sorry(request, 503, *_words(error))
 
+    async def not_yet(self, request: Request, error: Exception) -> Response:
+        """What is being worked out: the page comes again by itself."""
+        return self._sorry(request, 202, *_words(error), again=True)
+
     async def refused(self, request: Request, error: Exception) -> Response:
         return self._sorry(request, 404 if isinstance(error, NotThere) else 400, *_words(error))
 
@@ -189,11 +242,11 @@ class _Site:
     async def our_fault(self, request: Request, _error: Exception) -> Response:
         return self._sorry(request, 500, "This is a fault of Shakedown itself.", "its terminal says more")
 
-    def _sorry(self, request: Request, status: int, says: str, hint: str) -> Response:
+    def _sorry(self, request: Request, status: int, says: str, hint: str, again: bool = False) -> Response:
         if request.query_params.get("as") == "json":
             return JSONResponse({"error": says, "hint": hint}, status_code=status)
         return Response(
-            self.pages.render("sorry.html", {"says": says, "hint": hint, "name": ""}, ""),
+            self.pages.render("sorry.html", {"says": says, "hint": hint, "name": "", "again": again}, ""),
             status,
             media_type="text/html",
         )
@@ -211,68 +264,6 @@ class _Site:
         path = request.url.path + (f"?{urlencode(request.query_params.multi_items())}" if request.query_params else "")
         facts = {"name": name, "here": path} | facts
         return Response(self.pages.render(template, facts, path), media_type="text/html")
-
-
-class _Headers:
-    """What every answer says to a browser, errors too; and that nothing but looking is possible."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *HEADERS]
-            await send(message)
-
-        if scope["method"] not in ("GET", "HEAD"):
-            refused = PlainTextResponse("this server only shows\n", 405, headers={"allow": "GET, HEAD"})
-            await refused(scope, receive, with_headers)
-            return
-        await self.app(scope, receive, with_headers)
-
-
-class _Token:
-    """Lets in who brings the token: once in the address, from then on in a cookie; or as ``Authorization: Bearer``."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self.app, self.token = app, token
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not self.token:
-            await self.app(scope, receive, send)
-            return
-        request = Request(scope, receive)
-        brought = request.query_params.get("token", "")
-        if brought and self._is_it(brought):
-            rest = [(key, value) for key, value in request.query_params.multi_items() if key != "token"]
-            answer: Callable[[Scope, Receive, Send], Awaitable[None]] = _with_cookie(request.url.path, rest, self.token)
-        elif self._is_it(request.cookies.get(COOKIE, "")) or self._is_it(_bearer(request)):
-            answer = self.app
-        else:
-            answer = PlainTextResponse(
-                "this page wants a token: open the address that 'shakedown serve' printed\n", 401
-            )
-        await answer(scope, receive, send)
-
-    def _is_it(self, brought: str) -> bool:
-        return hmac.compare_digest(brought.encode(), self.token.encode())
-
-
-def _with_cookie(path: str, rest: list[tuple[str, str]], token: str) -> Response:
-    """The same address without the token, which a cookie keeps from now on."""
-    answer = RedirectResponse("/" + path.lstrip("/") + (f"?{urlencode(rest)}" if rest else ""), 303)
-    answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
-    return answer
-
-
-def _bearer(request: Request) -> str:
-    kind, _, word = request.headers.get("authorization", "").partition(" ")
-    return word.strip() if kind.lower() == "bearer" else ""
 
 
 def _words(error: Exception) -> tuple[str, str]:

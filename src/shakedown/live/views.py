@@ -1,57 +1,58 @@
 """What each page shows, as plain data: from the index where that is enough, from the record itself where it must be judged.
 
-``Views`` is the table of contents. What is judged (the scorecard, the nodes) costs seconds for 100,000 runs: it is worked out once
-for each state of the record, by one thread at a time, and every page that asks meanwhile gets the same.
+``Views`` is the table of contents. What costs seconds for 100,000 runs (the scorecard, the nodes, what waits and why, figures) is
+worked out beside the pages, by ``judged``.
 """
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shakedown.diagnosis.node_report import NodeRow, NodesExamined, examine_nodes
+from shakedown.diagnosis.node_report import NodesExamined
+from shakedown.events.campaigns import read_document
 from shakedown.events.lease import holder
-from shakedown.live.charts import Square, counts_over_time, machine_map, run_times
+from shakedown.events.looks import Looks
+from shakedown.live.beside import Beside, ToCompare, ToLookBack, compared, looked_back
+from shakedown.live.charts import counts_over_time, run_times
 from shakedown.live.indexing import JUDGING, Indexer
+from shakedown.live.judged import QUICK_S, STALE_S, Judged, NotYet
+from shakedown.live.maps import COLOURS, map_of
+from shakedown.live.pictures import Gallery, gallery_of, painted
 from shakedown.metrics.failures import NO_FAILURE
 from shakedown.metrics.judging.scorecard import Scorecard
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import VERDICTS
+from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
-from shakedown.model.shared_nodes import names_in
+from shakedown.queries.folds import Folds
+from shakedown.queries.nodes import nodes_of
 from shakedown.queries.run_view import RunView, show_run
-from shakedown.report.reading import read_campaign, scorecard_of
+from shakedown.queries.status import Answer, status, why
+from shakedown.queries.why_components import why_component
+from shakedown.report.reading import plan_in_force, read_campaign, scorecard_of
 from shakedown.store.reading import (
     Filter,
     campaign_named,
     campaigns_in,
+    compiled,
     counted_by_minute,
     counts_of,
+    figure_names,
     figures_of,
     has_run,
+    kinds_of_notes,
     notes_of,
     runs_of,
 )
 from shakedown.store.reading import run_times as times_of
 
 DRAWN_RUNS = 20_000
-PATIENCE = 10.0  # what is judged is judged again at the earliest after so many times the seconds that it took
-KEPT = 32  # campaigns whose judged pages are kept
+WAITING = "waiting"  # the kind of events that say why something waits: the page says that as it is now
 RUNNING, QUEUED = ("running", JUDGING), ("ordered", "queued", "waiting again", "unknown", "no_answer", "absent")
-
-
-@dataclass(slots=True)
-class _Worked:
-    version: int
-    took: float
-    done: float
-    value: Any
 
 
 class NotThere(UsageError):
@@ -61,11 +62,10 @@ class NotThere(UsageError):
 class Views:
     """The data of every page of a site. Errors of all: UsageError for what there is not."""
 
-    def __init__(self, indexer: Indexer) -> None:
+    def __init__(self, indexer: Indexer, wait_s: float | None = QUICK_S) -> None:
         self.indexer = indexer
         self.index = indexer.index
-        self._worked: OrderedDict[tuple[str, str], _Worked] = OrderedDict()
-        self._working = threading.Lock()
+        self.judged = Judged(indexer, wait_s)
 
     def overview(self) -> list[dict[str, Any]]:
         """Purpose: the campaigns of the site, the newest first, each with its runs by group of states and its phase."""
@@ -80,7 +80,8 @@ class Views:
             states = counts_of(connection, row["id"]).get(row["id"], {})
             minutes = counted_by_minute(connection, row["id"])
             times = times_of(connection, Filter(campaign=name, limit=DRAWN_RUNS, live=False))
-            notes = notes_of(connection, row["id"], 20)
+            kinds = [kind for kind in kinds_of_notes(connection, row["id"]) if kind != WAITING]
+            notes = notes_of(connection, row["id"], 20, kinds) if kinds else []
             failed, failures = runs_of(connection, Filter(campaign=name, bad=True, limit=10))
         live = [state for state in states if state not in VERDICTS]
         return row | {
@@ -92,25 +93,39 @@ class Views:
             "notes": notes,
             "failed": failed,
             "failures": failures,
+            "status": self._status(name),
         }
+
+    def _status(self, name: str) -> dict[str, Any] | None:
+        """Where it stands, what waits and why; None while that is being worked out, or where the record cannot be read."""
+        with suppress(NotYet, RecordError):
+            worked = self.judged.of("status", name, lambda: _status_of(self._folds(name)), STALE_S)
+            found: dict[str, Any] = worked.value
+            return found
+        return None
 
     def damaged(self) -> dict[str, str]:
         """Purpose: campaign -> why its record cannot be believed; only those of which that is so."""
         return {name: why for name, why in self.index.damages().items() if why}
 
-    def stream(self, wanted: Filter) -> dict[str, Any]:
-        """Purpose: the runs that a filter lets through, and how many there are."""
+    def stream(self, wanted: Filter, draw: bool = False) -> dict[str, Any]:
+        """Purpose: the runs that a filter lets through, how many there are, and with ``draw`` their times by when they began."""
         if wanted.campaign:
             self.facts(wanted.campaign)
         with self.index.reading() as connection:
             rows, total = runs_of(connection, wanted)
-        return {"rows": rows, "total": total}
+            times = times_of(connection, replace(wanted, limit=DRAWN_RUNS, offset=0)) if draw else []
+        return {"rows": rows, "total": total, "drawn": run_times(times)}
 
-    def notes(self, name: str, limit: int = 500) -> list[dict[str, Any]]:
-        """Purpose: what was found and done, the newest first."""
+    def notes(self, name: str, of_kind: str, limit: int = 500) -> tuple[list[dict[str, Any]], list[str]]:
+        """Purpose: what was found and done, the newest first, of the kinds that a regular expression finds; and all kinds."""
         row = self.facts(name)
         with self.index.reading() as connection:
-            return notes_of(connection, row["id"], limit)
+            kinds = kinds_of_notes(connection, row["id"])
+            if not of_kind:
+                return notes_of(connection, row["id"], limit), kinds
+            chosen = [kind for kind in kinds if compiled(of_kind).search(kind)]
+            return notes_of(connection, row["id"], limit, chosen) if chosen else [], kinds
 
     def run(self, name: str, run: str) -> tuple[dict[str, Any] | None, dict[str, float], RunView]:
         """Purpose: one run: its row, its figures, its script and the end of its output."""
@@ -121,20 +136,66 @@ class Views:
             figures = figures_of(connection, row["id"], run)
         return row, figures, show_run(Layout(self._path(name)), run)
 
-    def scorecard(self, name: str) -> tuple[Scorecard, float]:
-        """Purpose: the scorecard as the record stands, and the seconds since it was worked out."""
-        return self._judged("scorecard", name, lambda path: scorecard_of(read_campaign(path)))
+    def why(self, name: str, subject: str) -> Answer:
+        """Purpose: why a run, a case, a component or a criterion stands as it does. Errors: UsageError, RecordError."""
+        self.facts(name)
+        folds = self._folds(name)
+        try:
+            return why(folds.layout, subject, folds)
+        except UsageError as error:
+            answer = why_component(folds.layout, subject, folds)
+            if answer is None:
+                raise NotThere(error.message, hint=error.hint) from error
+            return answer
 
-    def nodes(self, name: str) -> tuple[NodesExamined, Any, float]:
-        """Purpose: the nodes with what stands out, the map of the machine, and the seconds since that was worked out."""
-        (examined, drawn), age = self._judged("nodes", name, _examined)
-        return examined, drawn, age
+    def scorecard(self, name: str) -> tuple[Scorecard, float]:
+        """Purpose: the scorecard as the record stands, and the seconds since it stood so. Errors: NotYet, as of all below."""
+        self.facts(name)
+        found = self.judged.of("scorecard", name, lambda: scorecard_of(read_campaign(self._path(name))))
+        return found.value, found.age
+
+    def nodes(self, name: str, colour: str) -> tuple[NodesExamined, Any, float]:
+        """Purpose: the nodes with what stands out, the map of the machine, and the seconds since the record stood so."""
+        self.facts(name)
+        wanted = next((one for one in COLOURS if one == colour), None)
+        if wanted is None:
+            raise UsageError(f"colour={colour}: the map is coloured by one of {', '.join(COLOURS)}")
+        found = self.judged.of("nodes", name, lambda: _examined(self._folds(name)))
+        examined, document = found.value
+        return examined, map_of(examined, document, name, wanted), found.age
+
+    def figures(self, name: str) -> tuple[Gallery, float]:
+        """Purpose: the figures of the report, and the seconds since the record stood so."""
+        self.facts(name)
+        found = self.judged.of("figures", name, lambda: gallery_of(self._path(name)))
+        return found.value, found.age
+
+    def figure(self, name: str, file: str) -> tuple[bytes, int]:
+        """Purpose: one of them as SVG, and the event that it is of."""
+        gallery, _ = self.figures(name)
+        try:
+            return painted(gallery.named(file)), gallery.seq
+        except UsageError as error:
+            raise NotThere(error.message, hint=error.hint) from error
+
+    def compare(self, asked: ToCompare) -> Beside:
+        """Purpose: two campaigns beside each other."""
+        paths = dict(self.indexer.paths)
+        found: Beside = self.judged.of(f"compare {asked}", "", lambda: compared(asked, paths)).value
+        return found
+
+    def history(self, asked: ToLookBack) -> Beside:
+        """Purpose: one figure over all campaigns that are shown."""
+        paths = dict(self.indexer.paths)
+        with self.index.reading() as connection:
+            figures = ("elapsed", *figure_names(connection))
+        found: Beside = self.judged.of(f"history {asked}", "", lambda: looked_back(asked, paths, figures)).value
+        return found
 
     def version(self, name: str) -> int:
         """Purpose: a number that grows whenever something changed: of one campaign, or with "" of any."""
-        if name:
-            return self.indexer.versions.get(name, 0)
-        return sum(self.indexer.versions.values())
+        told = self.judged.told
+        return self.judged.version(name) + (told.get(name, 0) if name else sum(list(told.values())))
 
     def facts(self, name: str) -> dict[str, Any]:
         """Purpose: what the index has of a campaign. Errors: UsageError where there is none of this name."""
@@ -153,6 +214,11 @@ class Views:
             raise NotThere(f"the campaign '{name}' is not there any more")
         return path
 
+    def _folds(self, name: str) -> Folds:
+        """A campaign as it stands: what was kept of it and the tail of its log; of a damaged one its log alone."""
+        layout = Layout(self._path(name))
+        return Folds(layout, Looks(layout), damaged=name in self.damaged())
+
     def _phase(self, row: dict[str, Any]) -> str:
         """Where a campaign stands, in a word or two."""
         if row["ended"] is not None:
@@ -162,19 +228,6 @@ class Views:
         if held is None or held.gone:
             return "not over; nobody drives it"
         return f"running; its conductor has not answered for {held.silent_s:.0f} s" if held.hung else "running"
-
-    def _judged(self, what: str, name: str, work: Callable[[Path], Any]) -> tuple[Any, float]:
-        """What is worked out from the record, and how many seconds ago: again where it changed, but not all the time."""
-        self.facts(name)
-        with self._working:
-            known, version, now = self._worked.get((what, name)), self.version(name), time.monotonic()
-            if known is None or (known.version != version and now - known.done > PATIENCE * known.took):
-                value = work(self._path(name))
-                known = _Worked(version, time.monotonic() - now, time.monotonic(), value)
-                self._worked[what, name] = known
-                while len(self._worked) > KEPT:
-                    self._worked.popitem(last=False)
-            return known.value, time.monotonic() - known.done
 
 
 def grouped(states: dict[str, int]) -> dict[str, int]:
@@ -192,31 +245,12 @@ def grouped(states: dict[str, int]) -> dict[str, int]:
     return found
 
 
-def _examined(path: Path) -> tuple[NodesExamined, Any]:
-    read = read_campaign(path)
-    examined = examine_nodes(read.document, read.record)
-    return examined, machine_map(_groups(examined, read.document))
+def _status_of(folds: Folds) -> dict[str, Any]:
+    """Where a campaign stands. The scheduler is not asked: pages come too often for that."""
+    return status(folds.layout, folds, ask=False)
 
 
-def _groups(examined: NodesExamined, document: Document) -> Sequence[tuple[str, Sequence[Square]]]:
-    """The nodes by partition, in the order of the system; each node once."""
-    known = {row.node: row for row in examined.nodes}
-    groups: list[tuple[str, list[Square]]] = []
-    placed: set[str] = set()
-    for cluster in document.system.clusters:
-        for partition in cluster.partitions:
-            names = [node for node in names_in(partition.nodes) if node in known and node not in placed]
-            placed |= set(names)
-            if names:
-                groups.append((f"{cluster.name}:{partition.name}", [_square(known[node]) for node in names]))
-    rest = [row for row in examined.nodes if row.node not in placed]
-    return [*groups, ("elsewhere", [_square(row) for row in rest])] if rest else groups
-
-
-def _square(row: NodeRow) -> Square:
-    said = f"{row.runs} runs, {row.failed} of {row.counted} failed" if row.runs else "no run has used it"
-    if row.excluded:
-        return Square(row.node, "out", f"excluded; {said}")
-    if row.findings or row.failed:
-        return Square(row.node, "bad", f"{said}{'; stands out' if row.findings else ''}")
-    return Square(row.node, "good" if row.runs else "unused", said)
+def _examined(folds: Folds) -> tuple[NodesExamined, Document]:
+    layout = folds.layout
+    examined, _ = nodes_of(layout, folds)
+    return examined, thaw(read_document(layout, plan_in_force(layout, folds.record())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -69,3 +70,38 @@ def names_in(nodes: str) -> tuple[str, ...]:
         return tuple(map(str, NodeSet(nodes, resolver=RESOLVER_NOGROUP)))
     except (NodeSetException, ValueError):
         return ()
+
+
+_PART = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")  # of a node set: a name, or names with numbers in brackets
+
+
+def has_node(nodes: str, name: str) -> bool:
+    """Purpose: whether a node is in a folded node set, found without unfolding it: many sets are asked for one node."""
+    return any(_is_in(part, name) for part in _PART.findall(nodes))
+
+
+def _is_in(part: str, name: str) -> bool:
+    before, bracket, rest = part.partition("[")
+    if not bracket:
+        return part == name
+    ranges, _, after = rest.partition("]")
+    if "[" in after:  # several numbers in a name: rare, so this may be slow
+        return name in names_of(part)
+    if not (name.startswith(before) and name.endswith(after) and len(name) > len(before) + len(after)):
+        return False
+    number = name[len(before) : len(name) - len(after)]
+    return number.isascii() and number.isdigit() and any(_covers(one, number) for one in ranges.split(","))
+
+
+def _covers(numbers: str, number: str) -> bool:
+    """Whether a number, as it is written, is in a range: in 0001-0020 are 0001 and 0020, and 1 is not. Steps: 0-8/2."""
+    span, _, step = numbers.partition("/")
+    low, _, high = span.partition("-")
+    high = high or low
+    if not (low.isascii() and low.isdigit() and high.isascii() and high.isdigit()):
+        return False
+    padded = len(low) if low.startswith("0") and len(low) > 1 else 0
+    width = max(padded, len(str(int(number))))
+    if len(number) != width or not int(low) <= int(number) <= int(high):
+        return False
+    return not step.isdigit() or int(step) == 0 or (int(number) - int(low)) % int(step) == 0

@@ -101,6 +101,12 @@ class Folds:
         self._record = self._folded(in_full=True)
         return self.checked(with_plain_rows)
 
+    def followed(self) -> tuple[Record, Follower]:
+        """Purpose: the whole record, and who reads on from there: for a caller who stays and adds what comes."""
+        record = self.whole_record()
+        assert self._record is not None
+        return record, Follower(self.layout.log, self._record[1])
+
     def checked(self, work: Callable[[Record], T]) -> T:
         """Purpose: what is made of the record. Where a row that was kept is not what it was, it is made of the log."""
         try:

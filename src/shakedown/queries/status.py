@@ -89,8 +89,11 @@ def live_runs(layout: Layout, record: Record, folds: Folds | None = None) -> lis
     return [row for row in record.open.values() if row.run in live]
 
 
-def status(layout: Layout, folds: Folds | None = None) -> dict[str, Any]:
-    """Purpose: where a campaign stands, as plain data: results by component, what is live, what waits and why."""
+def status(layout: Layout, folds: Folds | None = None, ask: bool = True) -> dict[str, Any]:
+    """Purpose: where a campaign stands, as plain data: results by component, what is live, what waits and why.
+
+    ``ask``: the scheduler is asked which nodes are out at this moment.
+    """
     folds = folds or Folds(layout)
     state, refused = folds.state()
     alone = is_left_alone(layout, state)
@@ -121,7 +124,7 @@ def status(layout: Layout, folds: Folds | None = None) -> dict[str, Any]:
         "deadlines": _deadlines(layout, state, folds),
         "baselines": _baselines(state, folds),
         "asked": _asked(state),
-        "nodes": {} if rehearsal_of(layout) else nodes_now(state),
+        "nodes": nodes_now(state) if ask and not rehearsal_of(layout) else {},
         "told": _told(state),
     }
 

@@ -9,6 +9,7 @@ from shakedown.metrics.words import show_number
 from shakedown.model.units import show_duration
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_PERCENT = 10.0  # a change beyond this, as a share, is told as a factor
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # terminal colours and movements
 
 
@@ -46,6 +47,13 @@ def show_change(value: float, digits: int = 1) -> str:
     """A number with its sign; what rounds to nothing has none."""
     text = f"{value:+.{digits}f}"
     return text if float(text) else text[1:]
+
+
+def show_percent(share: float) -> str:
+    """A change with its sign; one to more than tenfold as a factor, x 12."""
+    if share < _MOST_PERCENT:
+        return f"{share * 100:+.1f}%"
+    return f"x {show_number(1 + share, 3)}" if share < 1e9 else "beyond all"
 
 
 def file_name(text: str, limit: int = 60) -> str:

@@ -1,12 +1,12 @@
 """Reading the index: streams of runs with filters, counts, notes. ``runs_of`` is the main one.
 
 Regular expressions are RE2's: a person at a browser can write any of them, and none takes longer than the text is long. They are
-held against the distinct names, never against the rows.
+held against the distinct names. A column that has no dictionary of names is held against its rows, each different text once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,21 +14,29 @@ import re2
 from sqlalchemy import Connection, Select, and_, func, or_, select
 
 from shakedown.model.errors import UsageError
+from shakedown.model.shared_nodes import has_node
 from shakedown.store.tables import NAMED, campaigns, figures, minutes, names, notes, runs
 
-SORTABLE = ("at", "started", "elapsed", "ordered", "run")
+SHOWN = (
+    "campaign",
+    *(column.name for column in runs.c if column.name not in ("campaign", "seq", "minute", "live", "bad")),
+)
+SORTABLE = SHOWN
 LONGEST_PATTERN = 300  # letters
 _FACTS = [column for column in campaigns.c if column.name != "position"]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which runs of a stream. ``campaign`` "" is all of them. ``patterns``: column of ``NAMED`` -> regular expression that its name
-    must hold somewhere. ``since`` and ``until``: seconds since 1970, of the last change. ``sort``: a column of ``SORTABLE``.
+    """Which runs of a stream. ``campaign`` "" is all of them. ``patterns``: column of ``SHOWN`` -> regular expression that must be
+    found somewhere in its text. ``node``: the name of a node that must be one of the run's. ``since`` and ``until``: seconds since
+    1970, of the last change. ``sort``: a column of ``SORTABLE``. ``texts``: how columns that hold no text are written, for
+    ``patterns``; a column without one is written as Python writes its value, and as nothing where there is none.
     """
 
     campaign: str = ""
     patterns: Mapping[str, str] = field(default_factory=dict)
+    node: str = ""
     bad: bool | None = None
     live: bool | None = None
     since: float | None = None
@@ -37,6 +45,7 @@ class Filter:
     rising: bool = False
     limit: int = 100
     offset: int = 0
+    texts: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
 
 
 def campaigns_in(connection: Connection) -> list[dict[str, Any]]:
@@ -72,23 +81,71 @@ def runs_of(connection: Connection, wanted: Filter) -> tuple[list[dict[str, Any]
     where = _where(connection, wanted)
     if where is None:
         return [], 0
+    late = _late(wanted)
+    if late:
+        return _of_texts(connection, wanted, where, late)
     total = connection.scalar(select(func.count()).select_from(runs).where(*where)) or 0
-    column = runs.c[wanted.sort if wanted.sort in SORTABLE else "at"]
-    order = column.asc() if wanted.rising else column.desc()
-    chosen: Select[Any] = (
-        select(runs).where(*where).order_by(order, runs.c.run).limit(wanted.limit).offset(wanted.offset)
-    )
+    chosen: Select[Any] = select(runs).where(*where).order_by(*_order(wanted)).limit(wanted.limit).offset(wanted.offset)
     rows = [dict(row._mapping) for row in connection.execute(chosen)]
     return _in_words(connection, rows), int(total)
 
 
+def _order(wanted: Filter) -> tuple[Any, ...]:
+    """What the runs are sorted by; a column of names by its words. Runs that are equal in it come by their ids."""
+    column: Any = runs.c[wanted.sort if wanted.sort in SORTABLE else "at"]
+    if wanted.sort in NAMED:
+        column = select(names.c.text).where(names.c.id == column).scalar_subquery()
+    elif wanted.sort == "campaign":
+        column = select(campaigns.c.name).where(campaigns.c.id == column).scalar_subquery()
+    return (column.asc() if wanted.rising else column.desc(), runs.c.campaign, runs.c.run)
+
+
+def _late(wanted: Filter) -> dict[str, Any]:
+    """The patterns that can only be held against the rows themselves, compiled."""
+    rest = {kind: text for kind, text in wanted.patterns.items() if kind in SHOWN and text}
+    return {kind: compiled(text) for kind, text in rest.items() if kind not in (*NAMED, "campaign")}
+
+
+def _of_texts(
+    connection: Connection, wanted: Filter, where: list[Any], late: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], int]:
+    """The runs whose columns without a dictionary are as asked too: those columns of all others are read."""
+    known: dict[tuple[str, Any], bool] = {}
+
+    def holds(kind: str, value: Any) -> bool:
+        if (kind, value) not in known:
+            text = "" if value is None else wanted.texts.get(kind, str)(value)
+            known[kind, value] = bool(late[kind].search(text))
+        return known[kind, value]
+
+    chosen = select(runs.c.campaign, runs.c.run, *(runs.c[kind].label(f"of_{kind}") for kind in late))
+    found = [
+        (row[0], row[1])
+        for row in connection.execute(chosen.where(*where).order_by(*_order(wanted)))
+        if all(holds(kind, value) for kind, value in zip(late, row[2:], strict=True))
+    ]
+    keys = found[wanted.offset : wanted.offset + wanted.limit]
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    for number in {key[0] for key in keys}:
+        mine = [key[1] for key in keys if key[0] == number]
+        for place in range(0, len(mine), 500):
+            some = select(runs).where(runs.c.campaign == number, runs.c.run.in_(mine[place : place + 500]))
+            rows |= {(number, row.run): dict(row._mapping) for row in connection.execute(some)}
+    return _in_words(connection, [rows[key] for key in keys]), len(found)
+
+
 def run_times(connection: Connection, wanted: Filter) -> list[tuple[float, float, str, str]]:
     """Purpose: (start, seconds, state, test) of the runs that a filter lets through and that began and ended; at most ``limit``,
-    the newest first.
+    the newest first. Errors: UsageError for a regular expression that is none.
     """
     where = _where(connection, wanted)
     if where is None:
         return []
+    late = _late(wanted)
+    if late:
+        found, _ = _of_texts(connection, wanted, where, late)
+        timed = [row for row in found if row["started"] is not None and row["elapsed"] is not None]
+        return [(row["started"], row["elapsed"], row["state"], row["test"]) for row in timed]
     chosen = select(runs.c.started, runs.c.elapsed, runs.c.state, runs.c.test).where(
         *where, runs.c.started.is_not(None), runs.c.elapsed.is_not(None)
     )
@@ -132,6 +189,17 @@ def figures_of(connection: Connection, campaign: int, run: str) -> dict[str, flo
     return {row.text: row.value for row in found}
 
 
+def figure_names(connection: Connection) -> list[str]:
+    """Purpose: every figure that a run of any campaign has, by name, in the order of letters."""
+    return sorted(text for _, text in _texts(connection, "figure"))
+
+
+def kinds_of_notes(connection: Connection, campaign: int) -> list[str]:
+    """Purpose: the kinds of what was found and done in a campaign, in the order of letters."""
+    rows = select(names.c.text).join(notes, notes.c.kind == names.c.id).where(notes.c.campaign == campaign).distinct()
+    return sorted(connection.scalars(rows))
+
+
 def has_run(connection: Connection, campaign: int, run: str) -> bool:
     """Purpose: whether the index has a run of this name."""
     return connection.scalar(select(func.count()).where(runs.c.campaign == campaign, runs.c.run == run)) == 1
@@ -153,6 +221,12 @@ def compiled(pattern: str) -> Any:
         raise UsageError(f"'{pattern}' is not a regular expression: {said}") from error
 
 
+def literal(text: str) -> str:
+    """Purpose: a regular expression that finds nothing but this text."""
+    escaped: str = re2.escape(text)
+    return escaped
+
+
 def _where(connection: Connection, wanted: Filter) -> list[Any] | None:
     """The conditions of a filter; None where nothing can meet them."""
     conditions: list[Any] = []
@@ -168,6 +242,15 @@ def _where(connection: Connection, wanted: Filter) -> list[Any] | None:
         if not found:
             return None
         conditions.append(or_(*(runs.c[kind].in_(some) for some in _groups(found))))
+    if wanted.node:
+        held = [number for number, text in _texts(connection, "nodes") if has_node(text, wanted.node)]
+        if not held:
+            return None
+        conditions.append(or_(*(runs.c.nodes.in_(some) for some in _groups(held))))
+    if wanted.patterns.get("campaign"):
+        expression = compiled(wanted.patterns["campaign"])
+        rows = connection.execute(select(campaigns.c.id, campaigns.c.name))
+        conditions.append(runs.c.campaign.in_([number for number, text in rows if expression.search(text)]))
     conditions += [runs.c.bad == int(wanted.bad)] if wanted.bad is not None else []
     conditions += [runs.c.live == int(wanted.live)] if wanted.live is not None else []
     conditions += [runs.c.at >= wanted.since] if wanted.since is not None else []
@@ -177,8 +260,13 @@ def _where(connection: Connection, wanted: Filter) -> list[Any] | None:
 
 def _matching(connection: Connection, kind: str, pattern: str) -> list[int]:
     expression = compiled(pattern)
+    return [number for number, text in _texts(connection, kind) if expression.search(text)]
+
+
+def _texts(connection: Connection, kind: str) -> list[tuple[int, str]]:
+    """Every name of a kind, with its number."""
     rows = connection.execute(select(names.c.id, names.c.text).where(names.c.kind == kind))
-    return [number for number, text in rows if expression.search(text)]
+    return [(number, text) for number, text in rows]
 
 
 def _in_words(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

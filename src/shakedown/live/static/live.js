@@ -6,17 +6,45 @@
   const campaign = document.body.dataset.campaign;
   let loading = false;
   let again = false;
+  let source = null;
+  let known = null;
+  let written = null;
 
+  // Read aloud is only that the page is old: everything else would be read every few seconds.
   const say = (words, stale) => {
+    sign.setAttribute("aria-live", stale ? "polite" : "off");
     sign.textContent = words;
     sign.classList.toggle("stale", stale);
   };
+  const fresh = () => say(`as of ${new Date().toISOString().slice(11, 19)} UTC`, false);
+  const lost = () => say("the server does not answer: this is as it was before", true);
 
   // Somebody who fills in the form, or selects text to copy, is not disturbed.
   const inUse = () => {
     const at = document.activeElement;
     const selection = document.getSelection();
     return Boolean(at && at.closest("form")) || Boolean(selection && !selection.isCollapsed);
+  };
+
+  // The new content takes the place of the old one, but for what the reader did: what is open, scrolled or has the focus stays so.
+  const replace = (main) => {
+    const old = document.querySelector("main");
+    const text = main.innerHTML;
+    if (text === written) return;
+    written = text;
+    const list = (what) => [...document.querySelectorAll(`main ${what}`)];
+    const open = list("details").map((one) => one.open);
+    const scrolled = list(".wide, pre").map((one) => [one.scrollLeft, one.scrollTop]);
+    const kind = "a, summary, .wide, pre";
+    const place = list(kind).indexOf(document.activeElement);
+    const link = place >= 0 ? document.activeElement.getAttribute("href") : null;
+    old.replaceChildren(...main.childNodes);
+    list("details").forEach((one, at) => { one.open = open[at] || false; });
+    list(".wide, pre").forEach((one, at) => { if (scrolled[at]) [one.scrollLeft, one.scrollTop] = scrolled[at]; });
+    if (place < 0) return;
+    const same = link === null ? null : list("a").find((one) => one.getAttribute("href") === link);
+    const focus = same || list(kind)[place] || old;
+    focus.focus({ preventScroll: true });
   };
 
   const load = async () => {
@@ -29,26 +57,31 @@
     try {
       const answer = await fetch(location.href, { credentials: "same-origin" });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const fresh = page.querySelector("main");
-      const open = [...document.querySelectorAll("main details")].map((one) => one.open);
-      if (fresh) {
-        document.querySelector("main").replaceChildren(...fresh.childNodes);
-        document.querySelectorAll("main details").forEach((one, place) => { one.open = open[place] || false; });
-      }
-      say(`as of ${new Date().toISOString().slice(11, 19)} UTC`, false);
+      const main = page.querySelector("main");
+      if (main) replace(main);
+      fresh();
     } catch (error) {
-      say("the server does not answer: this is as it was before", true);
+      lost();
     }
     loading = false;
   };
 
-  const source = new EventSource("/changes?campaign=" + encodeURIComponent(campaign));
-  let known = null;
-  source.onmessage = (event) => {
-    if (known !== null && known !== event.data) load();
-    else say(`as of ${new Date().toISOString().slice(11, 19)} UTC`, false);
-    known = event.data;
+  // A page that nobody looks at is not kept up to date: a browser has few connections to one server.
+  const follow = () => {
+    if (document.hidden) {
+      if (source) source.close();
+      source = null;
+    } else if (!source) {
+      source = new EventSource("/changes?campaign=" + encodeURIComponent(campaign));
+      source.onmessage = (event) => {
+        if (known !== null && known !== event.data) load();
+        else fresh();
+        known = event.data;
+      };
+      source.onerror = lost;
+    }
   };
-  source.onerror = () => say("the server does not answer: this is as it was before", true);
+  document.addEventListener("visibilitychange", follow);
+  follow();
   setInterval(() => { if (again && !inUse()) load(); }, 1000);
 })();

@@ -1,0 +1,89 @@
+"""Who may ask the live page, and what every answer of it tells a browser. Both stand around the whole application."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "shakedown_token"
+HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+        b"base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+
+
+class Headers:
+    """What every answer says to a browser, errors too, unless it says another thing itself; and that only looking is possible."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                said = list(message.get("headers", []))
+                names = {name for name, _ in said}
+                message["headers"] = [*said, *((name, value) for name, value in HEADERS if name not in names)]
+            await send(message)
+
+        if scope["method"] not in ("GET", "HEAD"):
+            refused = PlainTextResponse("this server only shows\n", 405, headers={"allow": "GET, HEAD"})
+            await refused(scope, receive, with_headers)
+            return
+        await self.app(scope, receive, with_headers)
+
+
+class Token:
+    """Lets in who brings the token: once in the address, from then on in a cookie; or as ``Authorization: Bearer``."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self.app, self.token = app, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not self.token:
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        brought = request.query_params.get("token", "")
+        if brought and self._is_it(brought):
+            rest = [(key, value) for key, value in request.query_params.multi_items() if key != "token"]
+            answer: Callable[[Scope, Receive, Send], Awaitable[None]] = _with_cookie(request.url.path, rest, self.token)
+        elif self._is_it(request.cookies.get(COOKIE, "")) or self._is_it(_bearer(request)):
+            answer = self.app
+        else:
+            answer = PlainTextResponse(
+                "this page wants a token: open the address that 'shakedown serve' printed\n", 401
+            )
+        await answer(scope, receive, send)
+
+    def _is_it(self, brought: str) -> bool:
+        return hmac.compare_digest(brought.encode(), self.token.encode())
+
+
+def _with_cookie(path: str, rest: list[tuple[str, str]], token: str) -> Response:
+    """The same address without the token, which a cookie keeps from now on."""
+    answer = RedirectResponse("/" + path.lstrip("/") + (f"?{urlencode(rest)}" if rest else ""), 303)
+    answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+    return answer
+
+
+def _bearer(request: Request) -> str:
+    kind, _, word = request.headers.get("authorization", "").partition(" ")
+    return word.strip() if kind.lower() == "bearer" else ""

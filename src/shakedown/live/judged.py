@@ -1,0 +1,121 @@
+"""What takes seconds to work out from a record: worked out once for each state of it, beside the requests that wait for it.
+
+``Judged.of`` is the way in. Of a large campaign a page is never kept waiting: it gets what was worked out before, with its age, and
+is told once there is something newer. What was never worked out is ``NotYet``.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from shakedown.live.indexing import Indexer
+from shakedown.model.errors import ShakedownError
+
+PATIENCE = 10.0  # what is worked out is worked out again at the earliest after so many times the seconds that it took
+QUICK_S = 2.0  # that a page waits for what was never worked out
+STALE_S = 0.3  # that it waits where there is something older
+AT_ONCE = 2  # things that are worked out at the same time
+KEPT = 64  # things that are kept
+
+
+class NotYet(ShakedownError):
+    """It is being worked out, for the first time."""
+
+
+@dataclass(slots=True)
+class Worked:
+    """``version``: of the record that it was made of; ``took`` and ``begun``: seconds, the latter of the monotonic clock."""
+
+    version: int
+    took: float
+    begun: float
+    value: Any
+
+    @property
+    def age(self) -> float:
+        """Seconds since the record was as it says."""
+        return time.monotonic() - self.begun
+
+
+@dataclass(slots=True)
+class _Job:
+    done: threading.Event = field(default_factory=threading.Event)
+    error: Exception | None = None
+    late: bool = False  # somebody was given something older, or nothing
+
+
+Key = tuple[str, str]
+
+
+class Judged:
+    """``wait_s``: that a page waits for what was never worked out; None: always until it is, and nobody gets something older.
+
+    ``told``: campaign -> how often something was ready that somebody had not waited for; "" is what is about several.
+    """
+
+    def __init__(self, indexer: Indexer, wait_s: float | None = QUICK_S) -> None:
+        self.indexer, self.wait_s = indexer, wait_s
+        self.told: dict[str, int] = {}
+        self._known: OrderedDict[Key, Worked] = OrderedDict()
+        self._jobs: dict[Key, _Job] = {}
+        self._lock = threading.Lock()
+        self._room = threading.Semaphore(AT_ONCE)
+
+    def of(self, what: str, name: str, work: Callable[[], Any], most_s: float = QUICK_S) -> Worked:
+        """Purpose: what ``work`` finds of a campaign, as its record stands or as it stood.
+
+        ``name`` "": it is about several campaigns. ``most_s``: that the page can wait. Errors: NotYet; those of ``work``.
+        """
+        key = (what, name)
+        with self._lock:
+            known, version = self._known.get(key), self.version(name)
+            if known is not None and (known.version == version or self._is_young(known)):
+                return known
+            job = self._jobs.get(key) or self._start(key, version, work)
+        patience = most_s if known is None else min(STALE_S, most_s)
+        in_time = job.done.wait(None if self.wait_s is None else min(patience, self.wait_s))
+        with self._lock:
+            job.late = job.late or not job.done.is_set()
+            if job.error is not None:
+                raise job.error
+            known = self._known.get(key)
+        if known is None and not in_time:
+            raise NotYet("This is being worked out.", hint="The page comes again by itself.")
+        return known if known is not None else self.of(what, name, work, most_s)
+
+    def _is_young(self, known: Worked) -> bool:
+        return self.wait_s is not None and known.age <= (1 + PATIENCE) * known.took
+
+    def version(self, name: str) -> int:
+        """Purpose: a number that grows whenever a campaign changed, or with "" any."""
+        versions = dict(self.indexer.versions)
+        return versions.get(name, 0) if name else sum(versions.values())
+
+    def _start(self, key: Key, version: int, work: Callable[[], Any]) -> _Job:
+        job = self._jobs[key] = _Job()
+        threading.Thread(target=self._work, args=(key, version, work, job), name=f"{key[0]}", daemon=True).start()
+        return job
+
+    def _work(self, key: Key, version: int, work: Callable[[], Any], job: _Job) -> None:
+        with self._room:
+            begun = time.monotonic()
+            value = None
+            try:
+                value = work()
+            except Exception as error:  # noqa: BLE001 - whoever waits for it raises it again
+                job.error = error
+            with self._lock:
+                del self._jobs[key]
+                if job.error is None:
+                    self._known[key] = Worked(version, time.monotonic() - begun, begun, value)
+                    self._known.move_to_end(key)
+                    while len(self._known) > KEPT:
+                        self._known.popitem(last=False)
+                if job.late:
+                    self.told[key[1]] = self.told.get(key[1], 0) + 1
+                job.done.set()

@@ -1,0 +1,46 @@
+"""Parts of where a campaign stands as sentences, for a terminal and for the live page. Each takes a row of ``queries.status``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shakedown.model.units import show_duration
+from shakedown.report.words import show_time
+
+
+def silent_in_words(data: dict[str, Any]) -> list[str]:
+    """Purpose: of a driver that lives and does not answer: what is known is old."""
+    if not data.get("silent_s"):
+        return []
+    then = "shakedown resume --if-needed, or --take-over, replaces it"
+    if data["silent_s"] < data["replaced_after_s"]:
+        then = f"after {show_duration(data['replaced_after_s'])} shakedown resume --if-needed replaces it"
+    return [f"its conductor has not answered for {show_duration(data['silent_s'])}; what follows is as of then; {then}"]
+
+
+def shut_in_words(pool: dict[str, Any], time: float) -> str:
+    """Purpose: a pool whose scheduler takes nothing, and when the next job is tried there."""
+    times = "once" if pool["refused"] == 1 else f"{pool['refused']} times"
+    due = f"in {pool['until'] - time:.0f} s" if pool["until"] > time else "now"
+    return f"{pool['partition']} took no job, {times} in a row; one is tried again {due}"
+
+
+def clock_in_words(clock: dict[str, Any]) -> str:
+    """stability: the clock ran 3 d 4 h of 10 d 0 h, and runs; it stood still 2 h 00 min (maintenance)."""
+    now = "its time is over" if clock["over"] else "and runs" if clock["runs"] else "and stands still"
+    text = (
+        f"{clock['component']}: the clock ran {show_duration(clock['ran_s'])} of {show_duration(clock['of_s'])}, {now}"
+    )
+    stood = [f"{show_duration(seconds)} ({cause})" for cause, seconds in clock["stood_still_s"].items() if seconds >= 1]
+    return f"{text}; it stood still {', '.join(stood)}" if stood else text
+
+
+def deadline_in_words(one: dict[str, Any]) -> str:
+    """performance: to be over by 2026-12-01 18:00:00 UTC (at first 2026-11-20 18:00:00 UTC); missed, 2 h 00 min late so far."""
+    if one["planned"] is None:
+        return (
+            f"{one['component']}: at first to be over by {show_time(one['first'])} UTC; an amendment took the date away"
+        )
+    late = f", {show_duration(one['late_s'])} late{' so far' if one['kept'] is None else ''}" if one["late_s"] else ""
+    first = f" (at first {show_time(one['first'])} UTC)" if one["moved"] else ""
+    return f"{one['component']}: to be over by {show_time(one['planned'])} UTC{first}; {one['state']}{late}"
