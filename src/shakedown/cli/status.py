@@ -115,9 +115,7 @@ def _render(data: dict[str, Any]) -> str:
     parts += [f"{one['component']}: drill {one['drill']} {one['says']}" for one in data.get("drills", [])]
     for one in data.get("baselines", []):
         parts.append(f"baseline {one['baseline']}: {one['against']}{'; ' + one['says'] if one['says'] else ''}")
-    for name, phase in data.get("builds", {}).items():
-        if phase != "done":
-            parts.append(f"build {name}: {phase}")
+    parts += [f"build {name}: {phase}" for name, phase in data.get("builds", {}).items() if phase != "done"]
     parts += [f"{run['run']}  {run['case']}: {run['doing']}" for run in data.get("live", [])[:20]]
     parts += [f"{group['count']} wait: {group['reason']}" for group in data["waiting"]]
     parts += data.get("held", [])
