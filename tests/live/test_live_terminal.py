@@ -17,7 +17,7 @@ from shakedown.events.reader import read_events
 from shakedown.live.terminal import Detail, WatchApp
 from shakedown.live.watched import Watched
 from shakedown.metrics.rows.table import fold_runs
-from shakedown.model.errors import UsageError
+from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.layout import Layout
 
 
@@ -113,6 +113,31 @@ def test_keys_choose_a_stream_a_filter_and_a_run(watched: Watched) -> None:
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert "functionality: 4 of 4 closed" in str(app.screen.query_one("#text", Static).render())
+
+    _with(app, story)
+
+
+def test_a_detail_stays_open_while_events_come_and_a_key_leads_back(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = WatchApp(watched)
+
+    async def story(pilot: Pilot[Any]) -> None:
+        await pilot.press("enter")
+        await app.workers.wait_for_complete()
+        monkeypatch.setattr(watched, "refresh", lambda: True)
+        app.look()
+        await pilot.pause()
+        assert isinstance(app.screen, Detail)
+        await pilot.press("n")
+        assert not isinstance(app.screen, Detail) and app.stream == "notes" and _rows(app)
+        monkeypatch.setattr(watched, "refresh", _raise)
+        app.look()
+        await pilot.pause()
+        assert "the log is gone" in str(app.query_one("#head", Static).render())
+
+    def _raise() -> bool:
+        raise RecordError("the log is gone")
 
     _with(app, story)
 

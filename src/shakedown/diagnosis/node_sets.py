@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from shakedown.diagnosis.node_names import NODES_LIMIT, unfold
+from shakedown.diagnosis.node_names import unfold
 
 Numbers = npt.NDArray[np.int32]
 
@@ -60,12 +60,12 @@ class NodeSets:
     def _unfolded(self, text: str, cluster: str) -> Numbers | None:
         parts = self._ranges(text, cluster) if "[" in text else None
         if parts is not None:
-            return np.unique(np.concatenate(parts)).astype(np.int32)
+            return parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts)).astype(np.int32)
         names = unfold(text)
         return None if names is None else self.of_names(names, cluster)
 
     def _ranges(self, text: str, cluster: str) -> list[Numbers] | None:
-        """The nodes of a set of plain ranges, range by range; None where it has anything else."""
+        """The nodes of a set of plain ranges, part by part; None where it has anything else."""
         found: list[Numbers] = []
         at = 0
         while at < len(text):
@@ -76,43 +76,49 @@ class NodeSets:
             bounds = _bounds(ranges)
             if bounds is None:
                 return None
-            found += self._of_ranges((cluster, prefix, len(ranges.partition(",")[0].partition("-")[0]), suffix), bounds)
+            found.append(self._of_ranges((cluster, prefix, _width(ranges), suffix), bounds))
             at = part.end()
         return found
 
-    def _of_ranges(self, key: tuple[str, str, int, str], bounds: Sequence[tuple[int, int]]) -> list[Numbers]:
+    def _of_ranges(self, key: tuple[str, str, int, str], bounds: Sequence[tuple[int, int]]) -> Numbers:
         """The numbers of nodes whose names are alike but for a number of so many digits; ``bounds``: the first and the last."""
-        most = max(high for _, high in bounds)
+        most = bounds[-1][1]
         table = self._tables.get(key)
         if table is None or len(table) <= most:
             grown = np.full(max(1024, 2 * most + 1), -1, dtype=np.int32)
             if table is not None:
                 grown[: len(table)] = table
             table = self._tables[key] = grown
-        found = [table[low : high + 1] for low, high in bounds]
+        found = np.concatenate([table[low : high + 1] for low, high in bounds])
+        if found.min() >= 0:
+            return found
         cluster, prefix, width, suffix = key
         before = f"{cluster}:{prefix}" if cluster else prefix
-        for (low, _), numbers in zip(bounds, found, strict=True):
-            if numbers.min() < 0:
-                for number in (np.flatnonzero(numbers < 0) + low).tolist():
-                    table[number] = self.number(f"{before}{number:0{width}d}{suffix}")
-        return found
+        for low, high in bounds:
+            for number in (np.flatnonzero(table[low : high + 1] < 0) + low).tolist():
+                table[number] = self.number(f"{before}{number:0{width}d}{suffix}")
+        return np.concatenate([table[low : high + 1] for low, high in bounds])
+
+
+def _width(ranges: str) -> int:
+    return len(ranges.partition(",")[0].partition("-")[0])
 
 
 def _bounds(ranges: str) -> list[tuple[int, int]] | None:
-    """The first and the last of each range; None where one is none, they are too many, or their numbers have several widths: nobody
-    can say here whether these are padded.
+    """The first and the last of each range. None where one is none, where they do not rise, or where their numbers have several
+    widths: nobody can say here whether these are padded.
     """
-    found, total, width = list[tuple[int, int]](), 0, 0
+    found, width, before = list[tuple[int, int]](), _width(ranges), ""
+    if not 0 < width <= _DIGITS:
+        return None
     for one in ranges.split(","):
         low, dash, high = one.partition("-")
         high = high if dash else low
-        width = width or len(low)
-        if not (low.isdigit() and high.isdigit()) or not len(low) == len(high) == width <= _DIGITS or high < low:
+        if not (before < low <= high and len(low) == len(high) == width) or "-" in high:
             return None
         found.append((int(low), int(high)))
-        total += int(high) - int(low) + 1
-    return found if total <= NODES_LIMIT else None
+        before = high
+    return found
 
 
 def together(parts: Sequence[Numbers]) -> Numbers:

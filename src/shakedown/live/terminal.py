@@ -21,6 +21,7 @@ from shakedown.report.words import one_line
 LOOK_S = 1.0  # between two looks at the log
 STANDING = "standing"
 _SIGNS = {"passed": ("✓", "green"), "running": ("▸", "yellow")}
+_LETTERS = {"case": 40, "nodes": 60, "reason": 90}  # of a cell: the detail has all of it
 _WAITS = frozenset({"ordered", "queued", "judging", "waiting again", "unknown", "absent", "no_answer"})
 
 
@@ -100,6 +101,7 @@ class WatchApp(App[None]):
             self.show_stream()
 
     def action_stream(self, stream: str) -> None:
+        self._leave_details()
         self.stream = stream
         box = self.query_one(Input)
         with box.prevent(Input.Changed):
@@ -108,9 +110,15 @@ class WatchApp(App[None]):
         self.query_one(DataTable).focus()
 
     def action_filter(self) -> None:
+        self._leave_details()
         self.query_one(Input).focus()
 
+    def _leave_details(self) -> None:
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+
     def action_standing(self) -> None:
+        self._leave_details()
         self.push_screen(Detail("What waits and why, what runs", self.watched.standing))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -163,6 +171,6 @@ class WatchApp(App[None]):
 
 def _cell(column: str, text: str) -> Text:
     if column != "state":
-        return Text(one_line(text, 200))
+        return Text(one_line(text, _LETTERS.get(column, 200)))
     sign, colour = _SIGNS.get(text, ("…", "yellow") if text in _WAITS else ("×", "red"))
     return Text(f"{sign} {one_line(text)}", style=colour)

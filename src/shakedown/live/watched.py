@@ -29,8 +29,8 @@ from shakedown.report.words import harmless, one_line, show_time
 MOST = 500  # lines of a stream that are shown, the newest
 OUTPUT_LETTERS = 20_000  # of the end of a run's output
 COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "failures": ("changed", "run", "case", "state", "nodes", "cause", "reason"),
-    "runs": ("run", "case", "state", "attempt", "began", "seconds", "nodes", "component", "reason"),
+    "failures": ("changed", "run", "case", "state", "cause", "reason", "nodes"),
+    "runs": ("run", "case", "state", "attempt", "began", "seconds", "reason", "component", "nodes"),
     "notes": ("changed", "kind", "run", "reason"),
 }
 STREAMS = tuple(COLUMNS)
