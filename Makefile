@@ -14,7 +14,7 @@ CODE := src tests benchmarks
 demo: $(VENV)/.installed
 	@scripts/demo
 
-test: $(VENV)/.installed-dev lint types arrows packages
+test: $(VENV)/.installed-dev packages
 	$(BIN)/python scripts/run-tests
 
 lint: $(VENV)/.installed-dev

@@ -35,6 +35,7 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "PARTS", {"one": ["one", "-n", "2"], "two": ["two"]})
     monkeypatch.setattr("sys.argv", ["run-tests"])
+    (tmp_path / "Makefile").write_text("lint types arrows:\n\t@echo $@ is fine\n")
     monkeypatch.delenv("SHAKEDOWN_TESTS_STRICT", raising=False)
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")  # which takes longer than each of these sessions
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
@@ -48,6 +49,20 @@ def test_all_is_green(runner: ModuleType, capsys: pytest.CaptureFixture[str]) ->
     assert runner.main() == 0
     said = capsys.readouterr().out
     assert "one: green: 1 passed" in said and "two: green: 1 passed" in said
+    assert "code: green: lint, types, arrows: in order" in said and "code  | types is fine" in said
+
+
+def test_code_that_is_wrong_is_red_and_all_of_it_is_told(
+    runner: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first mistake hides no other one, and the tests run all the same."""
+    (tmp_path / "Makefile").write_text("lint arrows:\n\t@echo $@ is wrong; exit 1\ntypes:\n\t@echo fine\n")
+
+    assert runner.main() == 1
+    said = capsys.readouterr().out
+    assert "code  | lint is wrong" in said and "code  | fine" in said and "code  | arrows is wrong" in said
+    last = said[said.index("all in") :]
+    assert "code: RED: make lint arrows: failed" in last and "one: green: 1 passed" in last
 
 
 def test_what_passes_alone_is_green_and_told(
@@ -137,7 +152,7 @@ def test_a_word_that_is_no_part_is_refused(
     monkeypatch.setattr("sys.argv", ["run-tests", "three"])
 
     assert runner.main() == 2
-    assert "there is no part 'three'; there are one, two" in capsys.readouterr().err
+    assert "there is no part 'three'; there are code, one, two" in capsys.readouterr().err
 
 
 def test_a_second_attempt_that_is_not_listed_is_red_where_that_is_asked_for(
