@@ -7,9 +7,20 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src/shakedown"
 PAGE = ROOT / "docs/concepts/house.md"
+
+LONGEST = 50  # lines of a function
+Trees = dict[Path, ast.Module]
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    """Every file of the source as Python reads it, which takes seconds: once for all tests that look at the code."""
+    return {path: ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
 
 
 def modules() -> dict[str, Path]:
@@ -21,10 +32,10 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports_of(path: Path, known: dict[str, Path]) -> set[str]:
+def imports_of(path: Path, tree: ast.Module, known: dict[str, Path]) -> set[str]:
     """Modules of ours that a file imports anywhere in it, for types too."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             found |= {name if name in known else node.module for name in names}
@@ -45,25 +56,25 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
             del left[name]
 
 
-def test_no_circle_of_imports() -> None:
+def test_no_circle_of_imports(trees: Trees) -> None:
     known = modules()
     assert len(known) > 500
-    assert circles({name: imports_of(path, known) for name, path in known.items()}) == []
+    assert circles({name: imports_of(path, trees[path], known) for name, path in known.items()}) == []
 
 
 def test_circles_are_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
 
 
-def test_no_scheduler_is_asked_for_by_its_name() -> None:
+def test_no_scheduler_is_asked_for_by_its_name(trees: Trees) -> None:
     """Outside the rooms of schedulers and machines, and their declarations, no code compares with "slurm" or "local"."""
 
     def comparisons() -> Iterator[str]:
-        for path in SOURCE.rglob("*.py"):
+        for path, tree in trees.items():
             place = path.relative_to(SOURCE)
             if place.parts[0] in ("schedulers", "machine") or place.name == "dialects.py":
                 continue
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in ast.walk(tree):
                 if not isinstance(node, ast.Compare):
                     continue
                 words = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
@@ -71,6 +82,18 @@ def test_no_scheduler_is_asked_for_by_its_name() -> None:
                     yield f"{place}:{node.lineno}"
 
     assert list(comparisons()) == []
+
+
+def test_no_function_needs_scrolling(trees: Trees) -> None:
+    """The longest function of the source fits a screen: 50 lines."""
+    long = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno + 1 > LONGEST
+    ]
+    assert long == []
 
 
 def test_the_page_names_every_room_and_part() -> None:

@@ -53,20 +53,6 @@ def test_every_guide_is_in_the_index() -> None:
             assert str(page.relative_to(ROOT / "docs")) in index
 
 
-def test_no_function_needs_scrolling() -> None:
-    """The longest function of the source fits a screen: 50 lines."""
-    import ast
-
-    long = []
-    for file in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = (node.end_lineno or 0) - node.lineno + 1
-                if lines > 50:
-                    long.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name} ({lines} lines)")
-    assert long == []
-
-
 def test_nothing_depends_on_what_a_clone_does_not_have() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
     for name in tracked:
