@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import cache
 from typing import Any
 
 import pytest
@@ -89,7 +90,9 @@ class Unwatched(Campaign):
         self.oracle = Silent()  # type: ignore[assignment]
 
 
+@cache
 def played(seed: int) -> Campaign:
+    """The campaign of a seed, played once for all tests, which only read its log."""
     return Unwatched(
         plan(seed),
         seed=seed,
