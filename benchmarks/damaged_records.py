@@ -31,8 +31,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="shakedown-damages-") as folder:
         known = (*record_damages.KINDS, *filter(damaged_stories.can_have, damaged_stories.KINDS))
         sources = record_damages.make_records(Path(folder), sys.argv[4:] or known)
-        for source in sources:
-            record_damages.learn(source, Path(folder) / "scratch")
+        with multiprocessing.get_context("fork").Pool(processes) as pool:
+            sources = pool.map(_learned, [(source, Path(folder) / f"whole-{source.name}") for source in sources], 1)
         others = tuple(source.root for source in sources)
         Path(folder).chmod(0o755)  # some commands run as another user
         work = [(sources[seed % len(sources)], others, Path(folder), seed) for seed in range(first, first + count)]
@@ -45,6 +45,12 @@ def main() -> int:
                     print(f"seed {seed}, {name}, {done}: {sentence}", flush=True)
     print(f"{kinds.total()} damages, {bad} of them broke a promise; by kind: {dict(kinds.most_common())}")
     return 1 if bad else 0
+
+
+def _learned(work: tuple[Source, Path]) -> Source:
+    source, scratch = work
+    record_damages.learn(source, scratch)
+    return source
 
 
 def _one(work: tuple[Source, tuple[Path, ...], Path, int]) -> tuple[int, str, Damage, list[str]]:

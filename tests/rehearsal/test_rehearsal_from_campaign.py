@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,21 @@ def test_builds_and_figures_come_with_it_unless_they_are_written(site: Path) -> 
     )
     kept = with_past_times(own, site)
     assert (kept.times, kept.builds, kept.figures) == (own.times, own.builds, own.figures)
+
+
+def test_a_campaign_whose_plan_was_amended_lends_its_times_as_well(site: Path, tmp_path: Path) -> None:
+    """Also of a build that only the plan before the amendment had."""
+    amended = Path(shutil.copytree(site, tmp_path / "site", symlinks=True))
+    test = amended / "tests/quick.yaml"
+    test.write_text(test.read_text().replace("sleep 1.2", "sleep 0.1"))
+    plan = amended / "plans/real.yaml"
+    plan.write_text(plan.read_text().replace(">= 5 MB/s", ">= 6 MB/s"))
+    words = ("amend", "real", "--campaign", "real-1", "--by", "Ada", "--because", "more is asked")
+    done = command(*words, cwd=amended)
+    assert done.returncode == 0, done.stderr
+    assert len(list((amended / "campaigns/real-1/documents").iterdir())) == 2
+    ((name, took),) = with_past_times(Scenario(times_from="real-1"), amended).builds.times
+    assert name == "quick" and 1.0 < took < 60.0
 
 
 def test_a_rehearsal_from_a_campaign_takes_as_long_as_its_runs_and_builds_did(site: Path) -> None:

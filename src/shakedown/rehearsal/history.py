@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from shakedown.conductor.record.documents import Documents
-from shakedown.engine import State
 from shakedown.events.campaigns import find_campaign
 from shakedown.events.chain import refuse_damaged
 from shakedown.metrics.rows.table import Record
@@ -17,7 +16,6 @@ from shakedown.metrics.words import plural
 from shakedown.model.errors import UsageError
 from shakedown.model.events import SPARED
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Document
 from shakedown.model.scenario import Builds, FigureLaw, Scenario
 from shakedown.queries.status import look_at_runs
 
@@ -44,7 +42,7 @@ def with_past_times(scenario: Scenario, site: Path | None) -> Scenario:
         scenario,
         times=scenario.times + more,
         figures=scenario.figures + _figures(scenario, record),
-        builds=_builds(scenario, record, Documents(Layout(campaign)).newest(State())),
+        builds=_builds(scenario, record, Documents(Layout(campaign))),
         not_modelled=not_taken_over(record, scenario.times_from),
     )
 
@@ -73,13 +71,17 @@ def _figures(scenario: Scenario, record: Record) -> tuple[tuple[str, str, Figure
     return tuple(one for one in past if (one[0], one[1]) not in written and (_test(one[0]), one[1]) not in written)
 
 
-def _builds(scenario: Scenario, record: Record, document: Document) -> Builds:
-    """Builds as long as they took then; where a time for all of them is written, that stands."""
+def _builds(scenario: Scenario, record: Record, documents: Documents) -> Builds:
+    """Builds, of every plan that was in force, as long as they took then; where a time for all of them is written, that stands."""
     builds = scenario.builds
     if builds.mean_s != Builds().mean_s:
         return builds
-    names = {build.key: build.name for build in document.builds}
-    tests = {build.name: {case.test for case in document.cases if case.build == build.key} for build in document.builds}
+    names, tests = dict[str, str](), dict[str, set[str]]()
+    for document in map(documents, dict.fromkeys(record.documents)):
+        for build in document.builds:
+            names[build.key] = build.name
+            users = {case.test for case in document.cases if case.build == build.key}
+            tests[build.name] = tests.get(build.name, set()) | users
     written = dict(builds.times)
     past = build_times(record.builds.values(), names)
     more = tuple((name, took) for name, took in past if name not in written and not tests[name] & set(written))
