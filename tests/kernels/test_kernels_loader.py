@@ -35,12 +35,12 @@ def symbols(libraries: int) -> int:
 @pytest.fixture
 def loaded(run_kernel: RunKernel, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     def load(*options: str, ranks: int = RANKS, **variables: str) -> dict[str, Any]:
-        small = [*(() if "--libraries" in options else ("--libraries", "5")), "--modules", "3", "--repeats", "2"]
+        small = ["--libraries", "5", "--modules", "3", "--repeats", "3"]
         outcome = run_kernel("loader", "--directory", tmp_path, *small, *options, ranks=ranks, **variables)
         assert outcome.status == 0, outcome.errors
         assert list(tmp_path.iterdir()) == []
         nodes = outcome.kind("nodes")
-        return outcome.result | {"nodes": nodes, "said": outcome.sentences}
+        return outcome.result | {"nodes": nodes, "said": outcome.sentences, "each": outcome.kind("load")}
 
     return load
 
@@ -80,6 +80,16 @@ def test_times_are_of_the_fastest_mean_and_slowest_rank_and_of_the_job(loaded: C
         assert result[turn]["mb_s"] == pytest.approx(result["mb"] / result[turn]["load_s"], rel=1e-6)
         assert 0 < result[turn]["slowest_import_s"] < result[turn]["slowest_python_s"]
         assert 0 < result[turn]["slowest_call_s"] < result[turn]["slowest_python_s"]
+
+
+def test_the_first_time_stands_alone_and_the_others_are_a_mean(loaded: Callable[..., dict[str, Any]]) -> None:
+    result = loaded()
+    assert [each["repeat"] for each in result["each"]] == [0, 1, 2]
+    first, second, third = ({k: v for k, v in each.items() if k not in ("record", "repeat")} for each in result["each"])
+    assert first == pytest.approx(result["first"])
+    rates = ("mb_s",)  # of the mean time, not the mean of rates
+    means = {key: (value + third[key]) / 2 for key, value in second.items() if key not in rates}
+    assert {key: value for key, value in result["again"].items() if key not in rates} == pytest.approx(means)
 
 
 def test_each_node_has_its_slowest_rank(loaded: Callable[..., dict[str, Any]]) -> None:

@@ -76,6 +76,7 @@ static void import_all(struct pass *pass);
 static void forget_files(void);
 static void report(const struct pass *first, const struct pass *again, long more, double written, const double *of_nodes);
 static void add(struct pass *sum, const struct pass *pass);
+static void write_pass(long number, const struct pass *pass);
 static double *slowest_of_nodes(double seconds);
 
 static int run(void)
@@ -114,6 +115,7 @@ static int run(void)
             import_all(&pass);
         if (!pass.libraries || pass.modules != with_modules)
             break;
+        write_pass(done, &pass);
         if (done == 0)
             first = pass;
         else
@@ -626,9 +628,8 @@ static void put_times(const char *name, struct times times, double passes)
 }
 
 /* The means of so many passes. */
-static void put_passes(const char *key, const struct pass *sum, double passes)
+static void put_means(const struct pass *sum, double passes)
 {
-    open_object(key);
     put_times("load", sum->of[LOAD], passes);
     put_times("visit", sum->of[VISIT], passes);
     put_number("mb_s", megabytes_of(libraries, job.ranks) / (sum->of[LOAD].job / passes));
@@ -639,7 +640,21 @@ static void put_passes(const char *key, const struct pass *sum, double passes)
         put_times("import", sum->of[IMPORT], passes);
         put_times("call", sum->of[CALL], passes);
     }
+}
+
+static void put_passes(const char *key, const struct pass *sum, double passes)
+{
+    open_object(key);
+    put_means(sum, passes);
     close_object();
+}
+
+static void write_pass(long number, const struct pass *pass)
+{
+    open_record("load");
+    put_count("repeat", number);
+    put_means(pass, 1);
+    close_record();
 }
 
 static void write_nodes(const double *of_nodes)
