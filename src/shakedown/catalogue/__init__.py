@@ -1,1 +1,1 @@
-"""What ships with the package as data: tests, systems, classes of failures."""
+"""What ships with the package as data: tests, plans, systems, classes of failures."""
