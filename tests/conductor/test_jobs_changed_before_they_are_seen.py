@@ -65,7 +65,7 @@ def test_a_job_that_is_first_seen_on_other_terms_than_those_beside_it_was_change
     job = f"j{place:06d}"
     assert findings(told) == [("changed_at_scheduler", job, BEFORE + words)]
     (event,) = told.events("finding")
-    assert event.run == f"r{place:06d}" and event.value["before_seen"] is True
+    assert (event.run, event.case) == (f"r{place:06d}", "t0") and event.value["before_seen"] is True
     told.look([said(number, "queued", **(changed if number == place else {})) for number in (1, 2, 3)], 4.0)
     assert len(findings(told)) == 1, "it is said once"
 

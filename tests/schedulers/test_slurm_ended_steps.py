@@ -49,7 +49,15 @@ CASES = {
         (step(0, f"CANCELLED by {ME}", "0:9"), step(1, "COMPLETED", start=101)),
         ["0"],
     ),
-    "a step that lived until its job ended": ((step(0, "CANCELLED", "0:15"),), ["0"]),
+    "a server whose task was killed": (
+        (step(0, "CANCELLED", "0:9", 101, 150), step(1, "COMPLETED", start=105, end=149)),
+        ["0"],
+    ),
+    "the only step, as Slurm calls it": ((step(0, "CANCELLED", "0:9"),), None),
+    "a step before another, as Slurm calls it": (
+        (step(0, "CANCELLED", "0:9", 101, 120), step(1, "COMPLETED", start=121, end=149)),
+        None,
+    ),
     "two of them": ((SERVER, step(1, f"CANCELLED by {ME}"), step(2, "COMPLETED", start=105, end=150)), ["0", "1"]),
     "a step that somebody else cancelled": (
         (step(0, f"CANCELLED by {ME + 1}"), step(1, "COMPLETED", start=105, end=149)),

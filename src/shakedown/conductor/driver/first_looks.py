@@ -36,18 +36,18 @@ def _is_strange(state: State, report: JobReport) -> bool:
 
 def say_first_looks(conductor: Conductor) -> None:
     """Purpose: a finding for each job that somebody changed before it was first seen, and one for each rule of the site's."""
-    changes: dict[tuple[str, str], dict[str, list[Any]]] = {}
+    changes: dict[tuple[str, str, str], dict[str, list[Any]]] = {}
     rules: dict[str, dict[str, list[Any]]] = {}
     state = conductor.state
     for key, look in state.pools.first_looks.items():
         if look.jobs and not is_rule(look):
-            for job, (run, has) in look.jobs.items():
-                changes.setdefault((job, run), {})[key.name] = [look.asked, has]
+            for job, (run, case, has) in look.jobs.items():
+                changes.setdefault((job, run, case), {})[key.name] = [look.asked, has]
         elif look.jobs and TermKey(key.pool, key.name, "") not in state.pools.site_rules:
             rules.setdefault(key.pool, {})[key.name] = [look.asked, look.has]
-    for (job, run), altered in changes.items():
+    for (job, run, case), altered in changes.items():
         value = {"kind": "changed_at_scheduler", "altered": altered, "before_seen": True}
-        conductor.log("finding", job=job, run=run, value=value, reason=f"{_CHANGED}: {in_words(altered)}")
+        conductor.log("finding", job=job, run=run, case=case, value=value, reason=f"{_CHANGED}: {in_words(altered)}")
     for pool, altered in rules.items():
         why = f"jobs of {pool} are taken on other terms than they ask for: {in_words(altered)}; this counts as a rule of the site"
         conductor.log("finding", value={"kind": "site_rule", "pool": pool, "altered": altered}, reason=why)

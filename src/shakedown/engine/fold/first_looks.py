@@ -37,7 +37,7 @@ def first_seen(state: State, job: Job, now: float) -> None:
         if look.looks == 0 or now > look.at + _ONE_LOOK_S:
             look.looks, look.at = look.looks + 1, now
         if look.looks < RULE_LOOKS:
-            look.jobs[job.id] = [job.run, has]
+            look.jobs[job.id] = [job.run, job.case, has]
 
 
 def _as_asked(look: FirstLook) -> None:

@@ -286,7 +286,7 @@ class FirstLook:
 
     ``as_asked``: it had one as it asks. ``looks``: at how many looks in a row, the last one at ``at``, none was so, and ``has`` is
     what they had instead of ``asked``. ``jobs``: those that had something else, and of which it is not known whether that is a
-    rule: job -> its run, and what it had.
+    rule: job -> its run, its case, and what it had.
     """
 
     asked: Any = None

@@ -85,9 +85,9 @@ def by_their_script(steps: Sequence[Record]) -> list[str]:
 
 
 def _is_ended_on_purpose(step: Record, steps: Sequence[Record]) -> bool:
-    if step.state == "CANCELLED":
-        return step.by in ("", str(os.getuid()))
-    return any(_served(step, other) for other in steps) if step.state == "FAILED" else False
+    if step.state == "CANCELLED" and step.by:  # without a name it is one whose task a signal ended
+        return step.by == str(os.getuid())
+    return step.state in ("CANCELLED", "FAILED") and any(_served(step, other) for other in steps)
 
 
 def _served(server: Record, other: Record) -> bool:
