@@ -25,7 +25,7 @@ LOST = "ranks of a step were lost, although its exit status is 0: srun: error: "
 def test_a_run_that_ended_while_the_controller_was_away_until_its_time_limit(
     fault_cluster: Cluster, tmp_path: Path
 ) -> None:
-    """Slurm calls it TIMEOUT. What it knows of its script agrees with the end mark. The other one is no run that came to its end."""
+    """Slurm calls it TIMEOUT. What it knows of its script agrees with its mark. The other one came to no end."""
     payloads = [
         Payload("honest", "n001", "sleep 2"),
         Payload("endless", "n002", "trap '' TERM; sleep 1000; sleep 1000"),
