@@ -12,6 +12,12 @@ from typing import Any
 import pytest
 import warm_commands
 
+from shakedown.conductor.workers.kept_outputs import KeptOutputs
+from shakedown.metrics.judging.from_outputs import UNREAD, Question
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case, Test
+
 PLAN = """plan: p
 system: here
 parties: {site: [Ada], vendor: [Bo]}
@@ -85,3 +91,14 @@ def test_where_the_output_is_gone_or_was_changed_it_is_not_known_and_stays_dispu
     assert (
         "since the kept output of 1 run (r000002) is gone, changed or not readable; site has not agreed to it" in said
     )
+
+
+def test_an_output_that_could_not_be_kept_is_none_that_can_be_read(site: Path) -> None:
+    """Who fills the disk takes away what shows that an act mattered, as who removes the output does."""
+    kept = KeptOutputs(Layout(site / "campaigns/p-1"))
+    case, test = Case("ok", "ok", "local:all"), Test("ok")
+    row = RunRow(
+        "r000002", "ok", "functionality", 1, 1, "passed", "", 9, 0.0, 2, output={"lost": "No space left on device"}
+    )
+    (answer,) = kept([Question(row, case, test, ())])
+    assert answer is not None and answer.verdict == UNREAD and "No space left on device" in answer.reason

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from compared_campaigns import HERE, PLAN, TEST, campaign
+from msgspec.structs import replace
 
 from shakedown.cli.main import cli
 from shakedown.conductor.driver.baselines import look_at_baselines
@@ -18,12 +19,16 @@ from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
 from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.errors import FileProblems, ShakedownError, UsageError
 from shakedown.model.events import Event
+from shakedown.model.frozen import digest, freeze
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.plans import read_plan
+from shakedown.queries.comparisons import Asked, read_sources
+from shakedown.report.reading import read_campaign
 
 AGAIN = """plan: again
 system: here
@@ -221,3 +226,26 @@ def test_a_sealed_campaign_is_named_and_looked_at_by_run_resume_and_verify(site:
         found = [note.value["state"] for note in record.of_kind("finding") if note.value["kind"] == "baseline"]
         told.append(("not checked: baseline before: there is no campaign 'p-1'" in said, found))
     assert told == [(True, ["away"]), (False, ["away", "same"])]
+
+
+def test_what_an_amendment_took_out_and_another_one_brought_back_counts_for_no_reader_until_it_ran_anew(
+    room: Path,
+) -> None:
+    """The third case was out for a while: its report counts none of its runs, and so do a baseline and a comparison."""
+    document = read_plan(room, "p", lambda: HERE)
+    campaign(room, document, "p-1", over=False)
+    layout = Layout(room / "campaigns/p-1")
+    (part,) = document.components
+    for about, cases in (("without it", part.cases[:2]), ("with it", part.cases)):
+        after = replace(document, about=about, components=(replace(part, cases=cases),))
+        layout.document(digest(freeze(after))).write_bytes(freeze(after))
+        value = {"document": digest(freeze(after)), "components": ["performance"], "difference": [about], "by": "Bo"}
+        add(layout, Event("amended", value=value))
+    add(layout, Event("campaign_end", value={"counts": {}}))
+    read = read_campaign(layout.root)
+    reported = populations(read.document, read.record)["performance"].cases
+    assert [len(case.rows) for case in reported] == [12, 12, 0]
+    assert [case.where for case in read_baseline(room, "p-1", 0).cases] == [(("n", "1"),), (("n", "2"),)]
+    (source,) = read_sources([Asked(layout.root, "p-1")])
+    seen = populations(source.document, source.record)["performance"].cases
+    assert [len(case.rows) for case in seen] == [12, 12, 0]

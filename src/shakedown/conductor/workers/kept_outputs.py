@@ -26,8 +26,8 @@ class KeptOutputs:
         self.layout = layout
 
     def __call__(self, questions: Sequence[Question]) -> list[Answer | None]:
-        """Purpose: an answer to each question: ``UNREAD`` where the output was kept, and is gone, was changed or cannot be read;
-        None where it was never kept, or does not say all that is asked.
+        """Purpose: an answer to each question: ``UNREAD`` where the output is gone, was changed, cannot be read or could not be
+        kept; None where it does not say all that is asked.
         """
         found = {id(one): _unread(self.layout, one.row.output) for one in questions}
         ready = [one for one in questions if not output_gone(self.layout, one.row.output)]
@@ -38,7 +38,7 @@ class KeptOutputs:
             collector = WorkerCollector(self.layout, reactor)
         except ShakedownError as error:  # there is no room for a worker: nothing can be read now
             reactor.close()
-            return [Answer(UNREAD, error.message) if "lost" not in one.row.output else None for one in questions]
+            return [found[id(one)] or Answer(UNREAD, error.message) for one in questions]
         try:
             for place in range(0, len(ready), AT_ONCE):
                 found |= _answered(ready[place : place + AT_ONCE], collector, reactor)
@@ -50,7 +50,7 @@ class KeptOutputs:
 
 def _unread(layout: Layout, output: Mapping[str, Any]) -> Answer | None:
     why = output_gone(layout, output)
-    return Answer(UNREAD, why) if why and "lost" not in output else None
+    return Answer(UNREAD, why) if why else None
 
 
 def _answered(questions: Sequence[Question], collector: WorkerCollector, reactor: Reactor) -> dict[int, Answer | None]:

@@ -26,7 +26,7 @@ from shakedown.model.retrying import rule_for
 MOST_OUTPUTS = 2000  # that are asked about at a time; where there are more of them nothing is known
 FROM_OUTPUT = frozenset({"passed", "failed", "incorrect", "performance"})  # verdicts that an output can change
 WELL = frozenset({"passed", "performance"})  # the right answer: what needs such a run may begin
-UNREAD = "unread"  # in the place of a verdict: the output was kept, and nobody can read it any more
+UNREAD = "unread"  # in the place of a verdict: there was an output that would say it, and nobody can read it any more
 
 
 class Question(Struct, frozen=True):
@@ -44,7 +44,7 @@ class Question(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """How it comes out: as in ``RunRow``; ``UNREAD`` where the output was kept and is gone, was changed or cannot be read."""
+    """How it comes out: as in ``RunRow``; ``UNREAD`` where its output is gone, was changed or cannot be read."""
 
     verdict: str
     reason: str
