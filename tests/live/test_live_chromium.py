@@ -167,6 +167,7 @@ def test_every_view_can_be_read_wide_and_narrow_dark_and_light(shown: Served, vi
     if view == "now":
         page.get_by_role("heading", name="What runs").wait_for()
     _loaded(page)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     for scheme, size in (("light", WIDE), ("dark", NARROW)):
         page.set_viewport_size(size)  # type: ignore[arg-type]
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "why": ("why", "Why a run or case waits, failed, or was judged as it was."),
     "log": ("log", "The events of a campaign."),
     "runs": ("runs", "The runs of a campaign as a table."),
-    "watch": ("watch", "A campaign on a terminal: streams with filters, each run's detail."),
+    "watch": ("watch", "A campaign on a terminal: streams of runs with filters."),
     "serve": ("serve", "A live page of the site's campaigns, in a browser."),
     "feed": ("feed", "Send every event to InfluxDB or another server."),
     "alert": ("alert", "Tell people by chat, mail or command what happens."),
