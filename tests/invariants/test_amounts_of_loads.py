@@ -41,4 +41,6 @@ def test_an_engine_that_counts_runs_instead_of_amounts_is_caught(monkeypatch: py
             to_its_end(campaign_of(seed))
         except Violation as violation:
             said.append(str(violation))
-    assert any("f2/mdt" in words and "may start, which makes it 9 of 6" in words for words in said), said
+        if any("f2/mdt" in words and "may start, which makes it 9 of 6" in words for words in said):
+            return
+    raise AssertionError(said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -25,16 +25,15 @@ strict_oracle: Any = sys.modules["oracle_strict"]
 decide_module = sys.modules["shakedown.engine.policy.decide"]
 
 
-def said(plan: Document, seeds: int = 4, **options: Any) -> list[str]:
-    found = []
+def said(plan: Document, seeds: int = 4, **options: Any) -> Iterator[str]:
+    """What the oracle says of a few campaigns, each of which is played when the next sentence is asked for."""
     for seed in range(seeds):
         more: dict[str, Any] = {"policy": SOON, "quiet": False} | options
         campaign = Nasty(plan, seed=seed, **({"fates": Fates(failed=0.4)} | more))
         try:
             campaign.run(1500)
         except (Violation, NothingWillHappen, AssertionError) as violation:
-            found.append(str(violation))
-    return found
+            yield str(violation)
 
 
 def again(times: int = 2, back: float = 30.0, **more: Any) -> Document:
@@ -42,7 +41,7 @@ def again(times: int = 2, back: float = 30.0, **more: Any) -> Document:
 
 
 def test_ours_is_not_caught() -> None:
-    assert said(again(), lies=Lies(timed_out=0.2), dies=random_deaths(1, 0.01)) == []
+    assert list(said(again(), lies=Lies(timed_out=0.2), dies=random_deaths(1, 0.01))) == []
 
 
 def test_a_back_off_that_is_too_short(monkeypatch: Patch) -> None:
@@ -79,7 +78,7 @@ def test_more_jobs_than_may_be_queued(monkeypatch: Patch) -> None:
     import msgspec
 
     plan = msgspec.structs.replace(small_document(repeats=4, budgets={}), limits=Limits(queued=2))
-    assert said(plan) == []
+    assert list(said(plan)) == []
     honest = submit_module._room
     monkeypatch.setattr(submit_module, "_room", lambda state, pool: honest(state, pool) + 1)
     assert any("3 jobs in c:batch, 2 at most" in one for one in said(plan))
@@ -94,8 +93,9 @@ def sleeps(rest: Callable[[Any, str], int]) -> Callable[[Any, str], int]:
 
 def test_a_pool_that_is_left_empty(monkeypatch: Patch) -> None:
     monkeypatch.setattr(submit_module, "_room", sleeps(submit_module._room))
-    found = said(small_document(repeats=4), fates=Fates())
-    assert any("nothing holds" in one and "its pool is empty" in one for one in found), found
+    assert any(
+        "nothing holds" in one and "its pool is empty" in one for one in said(small_document(repeats=4), fates=Fates())
+    )
 
 
 def test_a_reason_that_stays_when_it_is_gone(monkeypatch: Patch) -> None:
@@ -109,11 +109,10 @@ def test_a_reason_that_stays_when_it_is_gone(monkeypatch: Patch) -> None:
             campaign.ask("continue", component="rest")
 
     plan = small_document(repeats=6)
-    assert said(plan, script=paused, fates=Fates()) == []
+    assert list(said(plan, script=paused, fates=Fates())) == []
     stays = Reason("paused:rest", "component rest is paused")
     monkeypatch.setattr(explain_module, "binding_reason", lambda state, key, now, ahead: stays)
-    found = said(plan, script=paused, fates=Fates())
-    assert any("which is gone, and still says so" in one for one in found), found
+    assert any("which is gone, and still says so" in one for one in said(plan, script=paused, fates=Fates()))
 
 
 def test_a_ledger_that_is_not_that_of_the_jobs(monkeypatch: Patch) -> None:
