@@ -41,11 +41,11 @@ KINDS: dict[str, tuple[int, str, tuple[str, ...]]] = {
 # with a cluster of its own. Tests without a cluster have no kind.
 SHARED: dict[str, int] = {
     "fault_accounting": 4,
+    "fault_plain": 1,
+    "fault_forgetful": 1,
     "accounting": 2,
     "plain": 2,
     "forgetful": 1,
-    "fault_forgetful": 1,
-    "fault_plain": 1,
     "limited": 1,
     "": 1,
     "gpu": 1,
