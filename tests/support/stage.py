@@ -140,7 +140,7 @@ class Campaign:
     dies: Callable[[str, int], bool] = lambda name, count: False
     script: Callable[[Campaign, int], None] | None = None  # the operator: called at every wait
     change_ports: Callable[[Ports], Ports] = lambda ports: ports
-    amnesia: bool = False  # the state is thrown away and folded again after every turn
+    amnesia: bool = False  # the state is thrown away after every turn: a snapshot or the log brings it back
     crashes: int = 0
     amended: bool = False
 
@@ -155,6 +155,7 @@ class Campaign:
         self.plan = CrashPlan(self.dies)
         self.state = State()
         self.waits = 0
+        self.next_fold = 0  # how long the log is to be before ``forget`` folds the whole of it again
 
     def run(self, limit: int = 20000) -> Campaign:
         """To the end, whatever it takes; ``limit`` waits at most."""
@@ -214,10 +215,15 @@ class Campaign:
         return Clock()
 
     def forget(self) -> None:
-        """Throw the live state away; a snapshot or the log, turn by turn, brings it back."""
+        """Throw the live state away; a snapshot or the log brings it back: the log whenever it has grown by a twentieth.
+
+        A whole fold at every other turn is most of the time of a long campaign, and shows nothing new: after every event the oracle
+        holds the live state against a fold of its own.
+        """
         conductor = self.conductor
         self.log.commit()
-        if self.waits % 2:
+        if self.waits % 2 and len(self.log.durable) >= self.next_fold:
+            self.next_fold = len(self.log.durable) * 21 // 20
             conductor.state = fold(self.log.events(), self.documents.__getitem__, self.policy)
         else:
             conductor.state = thaw_state(freeze_state(conductor.state), conductor.state.index)
