@@ -11,7 +11,7 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shakedown.metrics.comparing.chances import fisher, holm
+from shakedown.metrics.comparing.chances import fisher, holm, least_fisher
 from shakedown.metrics.comparing.change_points import change_points
 from shakedown.metrics.comparing.student import both_tails, two_sided_quantile
 from shakedown.metrics.comparing.two_samples import effect_of, rounding, trimmed_mean
@@ -129,6 +129,18 @@ def test_fishers_test(count: int, other: int, data: st.DataObject) -> None:
     table = [[hits, count - hits], [other_hits, other - other_hits]]
     expected = float(scipy.stats.fisher_exact(table).pvalue)
     assert fisher(hits, count, other_hits, other) == pytest.approx(expected, rel=1e-6)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.data())
+def test_the_least_chance_that_shares_can_have(count: int, other: int, data: st.DataObject) -> None:
+    """Of every way in which as many hits could have fallen, by SciPy."""
+    hits, other_hits = data.draw(st.integers(0, count)), data.draw(st.integers(0, other))
+    every = hits + other_hits
+    expected = min(
+        float(scipy.stats.fisher_exact([[k, count - k], [every - k, other - every + k]]).pvalue)
+        for k in range(max(0, every - other), min(every, count) + 1)
+    )
+    assert least_fisher(hits, count, other_hits, other) == pytest.approx(expected, rel=1e-6)
 
 
 def test_holm_corrects_in_steps() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -128,19 +129,38 @@ def test_a_part_that_cannot_run_leaves_it_undecided_and_all_of_them_not_judged(s
 
 
 def test_the_interval_is_of_the_repeats_and_always_the_same(story: Story) -> None:
-    """Two values of one part: the score is one of two numbers, and the interval spans them."""
+    """a: 3 and 12 s, in logarithms 6 s with an error of ln(2); b: 12 s without any. By hand: the rates are 1 and 0.5, and the score
+    moves half as much as a does; t of one degree of freedom is 12.706.
+    """
     story.repeats = 2
     story.values("a", [3.0, 12.0], "elapsed")
     story.values("b", [12.0, 12.0], "elapsed")
     first, again = judged(story, SSP).scores[0], judged(story, SSP, ended=False).scores[0]
-    assert first.interval == pytest.approx((5.0, 10.0))
+    middle, half = 10 * math.sqrt(0.5), 12.7062 * math.log(2) / 2
+    assert first.interval == pytest.approx((middle / math.exp(half), middle * math.exp(half)), rel=1e-4)
     assert again.interval == first.interval
 
 
-def test_one_value_each_has_no_interval(story: Story) -> None:
+@pytest.mark.parametrize("take", ["record", "mean"])
+def test_the_interval_is_of_all_repeats_not_of_the_run_of_record(story: Story, take: Any) -> None:
+    """The first run of each is far slower than the nine others: the score of the runs of record lies outside."""
+    story.repeats = 10
+    story.values("a", [20.0, *(12.0 + 0.01 * n for n in range(9))], "elapsed")
+    story.values("b", [20.0, *(12.0 + 0.01 * n for n in range(9))], "elapsed")
+    found = judged(story, replace(SSP, take=take)).scores[0]
+    assert found.value is not None and found.interval is not None
+    low, high = found.interval
+    assert (low < found.value < high) == (take == "mean")
+    assert low < 10 * 6 / 12.6 < high
+
+
+def test_a_part_with_one_value_leaves_no_interval(story: Story) -> None:
+    story.repeats = 2
     story.values("a", [3.0], "elapsed")
-    story.values("b", [12.0], "elapsed")
+    story.values("b", [12.0, 12.5], "elapsed")
     assert judged(story, SSP).scores[0].interval is None
+    given = replace(SSP, parts=(part("a", given=3.0), part("b")))
+    assert judged(story, given, ended=False).scores[0].interval is not None  # what the plan gives has no error
 
 
 def test_a_geometric_score_takes_groups_first_and_references(story: Story) -> None:

@@ -122,7 +122,7 @@ def test_an_ssp_target_is_a_criterion_and_the_outcome_hangs_on_it(site: SiteRoom
     assert (missed.outcome, exit_status(missed)) == ("rejected", 1)
     assert "scores: ssp" in missed.summary
     (criterion,) = missed.components[-1].criteria
-    assert criterion.arithmetic.startswith("ssp = 580.9 TFLOP/s (geometric mean 0.05819)")
+    assert criterion.arithmetic.startswith("ssp = 580.924 TFLOP/s (geometric mean 0.0581855)")
     assert any(
         note.startswith("score ssp has values that the plan gives and nobody measured") for note in missed.remarks
     )

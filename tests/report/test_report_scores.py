@@ -7,9 +7,11 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.rows.table import fold_runs
@@ -17,10 +19,13 @@ from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Case, Component, Test
 from shakedown.model.scores import Load, Score, ScorePart
 from shakedown.report import write_report
+from shakedown.report.figures.scores import draw_scores, figure_of
 from shakedown.report.terminal import render_scorecard
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
+
+    from shakedown.metrics.judging.scorecard import Scorecard
 
 pytestmark = pytest.mark.usefixtures("without_figures")
 NAMES = ("minife", "amg")
@@ -59,7 +64,7 @@ def test_the_page_has_the_score_its_runs_and_what_it_needs(told: CampaignBuilder
     ):
         assert said in section, said
     assert '<a href="#scores">' in page
-    assert "The interval of a score is a percentile bootstrap" in page
+    assert "The interval of a score at 95 % is that of what all repeats say" in page
 
 
 def test_the_table_gives_the_score_again(told: CampaignBuilder) -> None:
@@ -83,12 +88,42 @@ def test_the_terminal_has_it_part_by_part(told: CampaignBuilder) -> None:
     text = render_scorecard(score(told.document, fold_runs(told.events)))
     assert max(map(len, text.splitlines())) <= 80
     said: Any = " ".join(text.split())
-    assert "score ssp (ssp): 8 TFLOP/s, 95 % 8 TFLOP/s to 11.31 TFLOP/s, must >= 16" in said
+    assert "score ssp (ssp): 8 TFLOP/s, 95 % 1.05223 TFLOP/s to 86.0171 TFLOP/s, must >= 16" in said
     assert (
         "minife: 4 s (r000001), Tflop/s on a node 1; 10% faster: 8.39 TFLOP/s; alone it would have to be 300% faster"
         in said
     )
     assert "NOT MET ssp: ssp = 8 TFLOP/s (geometric mean 0.5); it hangs on minife r000001, amg r000003" in said
+
+
+def test_the_figure_has_a_dot_for_each_part_and_the_means(told: CampaignBuilder) -> None:
+    """What a chart of capability improvement shows (paper 001): each application, the mean, and its own bound."""
+    record = fold_runs(told.events)
+    card = score(told.document, record)
+    (drawing,), said = draw_scores(material(card))
+    assert (drawing.file, said) == ("score-01-ssp", [])
+    assert drawing.caption == "ssp is 8 TFLOP/s, must >= 16."
+    svg = drawing.in_format("svg").decode()
+    for word in ("minife", "amg", "geometric mean 0.5", "Tflop/s on a node"):
+        assert word in svg, word
+    assert "must of the part" not in svg
+    bound = drawn_with(card, {"ssp.amg": 0.5})
+    assert "must of the part" in bound
+
+
+def drawn_with(card: Scorecard, bounds: dict[str, float]) -> str:
+    return figure_of(1, card.scores[0], bounds).in_format("svg").decode()
+
+
+def material(card: Scorecard) -> Any:
+    return SimpleNamespace(evidence=SimpleNamespace(scorecard=card))
+
+
+def test_one_part_is_a_row_and_a_score_without_a_number_has_no_figure(told: CampaignBuilder) -> None:
+    card = score(told.document, fold_runs(told.events))
+    (found,) = card.scores
+    for one in (replace(found, parts=found.parts[:1]), replace(found, value=None)):
+        assert draw_scores(material(replace(card, scores=(one,)))) == ([], [])
 
 
 def test_a_plan_without_scores_has_no_section(new: Callable[..., CampaignBuilder], tmp_path: Path) -> None:
@@ -99,4 +134,4 @@ def test_a_plan_without_scores_has_no_section(new: Callable[..., CampaignBuilder
     write_report(campaign)
     page = (campaign / "report.html").read_text()
     assert 'id="scores"' not in page
-    assert "percentile bootstrap" not in page
+    assert "The interval of a score" not in page

@@ -89,11 +89,29 @@ def interval(name: str, values: Sequence[float]) -> tuple[float, float] | None:
         half = _student(count - 1) * statistics.stdev(values) / math.sqrt(count)
         return statistics.fmean(values) - half, statistics.fmean(values) + half
     if name == "median" and count < 1000:
-        ordered = sorted(values)
-        below = [sum(math.comb(count, i) for i in range(k)) / 2**count for k in range(1, count // 2 + 1)]
-        ranks = [k for k, chance in enumerate(below, 1) if chance <= 0.025]
-        return (ordered[ranks[-1] - 1], ordered[-ranks[-1]]) if ranks else None
+        return _between_ranks(sorted(values))
     return None
+
+
+def _between_ranks(ordered: Sequence[float]) -> tuple[float, float] | None:
+    """Of the pairs of values that lie as far from both ends, the last that covers 95 %, moved towards the next by what it covers
+    too much; as the table of statistics in docs/concepts/judging.md says.
+    """
+    count = len(ordered)
+
+    def covers(k: int) -> float:
+        return 1 - 2 * sum(math.comb(count, i) for i in range(k)) / float(2**count)
+
+    ranks = [k for k in range(1, count // 2 + 1) if covers(k) >= 0.95]
+    if not ranks:
+        return None
+    k = ranks[-1]
+    too_much = (covers(k) - 0.95) / (covers(k) - covers(k + 1))
+    weight = (count - k) * too_much / (k + (count - 2 * k) * too_much)
+    return (
+        (1 - weight) * ordered[k - 1] + weight * ordered[k],
+        (1 - weight) * ordered[count - k] + weight * ordered[count - k - 1],
+    )
 
 
 def _student(freedom: int) -> float:

@@ -173,25 +173,36 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> In
 
 
 def median_interval(ordered: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """The interval of the median between two order statistics of a sorted sample, whatever the distribution.
+    """The interval of the median from order statistics of a sorted sample, between two of them where one pair covers too much.
 
-    The k-th from below and the k-th from above, k the largest with P(Bin(n, 1/2) < k) <= (1 - confidence) / 2; so it covers
-    at least what it promises. None where even the extremes do not: below six values at 95 %. Source: David and Nagaraja 2003,
-    Order Statistics, section 7.1. Beyond 1000 values k comes from the normal approximation of the binomial, rounded down.
+    The k-th from below and the k-th from above, k the largest with P(Bin(n, 1/2) < k) <= (1 - confidence) / 2, cover 95 to 99 %.
+    So each end lies between the k-th and the next one, where Hettmansperger and Sheather put it (1986, Statistics and Probability
+    Letters 4:75): it covers about what it says for every distribution, exactly for Laplace's. None where even the extremes cover
+    too little: below six values at 95 %. Beyond 1000 values k comes from the normal approximation, and the ends are values.
     """
     count, tail = len(ordered), (1 - confidence) / 2
-    rank = _rank(count, tail) if count <= _EXACT_RANKS else _near_rank(count, tail)
-    return (ordered[rank - 1], ordered[-rank]) if rank else None
+    if count > _EXACT_RANKS:
+        rank = _near_rank(count, tail)
+        return ordered[rank - 1], ordered[-rank]
+    rank, below, ways = _rank(count, tail)
+    if not rank:
+        return None
+    share = (tail * 2.0**count - below) / ways  # of the way in coverage from this pair to the next one
+    inwards = (count - rank) * share / (rank + (count - 2 * rank) * share)
+    low, high = ordered[rank - 1], ordered[-rank]
+    return low + inwards * (ordered[rank] - low), high + inwards * (ordered[-rank - 1] - high)
 
 
-def _rank(count: int, tail: float) -> int:
-    """The largest k with P(Bin(count, 1/2) < k) <= tail; 0 where there is none."""
+def _rank(count: int, tail: float) -> tuple[int, int, int]:
+    """The largest k with P(Bin(count, 1/2) < k) <= tail, 0 where there is none; in how many of the 2^count ways there are fewer
+    than k, and in how many exactly k.
+    """
     most, ways, below, rank = tail * 2.0**count, 1, 0, 0
     while below + ways <= most:
         below += ways
         ways = ways * (count - rank) // (rank + 1)
         rank += 1
-    return rank
+    return rank, below, ways
 
 
 def _near_rank(count: int, tail: float) -> int:

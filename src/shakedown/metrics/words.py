@@ -5,6 +5,7 @@ from __future__ import annotations
 from shakedown.model.bounds import same
 
 _PLAIN_LEAST, _PLAIN_MOST = 1e-4, 1e9  # outside these a number is written with an exponent
+SCORE_DIGITS = 6  # significant ones, as papers and lists print scores
 
 
 def show_number(value: float, digits: int = 4) -> str:
@@ -19,11 +20,13 @@ def show_number(value: float, digits: int = 4) -> str:
     return text
 
 
-def show_beside(value: float, bound: float, unit: str = "") -> str:
-    """A number with enough digits that it stands to a bound as printed as it stands to it in truth: below, at or above."""
+def show_beside(value: float, bound: float, unit: str = "", digits: int = 4) -> str:
+    """A number with so many significant digits, or enough that it stands to a bound as printed as it does in truth: below, at or
+    above.
+    """
     text = ""
-    for digits in range(4, 18):
-        text = show_number(value, digits)
+    for more in range(digits, 18):
+        text = show_number(value, more)
         if side(float(text), bound) == side(value, bound):
             break
     return with_unit(text, unit)
@@ -52,6 +55,11 @@ def side(value: float, bound: float) -> int:
 def show_value(value: float, unit: str = "") -> str:
     """A number and its unit: 3.41 GB/s, 44.3 s, 2.1%."""
     return with_unit(show_number(value), unit)
+
+
+def show_score(value: float, unit: str = "") -> str:
+    """A score, or the number of a part of one, with its unit: 52.1212 TFLOP/s. It is what a contract is settled on."""
+    return with_unit(show_number(value, SCORE_DIGITS), unit)
 
 
 def with_unit(text: str, unit: str) -> str:

@@ -117,15 +117,15 @@ def source_text(row: ContractRow) -> str:
     return ", ".join(filter(None, (row.name, row.basis, row.clause)))
 
 
-def beside(value: float, row: ContractRow) -> str:
+def beside(value: float, row: ContractRow, digits: int = 4) -> str:
     """A value in the unit that the bound is written in, with enough digits that it stands to each bound as printed as in truth:
     4355.2 s beside 4355.
     """
     unit = written_unit(row.must, row.unit)
     bounds = [converted(bound, row.unit, unit) for bound in (row.low, row.high) if bound is not None]
     value, text = converted(value, row.unit, unit), ""
-    for digits in range(4, 18):
-        text = _number(value, digits)
+    for more in range(digits, 18):
+        text = _number(value, more)
         shown = float(text)
         if all(_side(shown, bound) == _side(value, bound) for bound in bounds):
             break

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from shakedown.metrics.judging.contract import RowOutcome
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, ComponentScore, CriterionScore, Scorecard
 from shakedown.metrics.scores.results import ScoreResult, factor_words, part_words
-from shakedown.metrics.words import plural, show_value
+from shakedown.metrics.words import plural, show_score
 from shakedown.report.words import ad_hoc_words, one_line, show_time
 
 WIDTH = 80
@@ -129,9 +129,9 @@ def _criterion(item: CriterionScore) -> str:
 
 def _score(result: ScoreResult) -> list[str]:
     """A score with its parts: what each took, in which run, and what is missing to the bound."""
-    whole = "no number yet" if result.value is None else show_value(result.value, result.unit)
+    whole = "no number yet" if result.value is None else show_score(result.value, result.unit)
     between = (
-        f", 95 % {' to '.join(show_value(end, result.unit) for end in result.interval)}" if result.interval else ""
+        f", 95 % {' to '.join(show_score(end, result.unit) for end in result.interval)}" if result.interval else ""
     )
     must = f", must {result.must}" if result.must else ""
     head = f"score {result.name} ({result.kind}): {whole}{between}{must}"

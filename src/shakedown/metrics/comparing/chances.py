@@ -14,14 +14,27 @@ def fisher(hits: int, count: int, other_hits: int, other_count: int) -> float:
 
     It adds the chances of all tables with these sums that are no likelier than the one seen (Fisher 1935; R and SciPy do the same).
     """
-    every, total = hits + other_hits, count + other_count
-    low, high = max(0, every - other_count), min(every, count)
-    logs = {
-        k: _log_ways(count, k) + _log_ways(other_count, every - k) - _log_ways(total, every)
-        for k in range(low, high + 1)
-    }
+    logs = _tables(count, other_count, hits + other_hits)
     seen = logs[hits] + math.log(_SAME)
     return min(1.0, math.fsum(math.exp(value) for value in logs.values() if value <= seen))
+
+
+def least_fisher(hits: int, count: int, other_hits: int, other_count: int) -> float:
+    """Purpose: the least chance that ``fisher`` could have had with so many hits in all, however they had fallen.
+
+    Where this is above the level nothing could have been seen, and the test need not be corrected for (Tarone 1990, Biometrics
+    46:515): it depends on the sums alone, and not on which side they lie.
+    """
+    logs = _tables(count, other_count, hits + other_hits)
+    least = min(logs.values()) + math.log(_SAME)
+    return min(1.0, math.fsum(math.exp(value) for value in logs.values() if value <= least))
+
+
+def _tables(count: int, other_count: int, every: int) -> dict[int, float]:
+    """How likely each number of hits of the first side is, as a logarithm, where there are ``every`` in all."""
+    low, high = max(0, every - other_count), min(every, count)
+    ways = _log_ways(count + other_count, every)
+    return {k: _log_ways(count, k) + _log_ways(other_count, every - k) - ways for k in range(low, high + 1)}
 
 
 def _log_ways(count: int, chosen: int) -> float:

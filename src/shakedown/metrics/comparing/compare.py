@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from shakedown.metrics import statistics
 from shakedown.metrics.comparing.cells import Cell, Pair
-from shakedown.metrics.comparing.chances import LEVEL, fisher, holm
+from shakedown.metrics.comparing.chances import LEVEL, fisher, holm, least_fisher
 from shakedown.metrics.comparing.names import subject_names
 from shakedown.metrics.comparing.two_samples import FEWEST, Effect, effect_of, trimmed_mean
 from shakedown.metrics.judging.populations import count_verdicts
@@ -109,7 +109,9 @@ class Missing(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """``tested``: how many chances were corrected for. ``unavailable``: what is so on both sides, and why."""
+    """``tested``: how many figures and shares were tested. Corrected for are those in which a change could be seen: not shares of
+    runs of which too few passed or failed in all. ``unavailable``: what is so on both sides, and why.
+    """
 
     by: str
     baseline: str
@@ -205,11 +207,16 @@ def _side(values: Sequence[float], other: Sequence[float]) -> Middle | None:
 
 def _corrected(moves: list[Move], shares: list[ShareMove], least: float) -> tuple[list[Move], list[ShareMove]]:
     """Each chance corrected for all of them, and the verdict that follows."""
-    tested = [move for move in moves if move.effect is not None]
-    chances = [move.effect.chance for move in tested if move.effect is not None] + [one.chance for one in shares]
+    open_shares = [one for one in shares if _may_show(one)]
+    chances = [move.effect.chance for move in moves if move.effect is not None] + [one.chance for one in open_shares]
     corrected = iter(holm(chances))
     judged = [_judged(move, next(corrected), least) if move.effect is not None else move for move in moves]
-    return judged, [_share_judged(one, next(corrected)) for one in shares]
+    return judged, [_share_judged(one, next(corrected) if _may_show(one) else 1.0) for one in shares]
+
+
+def _may_show(one: ShareMove) -> bool:
+    """Whether shares could have come out so unlike that they show a change: not where every run passed on both sides."""
+    return least_fisher(one.first.passed, one.first.judged, one.second.passed, one.second.judged) <= LEVEL
 
 
 def _judged(move: Move, corrected: float, least: float) -> Move:

@@ -8,10 +8,10 @@ from shakedown.model.judging import Criterion
 from shakedown.model.units import show_duration
 
 
-def at_bound(value: float, criterion: Criterion, unit: str) -> str:
+def at_bound(value: float, criterion: Criterion, unit: str, digits: int = 4) -> str:
     """Purpose: a value of ``unit``, in which the bound is kept too, so that it stands to the bound as it does in truth."""
     shown = written_unit(criterion.must, unit)
-    return show_beside(converted(value, unit, shown), converted(criterion.bound, unit, shown), shown)
+    return show_beside(converted(value, unit, shown), converted(criterion.bound, unit, shown), shown, digits)
 
 
 def in_its_unit(value: float, criterion: Criterion, unit: str) -> str:

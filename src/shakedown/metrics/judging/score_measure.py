@@ -12,7 +12,7 @@ from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.scores.inputs import Input, inputs_of
 from shakedown.metrics.scores.results import ScoreResult, made_up, result_of, score_words
-from shakedown.metrics.words import plural, some
+from shakedown.metrics.words import SCORE_DIGITS, plural, some
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Document
 from shakedown.model.scores import Score, named_by, part_of
@@ -26,7 +26,7 @@ def score_value(criterion: Criterion, population: Population, around: MeasureCon
     if named is None:
         return Measured(None, 0, "", reason=f"the plan has no score '{criterion.of}'")
     score, inputs = named
-    result = result_of(score, criterion, inputs, made_up(score, around.record), around.document.seed, True)
+    result = result_of(score, criterion, inputs, made_up(score, around.record), True)
     return _measured(result, inputs, criterion)
 
 
@@ -86,7 +86,7 @@ def _measured(result: ScoreResult, inputs: Sequence[Input], criterion: Criterion
     if result.value is None:
         why = result.reason or f"{plural(len(result.missing), 'value')} missing: {some(list(result.missing))}"
         return Measured(None, count, "", reason=why, restricted=result.unavailable)
-    text = score_words(result, at_bound(result.value, criterion, result.unit))
+    text = score_words(result, at_bound(result.value, criterion, result.unit, SCORE_DIGITS))
     if not result.settled:
         waits = some([one.part.label for one in inputs if one.to_come])
         why = f"{plural(coming, 'result')} still to come of {waits}"

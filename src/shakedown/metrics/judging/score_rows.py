@@ -12,7 +12,7 @@ from shakedown.metrics.judging.scope import figures_of
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.inputs import inputs_of
 from shakedown.metrics.scores.results import made_up, result_of, score_words
-from shakedown.metrics.words import plural, some
+from shakedown.metrics.words import SCORE_DIGITS, plural, some
 from shakedown.model.contracts import beside, holds
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Document
@@ -44,7 +44,7 @@ def _judged(row: ContractRow, document: Document, people: Mapping[str, Populatio
         return RowScore(row, "unjudged", reason=f"the plan has no score '{row.figure}'")
     score = part_of(named[0], row.figure, named[1])
     inputs = inputs_of(score, people, figures_of(document))
-    result = result_of(score, None, inputs, made_up(score, record), document.seed, brief=True)
+    result = result_of(score, None, inputs, made_up(score, record), brief=True)
     cases = tuple(dict.fromkeys(part.case for part in score.parts if part.case))
     count, coming = sum(one.value is not None for one in inputs), sum(one.to_come for one in inputs)
     found = RowScore(row, "undecided", None, count, to_come=coming, cases=cases)
@@ -52,7 +52,7 @@ def _judged(row: ContractRow, document: Document, people: Mapping[str, Populatio
         why = result.reason or f"{plural(len(result.missing), 'value')} missing: {some(list(result.missing))}"
         return replace(found, outcome="unjudged" if result.unavailable else "undecided", reason=why,
                        unavailable=result.unavailable)  # fmt: skip
-    text = f"{score_words(result, beside(result.value, row))}, must be {row.must}"
+    text = f"{score_words(result, beside(result.value, row, SCORE_DIGITS))}, must be {row.must}"
     found = replace(found, measured=result.value, least=result.value, arithmetic=text)
     if not result.settled:
         return replace(found, reason="results are still to come")

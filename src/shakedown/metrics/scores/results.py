@@ -7,33 +7,32 @@ A score has a number once every part has a value. It is settled once no result o
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 
 from msgspec import Struct
 
-from shakedown.metrics import statistics
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import figures_of
 from shakedown.metrics.modelled import unknown_figures
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.formulas import Combined
-from shakedown.metrics.scores.inputs import Input, inputs_of, take
-from shakedown.metrics.words import plural, show_number, show_value, some, with_unit
+from shakedown.metrics.scores.inputs import Input, inputs_of
+from shakedown.metrics.scores.intervals import interval
+from shakedown.metrics.words import plural, show_number, show_score, show_value, some, with_unit
 from shakedown.model.bounds import same
 from shakedown.model.entry_points import declared_by, function, words_of
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Document
 from shakedown.model.scores import COMPONENT, GROUP, RULE, Score, ScorePart, score_kinds
 
-RESAMPLES = 1000
 SCORE_RULES = (
     "A score takes one value of each of its cases by the rule that the plan states; without a word of the plan that of the run of "
     "record, so that nobody can choose the best run afterwards.",
     "A score is undecided while a part has no value, or a result of its cases is still to come.",
-    "The interval of a score is a percentile bootstrap at 95 % over the repeats of each case, with a fixed seed; it informs and "
-    "decides nothing, and there is none where every case has one value. With few repeats it is too narrow.",
+    "The interval of a score at 95 % is that of what all repeats say: the errors of the logarithms of each part's values, as much "
+    "as the formula lets them move the score. It informs and decides nothing. The score of the runs of record may lie outside of "
+    "it, and there is none where a case has one value.",
     "A value that the plan gives is no measurement; a score that has one says so.",
 )
 _MOST_FACTOR = 1e6  # a part that would have to be so much faster cannot reach a target alone
@@ -103,7 +102,7 @@ class ScoreResult(Struct, frozen=True):
     @property
     def means(self) -> str:
         """The numbers beside it, in words."""
-        return ", ".join(f"{name} {show_number(value)}" for name, value in self.beside)
+        return ", ".join(f"{name} {show_score(value)}" for name, value in self.beside)
 
 
 def results_of(document: Document, people: Mapping[str, Population], record: Record) -> tuple[ScoreResult, ...]:
@@ -111,9 +110,7 @@ def results_of(document: Document, people: Mapping[str, Population], record: Rec
     bounds = bounds_of(document)
     figures = figures_of(document) if document.scores else {}
     return tuple(
-        result_of(
-            score, bounds.get(score.name), inputs_of(score, people, figures), made_up(score, record), document.seed
-        )
+        result_of(score, bounds.get(score.name), inputs_of(score, people, figures), made_up(score, record))
         for score in document.scores
     )
 
@@ -141,7 +138,6 @@ def result_of(
     bound: Criterion | None,
     inputs: Sequence[Input],
     not_modelled: str = "",
-    seed: int = 0,
     brief: bool = False,
 ) -> ScoreResult:
     """Purpose: one score from its inputs. ``brief``: without what its parts and its bound would take."""
@@ -162,7 +158,7 @@ def result_of(
         formula=kind.recipe if kind else "",
         part_name=kind.part_name if kind else "result",
         settled=shown and not any(one.to_come for one in inputs),
-        interval=_interval(score, tuple(one.values for one in inputs), seed) if shown else None,
+        interval=_interval(score, tuple(one.values for one in inputs)) if shown else None,
         beside=whole.beside if whole else (),
         nodes=score.nodes,
         missing=() if not_modelled else missing,
@@ -277,20 +273,10 @@ def _factor(at: Callable[[float], float | None], target: float | None) -> float 
 
 
 @lru_cache(maxsize=64)
-def _interval(score: Score, samples: tuple[tuple[float, ...], ...], seed: int) -> tuple[float, float] | None:
-    """Percentile bootstrap over the repeats of each part; the same numbers on every machine."""
-    if all(len(values) < 2 for values in samples):
-        return None
-    draw = random.Random(f"{seed} {score.name}")
-    found = []
-    for _ in range(RESAMPLES):
-        values = [take(score.take, tuple(draw.choices(values, k=len(values)))) for values in samples]
-        whole, _ = combine(score, values)
-        if whole is None:
-            return None
-        found.append(whole.value)
-    ordered = sorted(found)
-    return statistics.quantile(ordered, 0.025), statistics.quantile(ordered, 0.975)
+def _interval(score: Score, samples: tuple[tuple[float, ...], ...]) -> tuple[float, float] | None:
+    return interval(
+        score.take, samples, [part.given is not None for part in score.parts], lambda values: _at(score, values)
+    )
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
@@ -326,7 +312,7 @@ def part_words(result: ScoreResult, part: PartResult) -> str:
     source = "given by the plan, not measured" if part.given else part.run or f"of {plural(part.runs, 'run')}"
     text = f"{show_value(part.value, part.unit)} ({source})"
     if part.result is not None:
-        text += f", {result.part_name} {show_number(part.result)}"
+        text += f", {result.part_name} {show_score(part.result)}"
     if part.if_faster is not None:
         faster = with_unit(show_number(100 * result.faster, 3), "%")
         text += f"; {faster} faster: {show_value(part.if_faster, result.unit)}"

@@ -33,7 +33,9 @@ class Curve:
 
 @dataclass(slots=True)
 class Picture:
-    """One figure of one test in one component, against the column that tells its rows apart."""
+    """One figure of one test in one component, against the column that tells its rows apart, or a parameter. ``beside``: what
+    changes with that parameter, in words; ``ticks``: places along the axis that are named, () = as the axis has them.
+    """
 
     component: str
     test: str
@@ -41,6 +43,8 @@ class Picture:
     column: str
     unit: str
     curves: list[Curve] = field(default_factory=list)
+    beside: str = ""
+    ticks: tuple[float, ...] = ()
 
     @property
     def points(self) -> list[tuple[float, float, float, float]]:
@@ -50,7 +54,9 @@ class Picture:
 def draw_curves(cases: Sequence[CaseSummary]) -> tuple[list[Drawing], list[str]]:
     """Purpose: a picture for each test and figure that has curves, and a sentence for those that are not drawn."""
     pictures = [picture for picture in _pictures(cases) if picture.curves]
-    drawings = [_draw(number, picture) for number, picture in enumerate(pictures[:CURVES_LIMIT], 1)]
+    drawings = [
+        draw_picture(f"curve-{number:02d}", picture) for number, picture in enumerate(pictures[:CURVES_LIMIT], 1)
+    ]
     left = len(pictures) - len(drawings)
     said = f"the curves of {left} figures more are not drawn; they are in tables/figures.csv"
     return drawings, [said] if left else []
@@ -90,7 +96,8 @@ def _tag(figure: FigureSummary) -> tuple[str, float] | None:
     return None if isinstance(place, str) else (column, place)
 
 
-def _draw(number_of_picture: int, picture: Picture) -> Drawing:
+def draw_picture(prefix: str, picture: Picture) -> Drawing:
+    """Purpose: one picture, with its first curves. ``prefix``: what its file's name begins with."""
     names, common = telling_names([curve.name for curve in picture.curves])
     shown = picture.curves[: len(SEQUENCE)]
 
@@ -101,6 +108,9 @@ def _draw(number_of_picture: int, picture: Picture) -> Drawing:
             axes.fill_between(x, low, high, color=SEQUENCE[place], alpha=0.18, linewidth=0)
             axes.plot(x, middle, color=SEQUENCE[place], marker="osD^v*"[place], markersize=2.8, linewidth=1.0)
         _scale(axes.xaxis, axes.set_xscale, [point[0] for point in picture.points])
+        if picture.ticks:
+            axes.set_xticks(picture.ticks)
+            axes.set_xticks([], minor=True)
         _scale(axes.yaxis, axes.set_yscale, [point[1] for point in picture.points])
         axes.set_xlabel(label(picture.column))
         axes.set_ylabel(label(f"{picture.figure}, {picture.unit}" if picture.unit else picture.figure))
@@ -111,8 +121,10 @@ def _draw(number_of_picture: int, picture: Picture) -> Drawing:
     what = f"{one_line(picture.figure, 30)} against {one_line(picture.column, 30)}: median of the runs that count"
     left = len(picture.curves) - len(shown)
     more = f" {left} cases more are in tables/figures.csv." if left else ""
-    caption = f"{what}, and their range.{f' All cases: {common}.' if common and len(shown) > 1 else ''}{more}"
-    name = f"curve-{number_of_picture:02d}-{file_name(picture.test, 40)}-{file_name(picture.figure, 30)}"
+    caption = (
+        f"{what}, and their range.{picture.beside}{f' All cases: {common}.' if common and len(shown) > 1 else ''}{more}"
+    )
+    name = f"{prefix}-{file_name(picture.test, 40)}-{file_name(picture.figure, 30)}"
     return draw(name, title, caption, 1.9, paint)
 
 

@@ -16,10 +16,12 @@ from shakedown.report.figures.style import Drawing
 
 GROUP = "shakedown.figures"
 Section = Literal[
-    "line", "stability", "time_spent", "sides", "scaling", "toolchains", "counts", "times", "node_map", "machine",
+    "scores", "issues", "line", "stability", "time_spent", "sides", "scaling", "toolchains", "counts", "times", "node_map",
+    "machine",
 ]  # fmt: skip
 SECTIONS: tuple[Section, ...] = (
-    "line", "stability", "time_spent", "sides", "scaling", "toolchains", "counts", "times", "node_map", "machine",
+    "scores", "issues", "line", "stability", "time_spent", "sides", "scaling", "toolchains", "counts", "times", "node_map",
+    "machine",
 )  # fmt: skip
 
 
@@ -37,9 +39,10 @@ Drawn = tuple[list[Drawing], list[str]]  # figures, and a sentence for each that
 
 @dataclass(frozen=True, slots=True)
 class ReportFigure:
-    """``section``: ``line`` and ``counts`` stand at the runs, ``sides`` at performance, ``scaling`` at scaling, ``toolchains`` at
-    toolchains, ``times`` at run times, ``node_map`` at nodes, ``time_spent`` where the time went, ``stability`` and ``machine`` in
-    sections of their own; within one the lowest ``order`` comes first.
+    """``section``: ``scores`` and ``issues`` stand at the scores and the issue ledger, ``line`` and ``counts`` at the runs,
+    ``sides`` at performance, ``scaling`` at scaling, ``toolchains`` at toolchains, ``times`` at run times, ``node_map`` at nodes,
+    ``time_spent`` where the time went, ``stability`` and ``machine`` in sections of their own; within one the lowest ``order``
+    comes first.
 
     ``draw`` gives no figure where there is nothing to draw.
     """

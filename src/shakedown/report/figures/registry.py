@@ -36,10 +36,14 @@ class Pictures:
     time_spent: list[Drawing] = field(default_factory=list)
     scaling: list[Drawing] = field(default_factory=list)
     toolchains: list[Drawing] = field(default_factory=list)
+    scores: list[Drawing] = field(default_factory=list)
+    issues: list[Drawing] = field(default_factory=list)
 
     @property
     def all(self) -> list[Drawing]:
         sections = (
+            self.scores,
+            self.issues,
             self.line,
             self.stability,
             self.time_spent,

@@ -1,0 +1,149 @@
+"""Figures against a parameter of their test, as curves: run time against threads, rate against the size of a transfer (paper 004,
+section VII; paper 002, figures 6 to 8).
+
+A parameter whose values are three numbers or more gives a picture for each figure of the test, with a curve for each combination of
+the other parameters, toolchain and partition. Where several parameters go together, as ranks and threads of a full node do, the
+first is the axis. What a test scales along has figures of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from shakedown.metrics.cases import ELAPSED, CaseSummary, FigureSummary
+from shakedown.metrics.words import some
+from shakedown.model.nouns import Case, Document
+from shakedown.model.units import parse_quantity
+from shakedown.report.figures.curves import FEWEST, Curve, Picture, draw_picture
+from shakedown.report.figures.declaration import Drawn, Material, ReportFigure
+from shakedown.report.words import one_line
+
+PICTURES_LIMIT = 12  # in one report
+_TOLD = 6  # values of what goes with the axis that a caption names
+_TICKS = 10  # places along an axis, up to which each is named
+
+Others = tuple[tuple[str, str], ...]
+
+
+def draw_parameters(document: Document, cases: Sequence[CaseSummary]) -> Drawn:
+    """Purpose: a picture for each figure and parameter that has curves, and a sentence for those that are not drawn."""
+    scaled = {(test.name, test.scaling.along) for test in document.tests if test.scaling is not None}
+    pictures = list(pictures_along(cases, scaled))
+    drawn = [draw_picture(f"along-{place:02d}", picture) for place, picture in enumerate(pictures[:PICTURES_LIMIT], 1)]
+    left = len(pictures) - len(drawn)
+    said = f"{left} figures more against parameters are not drawn; they are in tables/figures.csv"
+    return drawn, [said] if left else []
+
+
+def pictures_along(cases: Sequence[CaseSummary], scaled: Collection[tuple[str, str]]) -> Iterator[Picture]:
+    """Purpose: every picture, in the order of the plan. ``scaled``: (test, parameter) that are drawn elsewhere."""
+    for (component, test), group in groupby(cases, lambda one: (one.component, one.case.test)):
+        mine = list(group)
+        taken = {name for name, _ in mine[0].case.parameters if (test, name) in scaled}
+        for name, _ in mine[0].case.parameters:
+            axis = None if name in taken else _axis(name, [one.case for one in mine])
+            if axis is not None:
+                found = list(_of_axis(component, test, axis, mine))
+                taken |= axis.together if found else set()
+                yield from found
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A parameter as an axis. ``places``: value as written -> number in ``unit``; ``together``: it, and what changes with it."""
+
+    name: str
+    unit: str
+    places: dict[str, float]
+    together: frozenset[str]
+
+    @property
+    def ticks(self) -> tuple[float, ...]:
+        """Every place where there are few."""
+        places = tuple(sorted(set(self.places.values())))
+        return places if len(places) <= _TICKS else ()
+
+
+def _axis(name: str, cases: Sequence[Case]) -> _Axis | None:
+    """None where a case has no such number, or there are fewer than three."""
+    rows = [dict(case.parameters) for case in cases]
+    words = list(dict.fromkeys(row.get(name, "") for row in rows))
+    try:
+        amounts = [parse_quantity(word) for word in words]
+        unit = amounts[0].unit
+        places = {word: one.to(unit) for word, one in zip(words, amounts, strict=True)}
+    except ValueError:
+        return None
+    if len(set(places.values())) < FEWEST:
+        return None
+    return _Axis(name, unit, places, frozenset(other for other in rows[0] if _go_together(name, other, rows)))
+
+
+def _go_together(name: str, other: str, rows: Sequence[dict[str, str]]) -> bool:
+    """Whether each value of one parameter has one value of the other, both ways."""
+    pairs = {(row.get(name, ""), row.get(other, "")) for row in rows}
+    return len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
+
+
+def _of_axis(component: str, test: str, axis: _Axis, cases: Sequence[CaseSummary]) -> Iterator[Picture]:
+    """A picture for each figure of the test; of its run time only where it has no other figure."""
+    curves: dict[tuple[str, str], dict[Others, Curve]] = {}
+    for one in cases:
+        place = axis.places[dict(one.case.parameters)[axis.name]]
+        for figure in _figures(one):
+            if figure.summary is not None:
+                key = (figure.spec.name, figure.spec.unit)
+                others = (*_others(one.case, axis.together), ("mode", figure.mode))
+                curve = curves.setdefault(key, {}).setdefault(others, Curve(""))
+                curve.points.append((place, figure.summary.median, figure.summary.lowest, figure.summary.highest))
+    column = f"{axis.name}, {axis.unit}" if axis.unit else axis.name
+    beside = _beside(axis, [one.case for one in cases])
+    for (name, unit), found in curves.items():
+        shown = {others: curve for others, curve in found.items() if len(curve.points) >= FEWEST}
+        if shown:
+            named = [
+                Curve(words, sorted(curve.points))
+                for words, curve in zip(_names(test, shown), shown.values(), strict=True)
+            ]
+            yield Picture(component, test, name, column, unit, named, beside, axis.ticks)
+
+
+def _figures(case: CaseSummary) -> list[FigureSummary]:
+    """The figures of its test that have one value in a run, its run time where there are none."""
+    own = [one for one in case.figures if one.spec.name != ELAPSED.name]
+    return [one for one in own if "[" not in one.spec.name] if own else list(case.figures)
+
+
+def _others(case: Case, together: frozenset[str]) -> Others:
+    """What a case is beside the axis."""
+    own = tuple((name, value) for name, value in case.parameters if name not in together)
+    return (*own, ("toolchain", case.toolchain), ("partition", case.partition.rpartition(":")[2]))
+
+
+def _names(test: str, found: Collection[Others]) -> list[str]:
+    """Each curve by what sets it apart from the others."""
+    values: dict[str, set[str]] = {}
+    for name, value in (pair for others in found for pair in others):
+        values.setdefault(name, set()).add(value)
+    return [
+        ", ".join(f"{name}={value}" for name, value in dict(others).items() if len(values[name]) > 1 and value) or test
+        for others in found
+    ]
+
+
+def _beside(axis: _Axis, cases: Sequence[Case]) -> str:
+    """What changes with the axis, for the caption: " With them tasks: 128, 64, 32."."""
+    found = []
+    for name in sorted(axis.together - {axis.name}):
+        values = list(dict.fromkeys(dict(case.parameters)[name] for case in cases))
+        found.append(f"{one_line(name, 30)} {one_line(some(values, _TOLD), 60)}")
+    return f" With it: {'; '.join(found)}." if found else ""
+
+
+def _of_report(material: Material) -> Drawn:
+    return draw_parameters(material.evidence.document, material.evidence.cases)
+
+
+FIGURES = (ReportFigure("figures against parameters", "sides", _of_report, order=65),)
