@@ -62,6 +62,8 @@ static struct solve make_solve(void);
 static void begin(struct solve *s);
 static void iterate(struct solve *s);
 static void verify_parts(struct solve *s);
+static void verify_sweep(const struct level *l, const double *b, double *product);
+static void verify_directions(struct solve *s);
 static void verify_solve(struct solve *s);
 static double flops_of(const long *whole, long grid_count);
 static void tell_residual(const struct solve *s);
@@ -96,8 +98,10 @@ static int run(void)
     double seconds = 0, mine = 0;
     long timed = 0;
     bool able = !budget_over();
-    if (able)
+    if (able) {
         verify_parts(&s);
+        verify_directions(&s);
+    }
     begin(&s);
     spent = (struct times){0, 0, 0};
     struct rounds rounds = share_budget(solves * iterations, 1);
@@ -544,7 +548,29 @@ static void verify_parts(struct solve *s)
     must(dot(u, mu) > 0, "the preconditioner is not positive");
     precondition(0, v);
     back = dot(u, grids[0].x);
+    verify_sweep(&grids[0], v, s->product);
     must(fabs(there - back) <= 1e-11 * size, "the preconditioner is not symmetric: v M u is %.17g, and u M v is %.17g", there, back);
+}
+
+/* The last sweep set the first point of each rank so that its equation holds, with the neighbours' values that it had. */
+static void verify_sweep(const struct level *l, const double *b, double *product)
+{
+    multiply_rows(l, l->x, product);
+    if (!(fabs(product[0] - b[0]) <= 1e-12 * (fabs(b[0]) + DIAGONAL * fabs(l->x[0]))))
+        fail("after a sweep the equation of the first point says %.17g, and must say %.17g", product[0], b[0]);
+}
+
+/* A direction is conjugate to the one before it, unless the first one left but rounding errors. */
+static void verify_directions(struct solve *s)
+{
+    double *before = grids[0].b;
+    begin(s);
+    iterate(s);
+    bool enough = residual(s) > 1e-5;
+    memcpy(before, s->product, (size_t)grids[0].rows * sizeof *before);
+    iterate(s);
+    double both = dot(s->p, before), size = sqrt(dot(s->p, s->p) * dot(before, before));
+    must(!enough || fabs(both) <= 1e-9 * size, "two directions are not conjugate: p A q is %.9g, of vectors of %.9g", both, size);
 }
 
 /* After some iterations: operations, the remainder, and by how much the error shrank. Changes s->product and grids[0].x. */
@@ -681,6 +707,7 @@ static int self_check(void)
     check(stored_numbers(cube, 0) == 1000 && stored_numbers(cube, 1) == 64, "4 x 4 x 4 points have 1000 numbers, and 2 x 2 x 2 have 64");
     check(flops_of(cube, 1) == 6768, "an iteration on 64 points is 6 times 128, 2000 and 4000 operations");
     check(flops_of(cube, 2) == 13024, "with a grid of 8 points it is 6 times 128, 2000, 10000 and 256 operations");
+    check(DIAGONAL - (POINTS - 1) == 0, "a row in the middle of the grid adds up to nothing");
     check(gflop_s(6e9, 2) == 3, "6 thousand million operations in 2 s are 3 GFLOP/s");
     n = 16;
     height = lower_layers = lower_height = 0;

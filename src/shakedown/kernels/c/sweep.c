@@ -502,6 +502,8 @@ static long stages_by_blocks(int p, int q, long blocks)
 static int self_check(void)
 {
     const int one[] = {1, 1}, several[] = {3, 2};
+    const struct point half = {.seconds = 2, .computing = job.ranks};
+    check(efficiency(&half) == 0.5, "ranks that compute for 1 s of 2 s reach half of what they could");
     check(flops_of(2, 10, 5, 3, 2) == 672000, "2 ranks with 500 cells, 24 directions and 2 groups need 672000 operations");
     check(faces_of(several, 10) == 560, "7 borders between 3 x 2 ranks are crossed by 10 blocks of 8 octants");
     check(bytes_of(several, 10, 5, 6) == 134400, "7 borders of 50 cells, each with 6 numbers of 8 bytes, are crossed in 8 octants");
@@ -514,6 +516,12 @@ static int self_check(void)
                 const int dims[] = {p, q};
                 check(stages_of(dims, blocks) == (double)stages_by_blocks(p, q, blocks), "the stages are those that blocks need one after another");
             }
+    int seen = 0;
+    for (int number = 0; number < OCTANTS; number++) {
+        struct octant o = octant_of(number);
+        seen |= 1 << ((o.sign[0] > 0) + 2 * (o.sign[1] > 0) + 4 * (o.sign[2] > 0));
+    }
+    check(seen == 255, "the octants are eight different ones");
     n = 3;
     height = 5;
     angles = 2;
