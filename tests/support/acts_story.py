@@ -83,6 +83,7 @@ class Acted:
         self.documents: dict[str, Document] = {}
         self.events: list[Event] = []
         self.now, self.runs, self.amending, self.twice = 1000.0, 0, False, False
+        self._folded: tuple[list[Event], Record] = [], Record()
         self.say("campaign_start", {"campaign": "p-1", "plan": "p", "document": self.keep(document), "seed": 1})
 
     def keep(self, document: Document) -> str:
@@ -143,7 +144,10 @@ class Acted:
 
     @property
     def record(self) -> Record:
-        return fold_runs(self.events)
+        """The rows of all events until now, folded once for all who ask before the next event."""
+        if self._folded[0] != self.events:
+            self._folded = list(self.events), fold_runs(self.events)
+        return self._folded[1]
 
     @property
     def lines(self) -> list[dict[str, Any]]:
