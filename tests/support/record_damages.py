@@ -96,6 +96,7 @@ ACTS: tuple[tuple[str, ...], ...] = (
     ("agree", "30", "--by", "A", "--because", "b"),
 )
 CACHE = ".cache"  # of a site: what commands keep of its campaigns
+_NAME = re.compile(r"\bp-[12]\b")  # of campaigns: a sentence that names one says no number
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
@@ -313,7 +314,7 @@ def copy(source: Source, scratch: Path) -> Path:
 
 
 def _numbers(told: Told) -> Counter[str]:
-    return Counter(_NUMBER.findall(told.out))
+    return Counter(_NUMBER.findall(_NAME.sub("", told.out)))
 
 
 # ---- damages -----------------------------------------------------------------------------------------------------------------
