@@ -6,6 +6,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import shutil
 import socket
 import zlib
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from more_damages import remake_raw
 
 from shakedown.events import chain
 from shakedown.events.campaigns import write_document
@@ -367,3 +369,20 @@ def test_where_all_sums_were_made_again_no_line_is_blamed(interrupted: Path, lay
     damage = damage_of(layout)
     assert damage is not None and (damage.line, damage.event) == (0, 0)
     assert damage.why == "one of its lines up to event 20 is not what was written: lease/log-end has another sum"
+
+
+def test_a_segment_that_begins_before_the_one_before_it_is_damage_though_the_chain_was_made_again(
+    open_writer: Open, layout: Layout, events: Events
+) -> None:
+    """Nothing is added to such a log: who opens it to write would begin a segment, and then find that it cannot be read."""
+    writer = open_writer(segment_bytes=700)
+    writer.append(events(20))
+    writer.close()
+    last = sorted(layout.log.glob("*.jsonl"))[-1]
+    remake_raw(layout.log)
+    assert damage_of(layout) is None
+    last.write_bytes(re.sub(rb'"first":[0-9]+', b'"first":0', last.read_bytes(), count=1))
+    remake_raw(layout.log)
+    found = damage_of(layout)
+    assert found is not None and found.path == f"log/{last.name}"
+    assert "its header says that event 0 comes first, and the segment before begins with" in found.why

@@ -13,6 +13,7 @@ import re
 import time
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -122,6 +123,10 @@ def _first_damage(
         return _gone(layout, end)
     digests: list[str] = []
     plans: dict[str, None] = {}
+    for before, span in pairwise(found):
+        if span.header.first < before.header.first:
+            why = f"its header says that event {span.header.first} comes first, and the segment before begins with "
+            return Damage(str(span.path.relative_to(layout.root)), f"{why}{before.header.first}")
     for span in found:
         damage = _segment(layout, span, digests, end, plans, looks)
         if damage is not None:
