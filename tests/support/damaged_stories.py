@@ -123,7 +123,7 @@ def _number(site: Path, name: str) -> str:
 def _paused(site: Path) -> None:
     """Its conductor is killed; a component is paused, a test capped, another component drained; nobody drives it since."""
     crashing = [sys.executable, str(Path(__file__).with_name("crash_points.py"))]
-    words = [*crashing, "collector.start:before", "4", "run", "p", "-q"]
+    words = [*crashing, "collector.start:before", "3", "run", "p", "-q"]
     subprocess.run(words, cwd=site, capture_output=True, timeout=TIMEOUT_S, check=False)
     _say(site, "pause", "p-1", "--component", "performance", "--cause", "site", *WHO, "Ada")
     _say(site, "cap", "p-1", "ok", "1", *WHO, "Ada")
