@@ -269,7 +269,7 @@ def test_it_is_used_by_keyboard(shown: Served) -> None:
 def test_a_tab_that_nobody_looks_at_holds_no_connection(shown: Served) -> None:
     """Browsers have six connections to a server: with one in each tab the seventh tab would stay empty."""
     page = shown.open("/campaign/p-1")
-    page.wait_for_function("document.getElementById('live').textContent.startsWith('as of')")
+    expect(page.locator("#live")).to_have_text(re.compile("^as of"))
     closed: Callable[[str], str] = lambda state: (  # noqa: E731
         f"Object.defineProperty(document, 'hidden', {{value: {state}, configurable: true}});"
         "document.dispatchEvent(new Event('visibilitychange'))"

@@ -34,8 +34,9 @@ SOLVE = "test: solve\nrun: {command: x}\n"
         ),
         (
             SOLVE + 'needs: {test: make-mesh, where: {size: "{n}"}}\nparameters: {m: [1]}\n',
-            "tests/solve.yaml:3:40: needs.where: unknown name 'n' in an expression\nhint: known here: gpu.memory, gpu.model, "
-            "gpu.numa, m, node.cores, node.gpus, node.memory, node.numa, node.sockets, node.threads_per_core, partition, system",
+            "tests/solve.yaml:3:40: needs.where: unknown name 'n' in an expression\nhint: known here: filesystems, "
+            "gpu.memory, gpu.model, gpu.numa, m, node.cores, node.gpus, node.memory, node.numa, node.sockets, "
+            "node.threads_per_core, partition, partition.nodes, system",
         ),
         (
             SOLVE + "needs: make-mesh\nparameters: {size: [1, 2]}\n",

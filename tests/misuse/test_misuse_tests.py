@@ -150,7 +150,7 @@ FIGURES = [
     ("x: {table: {columns: [x, size], by: sise}}", "22: figures.x.table: there is no column 'sise'\nhint: did you mean 'size'?"),
     ("x: {table: {columns: [x, y], after: '('}}", "47: figures.x.table.after: '(' is not a regular expression: missing ), unterminated subpattern at position 0"),
     ("x: {table: {columns: [x, y], separator: pipe}}", "51: figures.x.table.separator: 'pipe' is no separator\nhint: it is one character, or one of the words comma, tab, semicolon, bar"),
-    ("x: {formula: 'y * 2'}", "24: figures.x.formula: there is no figure and no name 'y'\nhint: there are: cores, cpus_per_task, elapsed, gpus_per_node, gpus_per_task, node.cores, node.gpus, node.memory, node.numa, node.peak, node.sockets, node.threads_per_core, nodes, ranks, tasks_per_node"),
+    ("x: {formula: 'y * 2'}", "24: figures.x.formula: there is no figure and no name 'y'\nhint: there are: cores, cpus_per_task, elapsed, gpus_per_node, gpus_per_task, node.cores, node.gpus, node.memory, node.numa, node.peak, node.sockets, node.threads_per_core, nodes, partition.nodes, ranks, tasks_per_node"),
     ("x: {formula: 'x + 1'}", "24: figures.x.formula: 'x' is computed from itself\nhint: a formula uses other figures"),
     ("x: {formula: elapsed + nodes, unit: s}", "24: figures.x.formula: it adds s and plain numbers\nhint: number(x) is x without its unit"),
     ("x: {formula: elapsed / 2, unit: GB/s}", "24: figures.x.formula: it comes out in s, and the figure is in GB/s\nhint: give the figure the unit that the formula has; number(x) is x without its unit"),

@@ -319,6 +319,18 @@ def test_a_script_that_a_person_runs_by_hand_refuses(site: Site, name: str, valu
     assert site.places.claim_holder("j000001", 0) is None, "Slurm may still start it"
 
 
+def test_a_job_that_bears_the_name_of_another_one_of_its_campaign_runs(site: Site) -> None:
+    """Somebody exchanged their names while they waited, and Slurm tells each the name that it has now."""
+    site.prepare("echo ran >> {campaign}/executed")
+    environment = os.environ | batch_environment(site.places.layout, "j000001")
+    environment["SLURM_JOB_NAME"] = environment["SLURM_JOB_NAME"].replace("j000001", "j000002")
+    words = [*site.shell, str(site.places.script("j000001"))]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    assert (site.places.layout.root / "executed").read_text() == "ran\n"
+
+
 def test_another_job_of_the_same_name_cannot_come_in_by_a_requeue(site: Site) -> None:
     site.prepare("echo ran >> {campaign}/executed")
     site.start(slurm_id="1").communicate(timeout=60)

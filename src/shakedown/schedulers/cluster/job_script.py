@@ -56,6 +56,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Nor is the payload in its file safe from other payloads: it is run where its sha256 begins as its name does. Where the node has no
 # sha256sum, the script says so and runs it.
 #
+# Only Slurm starts it, as a job of this campaign. Which one its name says does not matter: somebody may have exchanged the
+# names of two jobs, and a newer Slurm tells the job the name that it has by then.
+#
 # A shell that opens a pipe waits for whoever has its other end. So nothing is opened that is there and no plain file: what
 # cannot be read is empty, what cannot be written is said, and a job whose claim or output has something else in its place runs
 # nothing.
@@ -75,7 +78,9 @@ _sd_is_plain() {{
     }}
 }}
 {{ [ -f {token} ] && read -r _sd_token <{token}; }} || exit {taken}
-if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ "$SLURM_JOB_NAME" != "sd-$_sd_token-{job}" ]; then
+_sd_ours=
+case $SLURM_JOB_NAME in "sd-$_sd_token-"*) _sd_ours=1 ;; esac
+if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ -z "$_sd_ours" ]; then
     echo "$0 is the script of a job of Shakedown's, {job}: only Slurm starts it, as that job. Nothing was run." >&2
     exit {taken}
 fi
