@@ -130,4 +130,5 @@ def test_intervals_cover_what_they_promise() -> None:
 
 def test_sums_lose_nothing() -> None:
     assert statistics.mean([1e16, 1.0, -1e16]) == pytest.approx(1 / 3)
+    assert {statistics.sample_sd([value / 100] * n) for value in range(1, 1000) for n in (3, 5)} == {0.0}, "not 1.4e-16"
     assert statistics.sample_sd([1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16]) == pytest.approx(standard.stdev([4, 7, 13, 16]))

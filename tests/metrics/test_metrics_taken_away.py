@@ -13,6 +13,7 @@ from shakedown.metrics.judging.criteria import exit_status, score
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.taken_away import weaker
 from shakedown.metrics.rows.rows import EpochRow
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.nouns import Document, Mode
 
@@ -435,3 +436,21 @@ def test_a_contract_row_that_is_loosened(low: float, restricts: bool) -> None:
     )
     assert card.restrictions == ((said,) if restricts else ())
     assert card.outcome == ("accepted with restrictions" if restricts else "accepted")
+
+
+def test_a_judged_case_that_an_amendment_makes_unavailable_is_in_no_count_and_restricts(story: Any) -> None:
+    """Rule W10, also where runs of it were judged before: the engine orders nothing of it any more."""
+    story.runs("t/a", "p")
+    story.run("t/b", "failed")
+    story.must("passed / attempts", "=", 1.0, name="all")
+    before = story.document()
+    cases = tuple(replace(case, unavailable="it takes 2 nodes" if case.id == "t/b" else "") for case in before.cases)
+    after = replace(before, cases=cases)
+    story.add("amended", value={"document": "e" * 64, "components": ["main"], "difference": [], "by": "Bo"})
+    story.end()
+    record = fold_runs(story.events)
+    record.plans = {"d" * 64: before, "e" * 64: after}
+    (part,) = score(after, record).components
+    assert (part.wanted, part.passed, part.to_come) == (1, 1, 0)
+    assert [one.case for one in part.unavailable] == ["t/b"]
+    assert [one.outcome for one in part.criteria] == ["met"]

@@ -66,6 +66,21 @@ def test_a_pipe_in_the_place_of_the_claim(places: JobPlaces, shell: list[str]) -
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda words: words[0])
+@pytest.mark.parametrize("there", [True, False], ids=["to a file", "to nothing"])
+def test_a_link_in_the_place_of_the_output(places: JobPlaces, tmp_path: Path, shell: list[str], there: bool) -> None:
+    """Else the payload would write into a file that somebody chose, and its output would be nowhere."""
+    prepare(places)
+    elsewhere = tmp_path / "elsewhere"
+    if there:
+        elsewhere.write_text("mine\n")
+    places.output(JOB, 0).parent.mkdir(parents=True, exist_ok=True)
+    places.output(JOB, 0).symlink_to(elsewhere)
+    status, words = run(places, shell)
+    assert status != 0 and "is no plain file: somebody put it there" in words
+    assert elsewhere.exists() == there and (not there or elsewhere.read_text() == "mine\n")
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda words: words[0])
 def test_pipes_in_the_places_of_the_claim_and_of_the_mark(places: JobPlaces, shell: list[str]) -> None:
     prepare(places)
     os.mkfifo(places.claim(JOB, 0))

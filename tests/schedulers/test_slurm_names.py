@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fake_slurm import NO_ACCOUNTING, TOKEN, FakeSlurm, Looker, cluster, record, row
+from msgspec.structs import replace
 
 from shakedown.model.layout import Layout
 from shakedown.schedulers.cluster.job_places import JobPlaces, job_label
@@ -103,6 +104,11 @@ def test_a_record_of_another_number_is_not_ours_because_of_its_name_alone() -> N
     )
     assert [one.state for one in by_restart(both, label, "7")] == ["COMPLETED"], "a number that was given twice"
     assert [(one.id, one.name) for one in by_restart(both[1:], label, "7")] == [("7", job_label(TOKEN, TWO.id))]
+    other, own = (replace(one, submit=1000.0) for one in both[1:])
+    assert by_restart([other, own], label, "7", claimed_at=940.0) == (own,), (
+        "submitted later: the number was given again"
+    )
+    assert by_restart([other, own], label, "7", claimed_at=1060.0) == (other,)
     strange = records(record(ONE.id, "7", "FAILED").replace(label, "payroll"))
     assert by_restart(strange, label, "7") == ()
 

@@ -161,12 +161,13 @@ class Judge:
         for name in component["cases"]:
             data, runs = self.cases[name], self.mine.get((component["name"], name), [])
             gone = {(component["name"], name), ("", name)} & self.campaign.unavailable
-            if not runs and (gone or data["unavailable"]):
-                continue
             wanted = self._wanted(component, data)
             endless = bool(component["duration_s"])
             counted = [run for run in runs if run.mode in wanted and (endless or run.result[4] <= wanted[run.mode])]
             counted = [run for run in counted if run.name not in self.anew]
+            if not counted and (gone or data["unavailable"]):
+                self.taken_out |= {run.name for run in runs if run.mode in wanted and run.verdict != "undetermined"}
+                continue
             warm = sum(run.mode == "warm-up" for run in runs) if component["modes"] else 0
             asked = {run.name for run in counted if run.verdict != "undetermined"}
             every = {run.name for run in runs if run.mode in wanted and run.verdict != "undetermined"}

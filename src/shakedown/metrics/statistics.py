@@ -91,7 +91,11 @@ def mean(values: Sequence[float]) -> float:
 
 
 def sample_sd(values: Sequence[float]) -> float:
-    """The sample standard deviation, divisor n - 1, in two passes. Needs two values."""
+    """The sample standard deviation, divisor n - 1, in two passes; 0 of equal values, whatever their mean is rounded to. Needs two
+    values.
+    """
+    if min(values) == max(values):
+        return 0.0
     middle = mean(values)
     return math.sqrt(math.fsum((value - middle) * (value - middle) for value in values) / (len(values) - 1))
 

@@ -288,16 +288,16 @@ def _population(component: Component, machine: _Machine, record: Record, everyth
     for name in component.cases:
         case = machine.cases.get(name) or Case(name, name.split("/")[0], "", unavailable="the plan does not define it")
         mine = machine.rows.get((component.name, name), [])
-        reason = _unavailable(component.name, case, record, bool(mine))
-        if reason is not None:
-            missing.append(reason)
-            continue
         wanted = wanted_results(component, case, machine.system, times_again(component, record))
         if everything:
             counted = tuple(row for row in mine if row.mode in dict(wanted))
             wanted = tuple((mode, max(count, _results_in(counted, mode))) for mode, count in wanted)
         else:
             counted = tuple(row for row in mine if is_asked(row, component, dict(wanted), machine.newest))
+        reason = _unavailable(component.name, case, record, bool(counted))
+        if reason is not None:
+            missing.append(reason)
+            continue
         warm_ups = tuple(row for row in mine if is_warm_up(row, component))
         before = tuple(row for row in counted if start_of(row) < since)
         counted = tuple(row for row in counted if start_of(row) >= since) if before else counted
@@ -392,7 +392,7 @@ def _with_aside(component: Component, population: Population, machine: _Machine)
 
 
 def _unavailable(component: str, case: Case, record: Record, judged: bool) -> UnavailableRow | None:
-    """The plan says that a case is unavailable, or an event did; one that was judged all the same is available."""
+    """The plan says that a case is unavailable, or an event did; one of which a run counts all the same is available."""
     if judged:
         return None
     event = record.unavailable.get((component, case.id)) or record.unavailable.get(("", case.id))

@@ -72,7 +72,7 @@ _sd_control={control}
 read -r _sd_began _ </proc/uptime
 read -r _sd_host </proc/sys/kernel/hostname
 _sd_is_plain() {{
-    [ -f "$1" ] || [ ! -e "$1" ] || {{
+    [ ! -L "$1" ] && {{ [ -f "$1" ] || [ ! -e "$1" ]; }} || {{
         echo "$1 is no plain file: somebody put it there, and nothing is written into it" >&2
         return 1
     }}

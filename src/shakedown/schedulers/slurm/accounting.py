@@ -225,7 +225,8 @@ def _complaint(ran: Ran, odd: str) -> str:
 
 
 def _told(found: Found, answered: list[Record], label: str) -> Found:
-    mine = by_restart(answered, label, _known_id(found))
+    claimed = found.marks.claimed_at if found.marks is not None else None
+    mine = by_restart(answered, label, _known_id(found), claimed)
     silent = found.accounting == "silent" and not mine  # another cluster, which may know it, does not answer
     return msgspec.structs.replace(found, accounting="silent" if silent else "told", records=mine or found.records)
 
@@ -254,24 +255,34 @@ def script_of(found: Found, ends: Sequence[Record]) -> Record | None:
     return within[-1] if within else None
 
 
-def by_restart(records: list[Record], label: str, scheduler_id: str) -> tuple[Record, ...]:
-    """Purpose: the records of one job, one for each restart; those of others, or of changes of size, left out."""
+def by_restart(
+    records: list[Record], label: str, scheduler_id: str, claimed_at: float | None = None
+) -> tuple[Record, ...]:
+    """Purpose: the records of one job, one for each restart; those of others, or of changes of size, left out. ``claimed_at``: when
+    its newest start began, in seconds since 1970, None where that is not known.
+    """
     real = [record for record in records if record.state not in CHANGES]
-    mine = by_name_or_number(real, label, scheduler_id.split(";", maxsplit=1)[0])
+    mine = by_name_or_number(real, label, scheduler_id.split(";", maxsplit=1)[0], claimed_at)
     return tuple(sorted(mine, key=lambda record: record.submit or 0.0))
 
 
-def by_name_or_number(records: Sequence[Record], label: str, number: str) -> list[Record]:
+def by_name_or_number(
+    records: Sequence[Record], label: str, number: str, claimed_at: float | None = None
+) -> list[Record]:
     """Purpose: those of one job, whose name and number are given; each record once.
 
-    Where none has both, the number tells, if its name is another one of ours: somebody exchanged names. Where that tells nothing,
-    the job is the oldest of its name.
+    Where none has both, the number tells, if its name is another one of ours: somebody exchanged names. Not so where it was
+    submitted after the job had begun: then a controller that lost its memory gave the number to the other one. Where that tells
+    nothing, the job is the oldest of its name.
     """
     ours = label.rpartition("-")[0] + "-"
     both = [record for record in records if record.name == label and record.id == number]
     renamed = [
         record for record in records if record.id == number and record.name != label and record.name.startswith(ours)
     ]
+    submitted = min((record.submit or 0.0 for record in renamed), default=0.0)
+    if claimed_at is not None and submitted > claimed_at + _SAME_START_S:
+        renamed = []
     named = [record for record in records if record.name == label]
     first = min((record.id for record in named), key=lambda job: (len(job), job), default="")
     found = both or renamed or [record for record in named if record.id == first]

@@ -277,17 +277,18 @@ class Actor:
             return False
 
     def _shut(self, job: Asked) -> bool:
-        """Whether a job that is done with can start no more: without an end of its own on disk, its next claim is taken."""
+        """Whether a job that is done with can start no more: its next claim is taken, also behind an end of its own. That lies in a
+        file, where any payload can write.
+        """
         try:
             newest = read_marks(self.places, job.id)
             if newest is None and not self.places.control(job.id).is_dir():
                 return True
-            if newest is not None and (newest.holder == CONDUCTOR or newest.void or _is_clean(newest)):
+            if newest is not None and (newest.holder == CONDUCTOR or newest.void):
                 return True
             last = newest.restart if newest is not None else job.restart
-            return (
-                self.places.take_claim(job.id, last + 1) and last <= job.restart
-            )  # of a later one nobody knows: it is ended
+            taken = self.places.take_claim(job.id, last + 1)
+            return taken and (last <= job.restart or _is_clean(newest))  # of a later one nobody knows: it is ended
         except (CannotStart, OSError):
             return False
 
@@ -334,6 +335,6 @@ class Actor:
         return queue_rows(ran.output, cluster.name) if ran.status == 0 else None
 
 
-def _is_clean(marks: Marks) -> bool:
+def _is_clean(marks: Marks | None) -> bool:
     """It came to its own end: its script does nothing when it is started again."""
-    return marks.exit_status is not None and marks.exit_status < KILLED
+    return marks is not None and marks.exit_status is not None and marks.exit_status < KILLED
