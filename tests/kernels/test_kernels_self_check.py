@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -148,6 +149,23 @@ def test_ranks_that_took_turns_pass_for_no_kernel_as_side_by_side(common: Path, 
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "self-check: it does not hold that ranks " in done.stderr
+
+
+def test_files_that_take_longer_to_remove_than_the_budget_has_left_are_removed_all_the_same(
+    common: Path, tmp_path: Path
+) -> None:
+    source = (kernel_directory() / "metadata.c").read_text()
+    removal = "return unlink(path) == 0;"
+    assert source.count(removal) == 1
+    (common / "slow.c").write_text(source.replace(removal, "usleep(2000); " + removal))
+    build(common, "slow")
+    options = ["--layouts", "own", "--files", "400", "--repeats", "1", "--budget", "0.5", "--directory", str(tmp_path)]
+    done = subprocess.run([str(common / "slow"), *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    (rate,) = [r["value"] for r in records if r.get("operation") == "remove"]
+    assert 0 < rate < 500, "the slow removal was made and measured"
+    assert list(tmp_path.iterdir()) == []
 
 
 def build(where: Path, name: str) -> None:
