@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from shakedown.model.dotted_names import dotted, dotted_names_in
 from shakedown.model.units import UNITS
 
 LONGEST = 500  # characters of a formula
@@ -64,7 +65,7 @@ def parse(text: str) -> ast.expr:
 
 def names_in(text: str) -> tuple[str, ...]:
     """The names that a formula uses, each once, in the order in which they stand. Raises FormulaError."""
-    return tuple(dict.fromkeys(_names(parse(text))))
+    return tuple(name.replace(_DASH, "-") for name in dict.fromkeys(dotted_names_in(parse(text))))
 
 
 def constants_in(text: str) -> tuple[float, ...]:
@@ -157,31 +158,9 @@ def _refuse(node: ast.AST, text: str) -> None:
     elif isinstance(node, ast.Constant):
         fine = type(node.value) in (int, float)
     elif isinstance(node, ast.Name | ast.Attribute):
-        fine = bool(_dotted(node))
+        fine = bool(dotted(node))
     if not fine:
         raise FormulaError(f"'{text}' is not a formula", _FORMS)
-
-
-def _dotted(tree: ast.expr) -> str:
-    if isinstance(tree, ast.Name):
-        return tree.id.replace(_DASH, "-")
-    if isinstance(tree, ast.Attribute):
-        before = _dotted(tree.value)
-        return f"{before}.{tree.attr}" if before else ""
-    return ""
-
-
-def _names(tree: ast.expr) -> Iterator[str]:
-    name = _dotted(tree)
-    if name:
-        yield name
-    elif isinstance(tree, ast.Call):
-        for argument in tree.args:
-            yield from _names(argument)
-    else:
-        for child in ast.iter_child_nodes(tree):
-            if isinstance(child, ast.expr):
-                yield from _names(child)
 
 
 # ---- computing -------------------------------------------------------------------------------------------------------
@@ -192,7 +171,7 @@ class _Computing:
     given: Mapping[str, Amount]
 
     def of(self, tree: ast.expr) -> Amount:
-        name = _dotted(tree)
+        name = dotted(tree).replace(_DASH, "-")
         if name:
             return self._named(name)
         try:

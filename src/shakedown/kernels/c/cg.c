@@ -693,12 +693,8 @@ static void report(const struct solve *s, long done, double seconds, double mine
     for (int axis = 0; axis < AXES; axis++)
         put_count(NULL, grids[0].whole[axis]);
     close_list();
-    put_number("flops", flops);
-    put_number("seconds", seconds);
-    put_count("counted", done);
-    put_text("timed", what_is_timed());
-    put_flag("complete", all_measured());
-    close_record();
+    put_work(flops, seconds, done);
+    end_result();
 }
 
 static int self_check(void)

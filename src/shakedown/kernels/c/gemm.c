@@ -173,12 +173,8 @@ static void report(const double *whole, const double *own, long done)
     put_number("slowest_rank_gflop_s", spread.min);
     put_number("median_rank_gflop_s", spread.median);
     close_object();
-    put_number("flops", flops_of(n) * job.ranks * (double)(done - 1));
-    put_number("seconds", sum);
-    put_count("counted", done - 1);
-    put_text("timed", what_is_timed());
-    put_flag("complete", all_measured());
-    close_record();
+    put_work(flops_of(n) * job.ranks * (double)(done - 1), sum, done - 1);
+    end_result();
     free(rates);
 }
 

@@ -244,9 +244,7 @@ static void report(struct grid grid, long done, double seconds, double exchange)
     put_number("flops", flops);
     put_number("seconds", seconds);
     put_count("steps", done);
-    put_text("timed", what_is_timed());
-    put_flag("complete", all_measured());
-    close_record();
+    end_result();
 }
 
 static int self_check(void)

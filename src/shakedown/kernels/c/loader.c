@@ -694,9 +694,7 @@ static void report(const struct pass *first, const struct pass *again, long more
     put_passes("first", first, 1);
     if (more > 0)
         put_passes("again", again, (double)more);
-    put_text("timed", what_is_timed());
-    put_flag("complete", all_measured());
-    close_record();
+    end_result();
 }
 
 /* ---- the self-check ---------------------------------------------------------------------------------------------------- */

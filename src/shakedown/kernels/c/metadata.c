@@ -291,9 +291,7 @@ static void write_result(void)
         }
         close_object();
     }
-    put_text("timed", what_is_timed());
-    put_flag("complete", all_measured());
-    close_record();
+    end_result();
 }
 
 static int self_check(void)

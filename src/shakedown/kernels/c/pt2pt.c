@@ -442,9 +442,7 @@ static void write_result(void)
 {
     open_record("result");
     put_count("points", points);
-    put_text("timed", what_is_timed());
-    put_flag("complete", all_measured());
-    close_record();
+    end_result();
 }
 
 /* ---- the self-check ---------------------------------------------------------------------------------------------------- */

@@ -471,12 +471,8 @@ static void report(const struct point *best)
     put_count(NULL, place.dims[0]);
     put_count(NULL, place.dims[1]);
     close_list();
-    put_number("flops", flops_of_all(best));
-    put_number("seconds", best->seconds);
-    put_count("counted", best->done);
-    put_text("timed", what_is_timed());
-    put_flag("complete", all_measured());
-    close_record();
+    put_work(flops_of_all(best), best->seconds, best->done);
+    end_result();
 }
 
 /* The stages again, block by block: each begins when its rank is free and both faces are there. For at most 4 x 4 ranks. */

@@ -312,12 +312,8 @@ static void report(long done, double seconds, double exchange)
     put_number("exchange_mb_s", job.ranks > 1 ? megabytes_s(bytes_of(n, job.ranks) * (double)done, exchange) : NAN);
     put_number("exchange_share", exchange / seconds);
     close_object();
-    put_number("flops", flops);
-    put_number("seconds", seconds);
-    put_count("counted", done);
-    put_text("timed", what_is_timed());
-    put_flag("complete", all_measured());
-    close_record();
+    put_work(flops, seconds, done);
+    end_result();
 }
 
 static int self_check(void)

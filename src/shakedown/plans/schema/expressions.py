@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
+from shakedown.model.dotted_names import dotted, dotted_names_in
 from shakedown.model.errors import did_you_mean
 
 Value = str | int | float
@@ -82,7 +83,7 @@ def show(value: Value) -> str:
 
 def names_in(text: str) -> set[str]:
     """The names that a text's expressions use. Raises ExpressionError."""
-    return {name for part in template(text) if isinstance(part, ast.expr) for name in _names(part)}
+    return {name for part in template(text) if isinstance(part, ast.expr) for name in dotted_names_in(part)}
 
 
 # ---- reading an expression -------------------------------------------------------------------------------------------
@@ -122,33 +123,11 @@ def _check(tree: ast.expr, shown: str) -> None:
     elif isinstance(tree, ast.Constant):
         fine = type(tree.value) in (int, float)
     else:
-        fine = bool(_dotted(tree))
+        fine = bool(dotted(tree))
     if not fine:
         raise ExpressionError(
             f"{shown} is not an expression", "it may hold names, numbers, + - * / // %, min() and max()"
         )
-
-
-def _dotted(tree: ast.expr) -> str:
-    if isinstance(tree, ast.Name):
-        return tree.id
-    if isinstance(tree, ast.Attribute):
-        before = _dotted(tree.value)
-        return f"{before}.{tree.attr}" if before else ""
-    return ""
-
-
-def _names(tree: ast.expr) -> Iterable[str]:
-    name = _dotted(tree)
-    if name:
-        yield name
-    elif isinstance(tree, ast.Call):
-        for argument in tree.args:
-            yield from _names(argument)
-    else:
-        for child in ast.iter_child_nodes(tree):
-            if isinstance(child, ast.expr):
-                yield from _names(child)
 
 
 # ---- its value -------------------------------------------------------------------------------------------------------
@@ -168,7 +147,7 @@ def _value(tree: Part, names: Mapping[str, Value]) -> Value:
     if tree.__class__ is ast.Name:
         return _look_up(tree.id, names)
     if isinstance(tree, ast.Attribute):
-        return _look_up(_dotted(tree), names)
+        return _look_up(dotted(tree), names)
     if isinstance(tree, ast.Constant):
         return _within(tree.value)  # type: ignore[arg-type]
     if isinstance(tree, ast.UnaryOp):

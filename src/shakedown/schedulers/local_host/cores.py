@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 import os
-from bisect import insort
 from pathlib import Path
+
+from shakedown.schedulers.local_host.slots import FreeSlots
 
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 
 
-class Cores:
+class Cores(FreeSlots):
     """The core slots of this machine. A slot is the hardware threads that a job holding it may use."""
 
     def __init__(self, count: int | None = None, topology: Path = _TOPOLOGY) -> None:
         """``count``: how many the site says there are; None takes what this process may use."""
         self._slots = core_slots(sorted(os.sched_getaffinity(0)), count, topology)
-        self._free = list(range(len(self._slots)))
+        super().__init__(len(self._slots))
         self._sets: dict[tuple[int, ...], frozenset[int]] = {}
-
-    @property
-    def count(self) -> int:
-        return len(self._slots)
-
-    @property
-    def free(self) -> int:
-        return len(self._free)
-
-    def take(self, wanted: int) -> tuple[int, ...] | None:
-        """Purpose: the lowest free slots, or None where there are too few."""
-        if wanted > len(self._free):
-            return None
-        taken = tuple(self._free[:wanted])
-        del self._free[:wanted]
-        return taken
-
-    def give_back(self, slots: tuple[int, ...]) -> None:
-        for slot in slots:
-            insort(self._free, slot)
 
     def cpus(self, slots: tuple[int, ...]) -> frozenset[int]:
         """The hardware threads of these slots."""

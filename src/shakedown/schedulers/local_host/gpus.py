@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from bisect import insort
 from collections.abc import Mapping
+
+from shakedown.schedulers.local_host.slots import FreeSlots
 
 _VARIABLES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")  # of CUDA and of ROCm: what a program may see
 HIDING = "".join(f'export {name}="$_sd_gpus"\n' for name in _VARIABLES)
 
 
-class GpuSlots:
+class GpuSlots(FreeSlots):
     """The GPU slots of this machine. A slot is one device, by the word that programs know it by."""
 
     def __init__(self, count: int = 0, environment: Mapping[str, str] = os.environ) -> None:
@@ -20,23 +21,7 @@ class GpuSlots:
         given = next((environment[name] for name in _VARIABLES if name in environment), None)
         names = [word.strip() for word in given.split(",") if word.strip()] if given is not None else None
         self._devices = tuple(names[:count] if names is not None else map(str, range(count)))
-        self._free = list(range(len(self._devices)))
-
-    @property
-    def count(self) -> int:
-        return len(self._devices)
-
-    def take(self, wanted: int) -> tuple[int, ...] | None:
-        """Purpose: the lowest free slots, or None where there are too few."""
-        if wanted > len(self._free):
-            return None
-        taken = tuple(self._free[:wanted])
-        del self._free[:wanted]
-        return taken
-
-    def give_back(self, slots: tuple[int, ...]) -> None:
-        for slot in slots:
-            insort(self._free, slot)
+        super().__init__(len(self._devices))
 
     def names(self, slots: tuple[int, ...]) -> str:
         """The devices of these slots, as the variables hold them: "0,1"; "" for none."""

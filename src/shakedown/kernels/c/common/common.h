@@ -153,6 +153,11 @@ void job_seconds(const struct span *spans, long count, double *seconds);    /* o
 const char *what_is_timed(void);            /* in words, for a record */
 void check_spans(void);
 
+/* ---- how a result ends (job.c) ------------------------------------------------------------------------------------------ */
+
+void put_work(double flops, double seconds, long counted);  /* operations of all ranks in so many measurements, for SSP */
+void end_result(void);                                      /* what is timed, and whether all was measured; closes the record */
+
 /* ---- cores (cores.c) --------------------------------------------------------------------------------------------------- */
 
 struct cores {

@@ -227,6 +227,20 @@ static int check_everything(void)
     return status;
 }
 
+void put_work(double flops, double seconds, long counted)
+{
+    put_number("flops", flops);
+    put_number("seconds", seconds);
+    put_count("counted", counted);
+}
+
+void end_result(void)
+{
+    put_text("timed", what_is_timed());
+    put_flag("complete", all_measured());
+    close_record();
+}
+
 static void write_end(int status)
 {
     open_record("end");
