@@ -28,6 +28,10 @@ SMALL = {
     "collectives": "--iterations 2 --largest 8",
     "cg": "--n 8 --levels 2 --iterations 3 --solves 1",
     "gemm": "--n 48 --repeats 1",
+    "gpu-copy": "--gpus 0 --largest 600 --repeats 2",
+    "gpu-gemm": "--gpus 0 --n 40 --repeats 1 --precision single",
+    "gpu-pairs": "--gpus 0 --size 2KiB --iterations 1 --ways staged",
+    "gpu-stream": "--gpus 0 --elements 2000 --repeats 2",
     "halo": "--cells 4 --steps 2",
     "hello": "",
     "stream": "--elements 100000 --repeats 2",
@@ -38,7 +42,17 @@ SMALL = {
     "loader": "--libraries 2 --modules 2 --repeats 2",
     "io": "--block 64KiB --files 2",
 }
-PARAMETERS = {"threads": "1", "size": "64KiB", "samples": "5", "transfer": "64KiB", "largest": "8", "directory": "."}
+PARAMETERS = {
+    "n": "8",
+    "precision": "single",
+    "ways": "staged",
+    "threads": "1",
+    "size": "64KiB",
+    "samples": "5",
+    "transfer": "64KiB",
+    "largest": "8",
+    "directory": ".",
+}
 
 pytestmark = pytest.mark.mpi
 
@@ -98,7 +112,8 @@ def test_checks_figures_and_pictures_are_in_the_output(
     ranks = str(records[0]["ranks"])
     for figure, spec in fields["figures"].items():
         values = list(of_table(records, spec["table"], ranks) if "table" in spec else of_json(records, spec["json"]))
-        assert values and all(isinstance(value, int | float) for value in values), figure
+        wanted = spec.get("required", True)  # pinned memory, a second device: not on every machine
+        assert (values or not wanted) and all(isinstance(value, int | float) for value in values), figure
     assert set(fields.get("draws", [])) <= {record["record"] for record in records}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from shakedown.kernels import kernel_names
 from shakedown.machine.here import local_system
 from shakedown.model.errors import UsageError
 from shakedown.model.nouns import Case, Document, NodeType, System, Toolchain
@@ -18,6 +19,7 @@ from shakedown.plans.finding import shipped_plans
 from shakedown.plans.site import read_site
 
 SURVEY = "catalogue:survey"
+SURVEY_GPUS = "catalogue:survey-gpus"
 PAGE = Path(__file__).parents[2] / "docs/guides/survey.md"
 GCC = Toolchain("gcc", cc="gcc", cxx="g++", fc="gfortran")
 HERE = local_system("here", "somewhere", NodeType("host", cores=2), "", (GCC,), ())
@@ -119,10 +121,30 @@ def test_its_limits_add_up_to_about_an_hour(site: Path) -> None:
 
 
 def test_it_has_every_kernel_of_the_package(site: Path) -> None:
-    from shakedown.kernels import kernel_names
-
     kernels = {build.name for build in survey(with_cluster(site), "big").builds}
-    assert kernels == set(kernel_names())
+    assert kernels == {name for name in kernel_names() if not name.startswith("gpu-")}
+
+
+def test_the_gpus_of_a_node_have_one_rank_each_and_a_node_without_any_is_left_out(site: Path) -> None:
+    with_cluster(site)
+    document = read_plan(site, SURVEY_GPUS, here, system="big")
+    assert document.unavailable == "restrict"
+    assert {case.unavailable for case in document.cases} == {
+        "gpus_per_node comes out as 0: a node of partition batch has no GPUs"
+    }
+    path = site / "systems/big.yaml"
+    path.write_text(path.read_text().replace("cores: 64,", "cores: 64, gpus: {count: 4, model: A100, memory: 80 GiB},"))
+    document = read_plan(site, SURVEY_GPUS, here, system="big")
+    assert {build.name for build in document.builds} == {name for name in kernel_names() if name.startswith("gpu-")}
+    cases = by_test(document)
+    assert {name: len(of) for name, of in cases.items()} == {
+        "gpu-stream": 1,
+        "gpu-gemm": 2,
+        "gpu-copy": 1,
+        "gpu-pairs": 2,
+    }
+    for case in (case for of in cases.values() for case in of):
+        assert (case.shape.nodes, case.shape.tasks_per_node) == (1, 4)
 
 
 def test_the_page_names_every_test_that_it_runs_and_the_plan_every_one_that_the_page_names(site: Path) -> None:
@@ -171,12 +193,13 @@ def test_a_plan_that_the_package_has_not_is_told(site: Path, name: str) -> None:
         with pytest.raises(UsageError) as told:
             read()
         assert told.value.message == f"there is no plan '{name}'"
-        assert told.value.hint in ("did you mean 'catalogue:survey'?", "the package has: catalogue:survey")
+        known = "the package has: catalogue:survey, catalogue:survey-gpus"
+        assert told.value.hint in ("did you mean 'catalogue:survey'?", known)
 
 
 def test_it_is_listed_beside_the_plans_of_the_site(site: Path) -> None:
-    (found,) = plan_summaries(read_site(site, parts="plans"))
-    assert (found.name, found.system, found.components) == (SURVEY, "any", ("nodes", "network", "storage"))
+    found = [(plan.name, plan.system, plan.components) for plan in plan_summaries(read_site(site, parts="plans"))]
+    assert found == [(SURVEY_GPUS, "any", ("gpus",)), (SURVEY, "any", ("nodes", "network", "storage"))]
 
 
 def test_a_test_of_a_site_takes_the_file_systems_and_nodes_too(site: Path) -> None:

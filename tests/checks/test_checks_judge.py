@@ -223,6 +223,35 @@ def test_the_programs_own_words_go_before_those_that_launchers_add_to_any_failur
     assert telling_line(f"error: before\n{fault}\n{step}") == fault
 
 
+MPI_ADDS = {  # as MPICH 4.0 and 5.0 and Open MPI 4.1 write them after the program's own words
+    "MPICH, MPI_Abort": (
+        "Abort(5) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 5) - process 1"
+    ),
+    "Open MPI, MPI_Abort": """\
+MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
+with errorcode 5.
+
+NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.
+You may or may not see output from other processes, depending on
+exactly when Open MPI kills them.""",
+    "Open MPI, exit": """\
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+--------------------------------------------------------------------------
+mpiexec.openmpi detected that one or more processes exited with non-zero status, thus causing
+the job to be terminated. The first process to do so was:
+
+  Process name: [[14301,1],1]
+  Exit code:    3""",
+}
+
+
+@pytest.mark.parametrize("added", MPI_ADDS)
+def test_the_programs_own_words_go_before_those_that_mpi_adds(added: str) -> None:
+    assert telling_line("error: hello: alone\n" + MPI_ADDS[added] + "\n") == "error: hello: alone"
+    assert telling_line("hello\n" + MPI_ADDS[added] + "\n") in MPI_ADDS[added]
+
+
 ANY_TEXT = st.text(max_size=400)
 RESULTS = st.lists(st.builds(CheckResult, ANY_TEXT, st.sampled_from([True, False, None]), ANY_TEXT), max_size=40)
 

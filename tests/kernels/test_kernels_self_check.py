@@ -98,6 +98,18 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "symbols that were not looked for": ("loader", "found += target == dlsym(", "found += target != dlsym("),
     "the fastest for the slowest rank": ("loader", "/ job.ranks, all_max(own)}", "/ job.ranks, all_min(own)}"),
     "a sum for a mean of ranks": ("loader", "all_min(own), all_sum(own) / job.ranks,", "all_min(own), all_sum(own),"),
+    "dot counts three arrays": ("gpu-stream", "{2, 2, 3, 3, 2}", "{2, 2, 3, 3, 3}"),
+    "GiB for GB of a device": ("gpu-stream", "sizeof(double) / 1e9;", "sizeof(double) / 1073741824;"),
+    "the first repeat of a device counts": ("gpu-stream", "r = 1; r < done", "r = 0; r < done"),
+    "triad of a device without its third array": ("gpu-stream", "a[i] = b[i] + q * c[i];", "a[i] = b[i];"),
+    "a sum over all but one": ("gpu-stream", "i = 0; i < n; i++)\n            sum", "i = 1; i < n; i++)\n            sum"),
+    "a device's operations once": ("gpu-gemm", "return 2 * (double)size", "return (double)size"),
+    "a device leaves out the last column": ("gpu-gemm", "k = 0; k < size; k++)", "k = 0; k < size - 1; k++)"),
+    "GiB for GB of copies": ("gpu-copy", "return bytes / seconds / 1e9;", "return bytes / seconds / 1073741824;"),
+    "half of a copy": ("gpu-copy", "E: to_device(places.here, host, size)", "E: to_device(places.here, host, size / 2)"),
+    "sizes eight times too large": ("gpu-copy", "largest ? largest : size * 8", "largest ? largest : size * 64"),
+    "a message that stays on the host": ("gpu-pairs", "(way == STAGED)\n        to_device(", "(0)\n        to_device("),
+    "MiB for MB between devices": ("gpu-pairs", "(double)messages / seconds / 1e6", "(double)messages / seconds / 1048576"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
 RANKS = {"metadata": "2", "pt2pt": "2"}  # two show their faults; the others need several on a node

@@ -43,10 +43,16 @@ _TELLING = re.compile(
     r"|not found|no such|not permitted|out of memory|no space|timed? ?out|assert",
     re.IGNORECASE,
 )
-# What launchers add to every failure after the program's own words.
+# What launchers and MPI libraries add to every failure after the program's own words: Slurm, MPICH and what is like it, Open MPI.
 _ECHO = re.compile(
     r"srun: (error: \S+: tasks? [\d,-]+: (Exited with exit code|Terminated)|Job step aborted|Terminating)"
     r"|slurmstepd: error: \*\*\* STEP .* CANCELLED"
+    r"|(Abort\(-?\d+\) .*|\[\w+\]: aborting job:.*)?application called MPI_Abort\(|\[cli_\d+\]: aborting job"
+    r"|=+ +(BAD TERMINATION|EXIT CODE|CLEANING UP|KILLED BY|RANK \d+ PID|PID \d+ RUNNING)"
+    r"|YOUR APPLICATION TERMINATED WITH|In: PMI_Abort\("
+    r"|MPI_ABORT was invoked on rank|with errorcode -?\d+|NOTE: invoking MPI_ABORT|You may or may not see output"
+    r"|exactly when Open MPI kills them|(mpirun|mpiexec|prterun)\b.*(has exited|noticed that|detected that)"
+    r"|the job to be terminated|Primary job +terminated normally|a non-zero exit code|Process name: \[\[|Exit code: +\d+"
 )
 _AGAIN = "it is judged again by itself when that has passed; if it stays: shakedown rejudge"
 _GONE = f"that is gone for good, so {ATTEMPTED_AGAIN}"

@@ -10,6 +10,9 @@ from shakedown.kernels.compilers import GET_COMPILER, GET_MPI, find_mpicc, find_
 from shakedown.kernels.sources import checked_names, kernel_directory
 from shakedown.model.errors import ShakedownError, UsageError
 
+# what a person's environment says to make of the compiler's words: a program built with others is another program
+_MAKES = ("CFLAGS", "LDFLAGS", "OFFLOAD", "LOADER_LIBRARIES", "LOADER_FUNCTIONS", "MPICH_CC", "OMPI_CC")
+
 
 def build_kernels(target: Path, names: Sequence[str] = (), mpicc: Path | None = None) -> dict[str, Path]:
     """Purpose: compile the named kernels, or all, and put the programs into ``target``.
@@ -52,7 +55,8 @@ def _cached(mpicc: Path, sources: list[Path]) -> Path:
     import platform
 
     compiler = mpicc.resolve()
-    digest = hashlib.sha256(f"{platform.machine()}\n{compiler}\n".encode())
+    words = [os.environ.get(name, "") for name in _MAKES]
+    digest = hashlib.sha256("\n".join([platform.machine(), str(compiler), *words, ""]).encode())
     for path in [compiler, *sources]:
         digest.update(f"{path.name}\n".encode() + path.read_bytes())
     home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())

@@ -59,7 +59,7 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 _OPTION = re.compile(r'\{"(--[\w-]+)", "([^"]*)", [A-Z]+, &?\w[\w.]*, [\w.]+,\s*"([^"]*)"\}')
-_ABOUT = re.compile(r'const struct kernel kernel = \{\s*"\w+", "([^"]*)"')
+_ABOUT = re.compile(r'const struct kernel kernel = \{\s*"[\w-]+", "([^"]*)"')
 
 
 def _describe(name: str) -> Kernel:

@@ -1,0 +1,235 @@
+/* gpu-gemm: each rank multiplies two square matrices in the memory of its device, C = A B, by OpenMP target, and all ranks at once.
+ *
+ * Each thread makes a small tile of C in registers: plain C, which a compiler turns into code for the device. It is no vendor's library and
+ * uses no tensor units: it compares devices with each other, and shows what a compiler makes of arithmetic. The numbers in A and B are
+ * small and whole, so that each element of C is known exactly, in double and in single precision, and checked. 2 n*n*n operations a
+ * multiplication. Where there is no device the cores of the host do it, and the result says so. 1 GFLOP = 10^9 operations. */
+#include "common.h"
+#include "devices.h"
+
+#include <math.h>
+
+static long n = 4096, repeats = 10;
+static const char *precision = "double";
+
+static const struct option options[] = {
+    {"--n", "N", COUNT, &n, 4, "rows and columns of the matrices; a multiple of 4"},
+    {"--precision", "double|single", TEXT, &precision, 0, "of the numbers; one of them"},
+    {"--repeats", "N", COUNT, &repeats, 1, "multiplications that count; one before them does not"},
+    {"--gpus", "N", COUNT, &gpus, 0, "of each node; where there are any, a rank whose code runs on the host is a failure"},
+    {NULL, NULL, FLAG, NULL, 0, NULL}};
+
+static int run(void);
+static int self_check(void);
+
+const struct kernel kernel = {
+    "gpu-gemm", "Multiplication of matrices on every GPU at once by OpenMP target: GFLOP/s of all ranks together, of the slowest and the median rank.",
+    options, run, self_check};
+
+enum { TILE = 4, VALUES_A = 7, VALUES_B = 5 };
+
+struct matrices { void *a, *b, *c; bool single; };
+
+static struct matrices make_matrices(void);
+static void multiply(struct matrices m);
+static void verify(struct matrices m);
+static void report(const double *whole, const double *own, long done);
+
+static size_t bytes_of_matrix(void)
+{
+    return (size_t)n * (size_t)n * (strcmp(precision, "single") == 0 ? sizeof(float) : sizeof(double));
+}
+
+static int run(void)
+{
+    if (n % TILE != 0)
+        misuse("option '--n': %ld is no multiple of %d", n, TILE);
+    if (n > 100000)
+        misuse("option '--n': %ld is too many; the most is 100000", n);
+    if (strchr(precision, ','))
+        misuse("option '--precision': '%s' is a list; give one", precision);
+    choose_device();
+    need_memory(device.host ? 3 * (double)bytes_of_matrix() : 0, "the matrices", "give a smaller --n");
+    struct matrices m = make_matrices();
+    double *whole = memory((size_t)(repeats + 1) * sizeof *whole), *own = memory((size_t)(repeats + 1) * sizeof *own);
+    long done = 0;
+    struct rounds rounds = share_budget(repeats + 1, 1);
+    while (next_batch(&rounds))
+        for (long i = 0; i < rounds.batch; i++, done++) {
+            struct span span = start_together();
+            multiply(m);
+            span.ended = now();
+            own[done] = span.ended - span.began;
+            job_seconds(&span, 1, &whole[done]);
+        }
+    if (done)
+        verify(m);
+    if (done > 1)
+        report(whole, own, done);
+    free_device(m.a);
+    free_device(m.b);
+    free_device(m.c);
+    free(whole);
+    free(own);
+    return done > 1 ? 0 : failed("the budget of %g s ended before a multiplication counted; give more --budget, or a smaller --n", job.budget);
+}
+
+/* ---- the matrices -------------------------------------------------------------------------------------------------------- */
+
+#pragma omp declare target
+static double in_a(int rank, long i, long k)
+{
+    return (double)((i + 3 * k + rank) % VALUES_A - 3);
+}
+
+static double in_b(int rank, long k, long j)
+{
+    return (double)((2 * k + j + rank) % VALUES_B - 2);
+}
+#pragma omp end declare target
+
+/* The same loops for both precisions. C is spoiled first and written once a multiplication. */
+#define FOR_PRECISION(type) \
+    static void fill_##type(type *a, type *b, type *c, long size, int rank) \
+    { \
+        _Pragma("omp target teams distribute parallel for collapse(2) is_device_ptr(a, b, c) device(device.number)") \
+        for (long i = 0; i < size; i++) \
+            for (long j = 0; j < size; j++) { \
+                a[i * size + j] = (type)in_a(rank, i, j); \
+                b[i * size + j] = (type)in_b(rank, i, j); \
+                c[i * size + j] = -1; \
+            } \
+    } \
+    static void multiply_##type(const type *a, const type *b, type *c, long size) \
+    { \
+        _Pragma("omp target teams distribute parallel for collapse(2) is_device_ptr(a, b, c) device(device.number)") \
+        for (long i = 0; i < size; i += TILE) \
+            for (long j = 0; j < size; j += TILE) { \
+                type tile[TILE][TILE] = {{0}}; \
+                for (long k = 0; k < size; k++) \
+                    for (int y = 0; y < TILE; y++) \
+                        for (int x = 0; x < TILE; x++) \
+                            tile[y][x] += a[(i + y) * size + k] * b[k * size + j + x]; \
+                for (int y = 0; y < TILE; y++) \
+                    for (int x = 0; x < TILE; x++) \
+                        c[(i + y) * size + j + x] = tile[y][x]; \
+            } \
+    }
+FOR_PRECISION(double)
+FOR_PRECISION(float)
+
+static struct matrices make_matrices(void)
+{
+    size_t bytes = bytes_of_matrix();
+    const char *way_out = "give a smaller --n, or fewer ranks for each device";
+    struct matrices m = {device_memory(bytes, way_out), device_memory(bytes, way_out), device_memory(bytes, way_out), strcmp(precision, "single") == 0};
+    if (m.single)
+        fill_float(m.a, m.b, m.c, n, job.rank);
+    else
+        fill_double(m.a, m.b, m.c, n, job.rank);
+    return m;
+}
+
+static void multiply(struct matrices m)
+{
+    if (m.single)
+        multiply_float(m.a, m.b, m.c, n);
+    else
+        multiply_double(m.a, m.b, m.c, n);
+}
+
+/* The product's element (i, j): A repeats after 7 columns and B after 5 rows, so 35 products of a whole cycle, and the rest. */
+static double known(int rank, long i, long j, long size)
+{
+    double cycle = 0, rest = 0;
+    for (long k = 0; k < VALUES_A * VALUES_B; k++) {
+        double product = in_a(rank, i, k) * in_b(rank, k, j);
+        cycle += product;
+        rest += k < size % (VALUES_A * VALUES_B) ? product : 0;
+    }
+    return (double)(size / (VALUES_A * VALUES_B)) * cycle + rest;
+}
+
+static void verify(struct matrices m)
+{
+    double table[VALUES_A][VALUES_B];
+    size_t width = m.single ? sizeof(float) : sizeof(double);
+    char *row = memory((size_t)n * width);
+    for (long i = 0; i < VALUES_A; i++)
+        for (long j = 0; j < VALUES_B; j++)
+            table[i][j] = known(job.rank, i, j, n);
+    for (long i = 0; i < n; i++) {
+        from_device(row, (char *)m.c + (size_t)(i * n) * width, (size_t)n * width);
+        for (long j = 0; j < n; j++) {
+            double found = m.single ? (double)((float *)row)[j] : ((double *)row)[j], wanted = table[i % VALUES_A][j % VALUES_B];
+            found += job.fault && job.rank == job.ranks - 1 && i == n - 1 && j == n - 1;
+            if (found != wanted)
+                fail("after a multiplication element %ld,%ld is %.17g, and must be %.17g", i, j, found, wanted);
+        }
+    }
+    free(row);
+}
+
+/* ---- the report ---------------------------------------------------------------------------------------------------------- */
+
+static double flops_of(long size)
+{
+    return 2 * (double)size * (double)size * (double)size;
+}
+
+static double gflop_s(double flops, double seconds)
+{
+    return flops / seconds / 1e9;
+}
+
+/* The first one does not count. */
+static double best_of(const double *seconds, long done)
+{
+    double best = INFINITY;
+    for (long k = 1; k < done; k++)
+        best = fmin(best, seconds[k]);
+    return best;
+}
+
+static void report(const double *whole, const double *own, long done)
+{
+    double rate = gflop_s(flops_of(n), best_of(own, done)), sum = 0;
+    double *rates = job.rank == 0 ? memory((size_t)job.ranks * sizeof *rates) : NULL;
+    write_by_rank(precision, "GFLOP/s", rate);
+    gather_numbers(&rate, 1, rates);
+    for (long k = 1; k < done; k++)
+        sum += whole[k];
+    if (job.rank != 0)
+        return;
+    struct spread spread = spread_of(rates, job.ranks);
+    open_record("result");
+    open_object("gemm");
+    put_number("gflop_s", gflop_s(flops_of(n) * job.ranks, best_of(whole, done)));
+    put_number("avg_gflop_s", gflop_s(flops_of(n) * job.ranks * (double)(done - 1), sum));
+    put_number("slowest_rank_gflop_s", spread.min);
+    put_number("median_rank_gflop_s", spread.median);
+    close_object();
+    put_text("precision", precision);
+    put_work(flops_of(n) * job.ranks * (double)(done - 1), sum, done - 1);
+    put_devices();
+    end_result();
+    free(rates);
+}
+
+static int self_check(void)
+{
+    double seconds[] = {0.1, 4, 2}, sum = 0;
+    check(best_of(seconds, 3) == 2, "the first multiplication does not count");
+    check(flops_of(100) == 2e6, "matrices of 100 by 100 need 2 million operations");
+    check(gflop_s(6e9, 2) == 3, "6 billion operations in 2 s are 3 GFLOP/s");
+    for (long k = 0; k < 88; k++)
+        sum += in_a(1, 3, k) * in_b(1, k, 4);
+    check(known(1, 3, 4, 88) == sum, "an element that is reckoned by cycles is the sum of its products");
+    n = 44;     /* a whole cycle of 35 products and a part of one */
+    repeats = 1;
+    precision = "single";
+    if (run() != 0)
+        return 1;
+    precision = "double";
+    return run();
+}
