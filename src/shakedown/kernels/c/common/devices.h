@@ -7,6 +7,11 @@
 
 #include <omp.h>
 
+/* Clang links the library that has these only where it makes code for devices. They are called where there is a device. */
+#pragma weak omp_target_alloc
+#pragma weak omp_target_free
+#pragma weak omp_target_memcpy
+
 /* `number` is OpenMP's; `visible` devices are shown to this rank; `host` where its code ran on the host all the same. */
 static struct { int number, visible; bool host; } device;
 
@@ -46,7 +51,7 @@ static void put_devices(void)
 /* Memory of the device, or a failure in a sentence. */
 static inline void *device_memory(size_t bytes, const char *way_out)
 {
-    void *block = omp_target_alloc(bytes, device.number);
+    void *block = device.host ? memory(bytes) : omp_target_alloc(bytes, device.number);
     if (!block)
         fail("the device has no %zu bytes left; %s", bytes, way_out);
     return block;
@@ -54,12 +59,17 @@ static inline void *device_memory(size_t bytes, const char *way_out)
 
 static inline void free_device(void *block)
 {
-    omp_target_free(block, device.number);
+    if (device.host)
+        free(block);
+    else
+        omp_target_free(block, device.number);
 }
 
 static inline void copy_bytes(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
-    if (omp_target_memcpy(to, (void *)(uintptr_t)from, bytes, 0, 0, to_device, from_device) != 0)
+    if (device.host)
+        memcpy(to, from, bytes);
+    else if (omp_target_memcpy(to, (void *)(uintptr_t)from, bytes, 0, 0, to_device, from_device) != 0)
         fail("%zu bytes could not be copied between device %d and device %d (%d is the host)", bytes, from_device, to_device,
              omp_get_initial_device());
 }
