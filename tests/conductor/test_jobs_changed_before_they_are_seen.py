@@ -106,7 +106,7 @@ def test_what_a_rule_of_the_site_s_makes_of_every_job_is_told_once_and_interrupt
     ((kind, job, why),) = findings(told)
     assert (kind, job) == ("site_rule", "")
     assert why == (
-        "jobs of c:batch are taken on other terms than they ask for: time limit from 6 min 00 s to 30 min 00 s, "
+        "jobs of c:batch, such as j000001, are taken on other terms than they ask for: time limit from 6 min 00 s to 30 min 00 s, "
         "shared with other jobs from none to nodes; this counts as a rule of the site"
     )
 
@@ -135,6 +135,74 @@ def test_a_rule_that_is_new_is_one_from_the_third_look_on_and_its_jobs_are_not_a
     told.look([said(6, "queued")], 90.0)
     told.look([said(4, "completed", sharing=BESIDE)], 99.0)
     assert ends(told) == {"j000004": "completed"} and len(findings(told)) == 2
+
+
+@pytest.mark.parametrize(
+    "of_a_class",
+    [{"nodes": 8, "tasks": 8, "cpus": 8}, {"tasks": 4}, {"cpus": 4}, {"memory_bytes": 1e9}, {"gpus": "gpu:4"}, {"features": "fat"},
+     {"time_limit_s": 720.0}, {"more": "licenses=scratch:1"}, {"wants": "n3"}],
+    ids=str,
+)  # fmt: skip
+def test_a_rule_that_meets_jobs_of_a_class_interrupts_none_of_them(of_a_class: dict[str, Any]) -> None:
+    told = story(5, more=dict.fromkeys((2, 4), of_a_class))
+    rule: dict[str, Any] = {"sharing": BESIDE, "partition": "debug"} | {
+        k: v for k, v in of_a_class.items() if k != "more"
+    }
+    for number in (1, 2, 3, 4, 5):
+        told.look([said(number, "queued", **(rule if number in (2, 4) else {}))], 10.0 * number)
+    told.look([said(number, "completed", **rule) for number in (2, 4)], 99.0)
+    assert ends(told) == dict.fromkeys(("j000002", "j000004"), "completed")
+    assert [(kind, job) for kind, job, _ in findings(told)] == [("site_rule", "")]
+
+
+def test_a_job_that_somebody_changed_is_found_among_those_of_its_class() -> None:
+    told = story(4, more={number: {"nodes": 8} for number in (2, 3, 4)})
+    looks = [
+        said(1, "queued"),
+        *(said(n, "queued", nodes=8, **({"sharing": BESIDE} if n == 3 else {})) for n in (2, 3, 4)),
+    ]
+    told.look(looks, 2.0)
+    assert findings(told) == [("changed_at_scheduler", "j000003", f"{BEFORE}shared with other jobs from none to nodes")]
+
+
+def test_a_job_of_a_sweep_that_was_sent_to_another_node_is_found_though_no_other_asks_for_its_node() -> None:
+    told = story(3, more={number: {"wants": f"n{number}"} for number in (1, 2, 3)})
+    told.look([said(number, "queued", wants="n4" if number == 2 else f"n{number}") for number in (1, 2, 3)], 2.0)
+    assert findings(told) == [("changed_at_scheduler", "j000002", f"{BEFORE}nodes that it must have from n2 to n4")]
+
+
+def test_a_rule_that_meets_jobs_now_and_then_is_one_from_the_third_look_on() -> None:
+    """It looks at something that is not ours to see, such as how full a partition is."""
+    told = story(8)
+    for number in range(1, 9):
+        told.look([said(number, "queued", **({} if number % 2 else {"sharing": BESIDE}))], 10.0 * number)
+    assert [(kind, job) for kind, job, _ in findings(told)] == [
+        ("changed_at_scheduler", "j000002"),
+        ("changed_at_scheduler", "j000004"),
+    ]
+    told.look([said(number, "completed", sharing=BESIDE) for number in (6, 8)], 99.0)
+    assert ends(told) == dict.fromkeys(("j000006", "j000008"), "completed")
+
+
+def test_each_thing_that_rules_make_of_jobs_is_told_once() -> None:
+    told = story(4, more={2: {"nodes": 8}, 3: {"nodes": 9}, 4: {"nodes": 10}})
+    told.look([said(1, "queued")], 2.0)
+    told.look([said(2, "queued", nodes=8, partition="debug")], 12.0)
+    told.look([said(3, "queued", nodes=9, partition="debug")], 22.0)
+    told.look([said(4, "queued", nodes=10, partition="large")], 32.0)
+    assert [why.partition("debug")[1] or why.partition("large")[1] for _, _, why in findings(told)] == [
+        "debug",
+        "large",
+    ]
+
+
+def test_a_run_that_comes_to_a_limit_that_a_rule_gives_every_job_of_its_class_is_a_timeout_at_once() -> None:
+    told = story(4)
+    for number in (1, 2, 3, 4):
+        told.look([said(number, "queued", time_limit_s=60.0)], 10.0 * number)
+    told.look([structs_timeout(60.0)], 99.0)
+    (verdict,) = told.verdicts()
+    assert verdict.value["verdict"] == "timeout", verdict.reason
 
 
 def test_many_jobs_that_somebody_changed_at_one_go_are_no_rule() -> None:

@@ -39,6 +39,11 @@ def test_an_order_without_wishes_of_its_own() -> None:
         (("--constraint=a",), {"resources": Resources(constraint="b")}, {"features": "a&b"}),
         ((), {"resources": Resources(gpus_per_node=4)}, {"gpus": "gpu:4"}),
         ((), {"resources": Resources(memory_bytes=2.0**30)}, {"memory_bytes": 2.0**30}),
+        (
+            ("--licenses=scratch:1", "--comment=a b"),
+            {"requeue": True},
+            {"more": "comment=a b licenses=scratch:1 requeue"},
+        ),
     ],
 )
 def test_what_is_asked_for_beside_that(options: tuple[str, ...], shape: dict[str, Any], more: dict[str, Any]) -> None:
@@ -50,7 +55,9 @@ def test_what_is_asked_for_beside_that(options: tuple[str, ...], shape: dict[str
     [(("--exclusive=user",), {"sharing"}), (("--oversubscribe",), {"sharing"}), (("--gpus=3",), {"gpus"})],
 )
 def test_what_cannot_be_told_for_certain_is_left_out(options: tuple[str, ...], missing: set[str]) -> None:
-    assert asked(options) == {name: value for name, value in PLAIN.items() if name not in missing}
+    told = asked(options)
+    assert told.pop("more") == options[0][2:], "jobs are told apart by it all the same"
+    assert told == {name: value for name, value in PLAIN.items() if name not in missing}
 
 
 def test_words_of_which_nobody_knows_which_is_the_last_tell_nothing() -> None:

@@ -40,7 +40,8 @@ def one_run(figures: bool, shape: Mapping[str, Any] = NOTHING, repeats: int = 1)
 class Story:
     """A job of one run that a cluster has begun, told second by second; ``first``: what is said of it before that.
 
-    ``asked``: the terms that it was ordered with. ``jobs``: how many of its kind are ordered; only the first has begun.
+    ``asked``: the terms that it was ordered with; ``more``: by number of a job, what it asks for besides or instead. ``jobs``: how
+    many are ordered; only the first has begun.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Story:
         asked: Mapping[str, Any] = NOTHING,
         jobs: int = 1,
         begun: bool = True,
+        more: Mapping[int, Mapping[str, Any]] = MappingProxyType({}),
     ) -> None:
         self.campaign = Campaign(one_run(figures, shape, jobs))
         self.conductor: Conductor = self.campaign._conductor(100)
@@ -60,7 +62,8 @@ class Story:
         for order in decide(self.conductor.state, self.conductor.state.time).orders:
             self.conductor.log(order.event)
         for number in range(jobs):
-            value = {"id": f"{7 + number}"} | ({"asked": dict(asked)} if asked else {})
+            words = {**asked, **more.get(number + 1, {})}
+            value = {"id": f"{7 + number}"} | ({"asked": words} if words else {})
             self.conductor.log("submit_accepted", job=f"j{number + 1:06d}", value=value)
         self.begin = self.campaign.clock.now()
         if first:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -67,6 +68,11 @@ def terms_of(value: dict[str, Any]) -> Terms:
 @lru_cache(maxsize=256)
 def _shared(terms: Terms) -> Terms:
     return terms
+
+
+def asked_terms(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Purpose: of what a job was asked for with, the terms that a scheduler tells of it; the other words it does not."""
+    return {name: value for name, value in asked.items() if name in _WORDS}
 
 
 def altered(before: Terms, now: Terms) -> dict[str, list[Any]]:

@@ -11,7 +11,7 @@ from shakedown.engine.fold.bookkeeping import forget_job
 from shakedown.engine.fold.campaign import opens_epoch
 from shakedown.engine.state.full_disk import note_room
 from shakedown.engine.state.jobs import PendingResult
-from shakedown.engine.state.keys import TermKey
+from shakedown.engine.state.keys import SiteRule
 from shakedown.engine.state.modes import CLEAN_UP
 from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.engine.state.records import STANDSTILL, MixProgress
@@ -48,7 +48,8 @@ def finding(state: State, event: Event) -> None:
     elif kind == "changed_at_scheduler":
         _changed(state, event)
     elif kind == "site_rule":
-        state.pools.site_rules += [TermKey(event.value["pool"], name, "") for name in event.value["altered"]]
+        changes, pool = event.value["altered"], event.value["pool"]
+        state.pools.site_rules += [SiteRule(pool, name, str(asked), str(has)) for name, (asked, has) in changes.items()]
     elif kind == "cannot_start":
         state.agenda.said_stuck.append(event.value["about"])
     elif kind == "idle_while_pending":

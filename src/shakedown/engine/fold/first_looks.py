@@ -1,63 +1,85 @@
 """Folding how the scheduler had jobs when they were first seen: as ordered, by a rule of the site's, or changed by somebody.
 
-One job alone does not tell which. A rule meets every job that asks alike; so one that was taken as it asks tells that the others
-were changed. A rule that is new meets all jobs from then on.
+One job alone does not tell which. A rule looks at what a job asks for, so it meets all jobs that ask for the same by all of their
+words, and perhaps no others: one of these that was taken as it asks tells that the others were changed. A rule that is new, or that
+looks at something else besides (how full a partition is), makes the same of such jobs at look after look; a person does not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.keys import TermKey
-from shakedown.engine.state.records import FirstLook
+from shakedown.engine.state.records import FirstLook, OtherTerm
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.job_terms import Terms, unlike, with_altered
+from shakedown.model.job_terms import Terms, asked_terms, unlike, with_altered
 
-RULE_LOOKS = 3  # looks in a row at which no job is as it was ordered: then that is a rule, whatever was before
+RULE_LOOKS = (
+    3  # looks at which jobs that ask for the same had the same instead: then that is a rule, whatever others had
+)
 _ONE_LOOK_S = 1.0  # what one look tells is heard within this time
 
 
-def key_of(state: State, job: Job, name: str) -> TermKey:
-    """Purpose: under which key the state keeps how jobs are taken that ask for what this one asks for by one term."""
-    return TermKey(pool_of(state, job), name, str(job.asked[name]))
+def alike(asked: Mapping[str, Any]) -> str:
+    """Purpose: what a rule of a site may look at in what a job asks for, as text. It looks at no node by its name."""
+    words = {name: bool(value) if name == "wants" else value for name, value in asked.items()}
+    return " ".join(f"{name}={value}" for name, value in sorted(words.items()))
 
 
 def first_seen(state: State, job: Job, now: float) -> None:
     """Purpose: count each of the terms that a job is first seen on."""
-    terms = job.terms
-    for name in job.asked if terms is not None else ():
-        look = state.pools.first_looks.setdefault(key_of(state, job, name), FirstLook(job.asked[name]))
-        has = unlike(name, job.asked[name], terms) if terms is not None else None
+    if job.terms is None or not job.asked:
+        return
+    pool, words = pool_of(state, job), alike(job.asked)
+    for name, asked in asked_terms(job.asked).items():
+        look = state.pools.first_looks.setdefault(TermKey(pool, name, words), FirstLook())
+        has = unlike(name, asked, job.terms)
         if has is None:
             _as_asked(look)
             continue
-        if has != look.has:
-            look.has, look.looks = has, 0
-        if look.looks == 0 or now > look.at + _ONE_LOOK_S:
-            look.looks, look.at = look.looks + 1, now
-        if look.looks < RULE_LOOKS:
-            look.jobs[job.id] = [job.run, job.case, has]
+        other = look.others.setdefault(str(has), OtherTerm())
+        if other.looks == 0 or now > other.at + _ONE_LOOK_S:
+            other.looks, other.at = other.looks + 1, now
+        if other.looks < RULE_LOOKS:
+            look.jobs[job.id] = [job.run, job.case, asked, has]
 
 
 def _as_asked(look: FirstLook) -> None:
     """Those before it that were not so were changed, unless that had become a rule, which is lifted now."""
-    if look.looks >= RULE_LOOKS:
-        look.jobs.clear()
-    look.as_asked, look.looks = True, 0
+    for job in [job for job, (*_, has) in look.jobs.items() if _is_settled(look, has)]:
+        del look.jobs[job]
+    look.as_asked = True
 
 
-def is_rule(look: FirstLook | None) -> bool:
-    """Purpose: whether jobs that are not first seen as they were ordered have met a rule of the site's, as far as is known."""
-    return look is None or not look.as_asked or look.looks >= RULE_LOOKS
+def _is_settled(look: FirstLook, has: Any) -> bool:
+    other = look.others.get(str(has))
+    return other is not None and other.looks >= RULE_LOOKS
+
+
+def is_rule(look: FirstLook | None, has: Any) -> bool:
+    """Purpose: whether jobs that are first seen with this instead of what they ask for have met a rule, as far as is known."""
+    return look is None or not look.as_asked or _is_settled(look, has)
+
+
+def limit_by_rule(state: State, job: Job) -> bool:
+    """Purpose: whether a job has the time limit that the site gives every job that asks for the same, look after look."""
+    if job.terms is None or "time_limit_s" not in job.asked:
+        return False
+    look = state.pools.first_looks.get(TermKey(pool_of(state, job), "time_limit_s", alike(job.asked)))
+    return look is not None and _is_settled(look, job.terms.time_limit_s)
 
 
 def ordered_as(state: State, job: Job, terms: Terms) -> Terms:
     """Purpose: the terms of a job that is seen for the first time, as they were before somebody changed them."""
     changed = {}
-    for name, asked in job.asked.items():
+    pool, words = pool_of(state, job), alike(job.asked)
+    for name, asked in asked_terms(job.asked).items():
         has = unlike(name, asked, terms)
-        if has is not None and not is_rule(state.pools.first_looks.get(key_of(state, job, name))):
+        if has is not None and not is_rule(state.pools.first_looks.get(TermKey(pool, name, words)), has):
             changed[name] = [has, asked]
     return with_altered(terms, changed) if changed else terms
 

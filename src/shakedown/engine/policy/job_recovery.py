@@ -12,6 +12,7 @@ from shakedown.engine.constraints.budgets import ReservedLoads, shrunk
 from shakedown.engine.constraints.overrides import standing_reason
 from shakedown.engine.constraints.overrides import withdrawn as standing_withdrawal
 from shakedown.engine.constraints.queue_guard import give_back
+from shakedown.engine.fold.first_looks import limit_by_rule
 from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.policy import part_recovery as attend_parts
 from shakedown.engine.policy.overlooked_jobs import cancel_if_wanted, look_into
@@ -213,6 +214,8 @@ def _is_cut_short(state: State, job: Job, run: Run) -> bool:
     lowered = lowered_s(job)
     if 0 < lowered < min(limit, most):  # that was seen, whatever the run's own clock says
         return True
+    if limit_by_rule(state, job):
+        return False
     return job.report.source != SEEN_HERE and elapsed is not None and elapsed < 0.9 * min(limit, most)
 
 

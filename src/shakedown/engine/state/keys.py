@@ -55,11 +55,20 @@ class SweepKey(NamedTuple):
 
 
 class TermKey(NamedTuple):
-    """One term of jobs in a pool, and what was asked for, as text; "" as ``asked``: whatever was asked for."""
+    """One term of those jobs in a pool that ask for the same by all of their words. ``alike``: these words, as text."""
+
+    pool: str
+    name: str
+    alike: str
+
+
+class SiteRule(NamedTuple):
+    """What a scheduler makes of one term of jobs in a pool, by a rule of the site's: from what to what, as text."""
 
     pool: str
     name: str
     asked: str
+    has: str
 
 
 class WantedKey(NamedTuple):

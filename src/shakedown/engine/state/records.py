@@ -15,6 +15,7 @@ from shakedown.engine.state.keys import (
     NodeFailure,
     ResultsKey,
     RunVerdict,
+    SiteRule,
     Stage,
     SweepKey,
     TermKey,
@@ -281,19 +282,23 @@ class UnusedNodes:
 
 
 @dataclass(slots=True)
-class FirstLook:
-    """How the scheduler had jobs when they were first seen, of those in one pool that ask for the same by one term.
+class OtherTerm:
+    """What jobs had of a term instead of what they ask for: at how many looks it was seen, and when last."""
 
-    ``as_asked``: it had one as it asks. ``looks``: at how many looks in a row, the last one at ``at``, none was so, and ``has`` is
-    what they had instead of ``asked``. ``jobs``: those that had something else, and of which it is not known whether that is a
-    rule: job -> its run, its case, and what it had.
-    """
-
-    asked: Any = None
-    as_asked: bool = False
-    has: Any = None
     looks: int = 0
     at: float = 0.0
+
+
+@dataclass(slots=True)
+class FirstLook:
+    """How the scheduler had one term of jobs when they were first seen, of those in one pool that ask for the same.
+
+    ``as_asked``: it had one as it asks. ``others``: what they had instead, as text. ``jobs``: those that had something else, and of
+    which it is not known whether that is a rule: job -> its run, its case, what it asks for, and what it had.
+    """
+
+    as_asked: bool = False
+    others: dict[str, OtherTerm] = field(default_factory=dict)
     jobs: dict[str, list[Any]] = field(default_factory=dict)
 
 
@@ -324,7 +329,7 @@ class Pools:
     in_vain: dict[str, VainRow] = field(default_factory=dict)
     left_out: dict[str, LeftOut] = field(default_factory=dict)
     first_looks: dict[TermKey, FirstLook] = field(default_factory=dict)
-    site_rules: list[TermKey] = field(default_factory=list)
+    site_rules: list[SiteRule] = field(default_factory=list)
 
 
 # ---- what people and the plan's circuit breakers say ----------------------------------------------------------------------

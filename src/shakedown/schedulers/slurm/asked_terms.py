@@ -16,14 +16,22 @@ _SHARES = frozenset({"oversubscribe", "share", "exclusive", "hint", "mcs-label"}
 _WHOLE_NODES = frozenset(
     {"gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket", "tres-per-node", "tres-per-task"}
 )
+_READ = frozenset(  # words that are read as terms
+    {"partition", "nodes", "ntasks-per-node", "cpus-per-task", "nodelist", "constraint", "reservation", "qos"}
+    | {"account", "time", "mem"}
+)
+_OF_EVERY_JOB = frozenset(
+    {"parsable", "clusters", "job-name", "chdir", "output", "open-mode", "export", "no-requeue", "exclude"}
+)
 _GPUS = re.compile(r"gpu(?::[A-Za-z_][\w.-]*)?:(\d+)")
 
 
 def asked_terms(order: JobOrder, cluster: Cluster) -> dict[str, Any]:
-    """Purpose: the terms by their names in ``model.job_terms.Terms``; "" where a term is certainly not asked for.
+    """Purpose: the terms by their names in ``model.job_terms.Terms``; "" where a term is certainly not asked for. ``more``: what
+    else is asked for.
 
-    What the words do not say, or say in a way that is not read here, is left out: then nobody can tell a change of it. Raises
-    IndexError where the partition has no node of the order's number.
+    A rule of the site may look at any of them. What the words do not say, or say in a way that is not read here, is left out: then
+    nobody can tell a change of it. Raises IndexError where the partition has no node of the order's number.
     """
     words = commands.sbatch(order, cluster, "", "", "", "", several=False)[1:-1]
     if any(not word.startswith("--") for word in words) or any(
@@ -51,7 +59,13 @@ def asked_terms(order: JobOrder, cluster: Cluster) -> dict[str, Any]:
         found["sharing"] = BESIDE
     if size := memory(said.get("mem", said.get("mem-per-cpu", ""))):
         found["memory_bytes"] = size
-    return found | _gpus(said)
+    found |= _gpus(said)
+    read = _READ | ({"gres"} if found.get("gpus") else set())
+    read |= {"exclusive"} if found.get("sharing") == ALONE else set()
+    more = sorted(
+        f"{name}={value}" if value else name for name, value in said.items() if name not in read | _OF_EVERY_JOB
+    )
+    return found | ({"more": " ".join(more)} if more else {})
 
 
 def _gpus(said: dict[str, str]) -> dict[str, str]:
