@@ -210,7 +210,7 @@ def test_a_job_that_lost_a_node_is_dead_once_all_its_nodes_answer_again(looker: 
 
 def test_someone_elses_scancel_says_who(looker: Looker) -> None:
     looker.begin()
-    looker.slurm.queue[""] = [row(state="CANCELLED")]
+    looker.slurm.queue[""] = [row(state="CANCELLED", nodes="n001")]
     looker.slurm.memory[""] = [record(state="RUNNING")]
     assert looker.one(JOB, settled=False) is None
     looker.slurm.memory[""] = [record(state="CANCELLED by 1000", ExitCode="0:15")]
@@ -223,6 +223,30 @@ def test_cancelled_while_it_waited_without_accounting(looker: Looker) -> None:
     looker.slurm.memory[""] = NO_ACCOUNTING
     report = looker.one(JOB, settled=False)
     assert report is not None and report.state == "cancelled"
+
+
+def test_why_a_job_waited_is_not_told_as_why_it_was_cancelled(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(state="CANCELLED", reason="JobHeldUser")]
+    looker.slurm.memory[""] = NO_ACCOUNTING
+    report = looker.one(JOB, settled=False)
+    assert report is not None and report.message == "while it waited: JobHeldUser (it is held)"
+
+
+@pytest.mark.parametrize("known", ["by its claim", "by accounting alone"])
+@pytest.mark.parametrize("who", ["CANCELLED by 0", "RUNNING"])
+def test_cancelled_while_a_controller_that_lost_its_memory_had_it_wait_again(
+    looker: Looker, known: str, who: str
+) -> None:
+    """Why it waited then, a node that was drained, says nothing of it."""
+    if known == "by its claim":
+        looker.begin(nodes="n002")
+    looker.slurm.queue[""] = [row(state="CANCELLED", reason="ReqNodeNotAvail, UnavailableNodes:n001")]
+    looker.slurm.memory[""] = [record(state=who, NodeList="n002", Start=1_000_000)]
+    report = looker.one(JOB)
+    by = "by user id 0; " if who.startswith("CANCELLED") else ""
+    said = f"{by}it had begun on n002; the controller forgot that, and had it wait again"
+    assert report is not None and (report.state, report.message) == ("cancelled", said)
+    assert not report.launch_failure
 
 
 def test_preempted_for_good(looker: Looker) -> None:

@@ -87,7 +87,7 @@ def needs_accounting(found: Found) -> bool:
         return (row is None or bool(names_another(found, marks))) and found.doubt_s < WORD_S
     if row is None or _is_forgotten(found):
         return True
-    return young and meaning(row.state).state == "cancelled"
+    return meaning(row.state).state == "cancelled"
 
 
 # ---- the sources, first to last ------------------------------------------------------------------------------------------
@@ -346,7 +346,8 @@ def _over(
     if said.state == "cancelled" and not by and young and found.accounting in ("told", "unasked"):
         return Later()  # accounting knows who it was, but not yet
     torn = _torn(found) if said.state in ("completed", "failed") and not said.note else ""
-    note = _joined(said.note, _who(by) if by else _shown(reason))  # why it once waited says nothing of who cancelled it
+    words = _of_a_cancellation(found, nodes, reason, by) if said.state == "cancelled" else _shown(reason)
+    note = _joined(said.note, words)
     where = nodes or _nodes(found)
     note = _joined(_failed_nodes(where), note) if said.state == "node_fail" else note
     shown = status if said.state in ("completed", "failed") else None
@@ -355,6 +356,22 @@ def _over(
     if said.state == "failed" and status == RAN_AND_ENDED_SO:
         note = _joined(note, f"Slurm does not tell exit status {status} from {CLAIM_TAKEN}")
     return _doubted(found, _report(found, said.state, source, exit_status=shown, nodes=where, message=note), torn)
+
+
+def _of_a_cancellation(found: Found, nodes: str, reason: str, by: str) -> str:
+    """Who cancelled a job, as far as it is known, and whether it had run by then.
+
+    The queue's reason is the last for which it waited: it says nothing of who ended it. A controller that lost its memory has a job
+    wait again that has run; what it knows of the job then is as if it had never begun.
+    """
+    record = found.records[found.job.restart] if len(found.records) > found.job.restart else None
+    before = record.nodes if record is not None and record.start else ""
+    ran = not nodes and found.row is not None and bool(before or (_has_begun(found) and not _is_empty_claim(found)))
+    again = (
+        f"it had begun{_on(_nodes(found) or before)}; the controller forgot that, and had it wait again" if ran else ""
+    )
+    waited = "" if ran or nodes or not _shown(reason) else f"while it waited: {in_words(reason)}"
+    return _joined(_who(by) if by else waited, again)
 
 
 def _torn(found: Found) -> str:
