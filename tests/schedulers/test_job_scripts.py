@@ -331,6 +331,24 @@ def test_a_job_that_bears_the_name_of_another_one_of_its_campaign_runs(site: Sit
     assert (site.places.layout.root / "executed").read_text() == "ran\n"
 
 
+@pytest.mark.parametrize(
+    ("word", "runs"), [("{label}", True), ("", False), ("sd-01234567-j000001", False), ("sd-0a1b2c3d-j000002", False)]
+)
+def test_a_job_that_somebody_gave_a_name_of_no_campaign_runs_as_it_was_submitted(
+    site: Site, word: str, runs: bool
+) -> None:
+    """A newer Slurm tells it the name that it has now; a person who submits the script has not the word that it is told."""
+    site.prepare("echo ran >> {campaign}/executed")
+    environment = os.environ | batch_environment(site.places.layout, "j000001")
+    word = word.format(label=environment["SLURM_JOB_NAME"])
+    words = [*site.shell, str(site.places.script("j000001")), *([word] if word else [])]
+    environment["SLURM_JOB_NAME"] = "mine"
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == (0 if runs else CLAIM_TAKEN), done.stderr
+    assert (site.places.layout.root / "executed").exists() is runs
+
+
 def test_another_job_of_the_same_name_cannot_come_in_by_a_requeue(site: Site) -> None:
     site.prepare("echo ran >> {campaign}/executed")
     site.start(slurm_id="1").communicate(timeout=60)

@@ -60,13 +60,14 @@ def test_a_whole_submission() -> None:
         "--output=/c/100%%/slurm.out",
         "--open-mode=append",
         "/c/job.sh",
+        "sd-1-j1",
     ]
 
 
 def test_what_is_asked_for_only_sometimes() -> None:
     words = submission(Shape(requeue=True), held=True, several=True, loads=(("scratch", 1.5), ("f2/bandwidth", 3.0)))
     assert "--requeue" in words and "--no-requeue" not in words
-    assert words[-2] == "--hold" and "--clusters=emu" in words
+    assert words[-3] == "--hold" and "--clusters=emu" in words
     assert "--licenses=scratch:2" in words, "a part of a licence is a whole one; a load that is no licence is none"
     assert "--exclusive" not in words
 

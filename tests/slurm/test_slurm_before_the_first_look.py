@@ -83,6 +83,19 @@ def test_names_of_two_waiting_jobs_that_somebody_exchanges(fault_cluster: Cluste
         assert campaign.findings() == {} and len(campaign.executed()) == 2, campaign.tale()
 
 
+def test_a_waiting_job_that_somebody_gives_a_name_of_no_campaign_runs(fault_cluster: Cluster, tmp_path: Path) -> None:
+    nodes = drained(fault_cluster)
+    with Disturbed(fault_cluster, tmp_path / "site", [Payload("nap", "n001", "sleep 1")]) as campaign:
+        campaign.start()
+        campaign.wait_until(campaign.labels, "it is queued")
+        fault_cluster.run("scontrol", "update", f"JobId={campaign.job('nap')}", "JobName=mine")
+        campaign.wait_until(lambda: any("to mine" in why for why in campaign.reports("nap", "queued")), "that is seen")
+        for node in nodes:
+            fault_cluster.fault("resume", node)
+        campaign.end()
+        campaign.assert_all_passed_once(1)
+
+
 def test_the_second_of_two_jobs_of_one_name_is_cancelled_and_the_run_counted_once(
     fault_cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -34,7 +34,7 @@ def main(root: str, command: str, words: list[str]) -> int:
         return fail("slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
     match command:
         case "sbatch":
-            return sbatch(spool, options, plain[-1])
+            return sbatch(spool, options, plain[0])
         case "squeue":
             for number, job in spool.look().items():
                 cells = [number, job["name"], state_of(job), "None", ",".join(job["nodes"]), job["restart"],

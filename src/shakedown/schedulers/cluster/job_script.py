@@ -57,7 +57,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # sha256sum, the script says so and runs it.
 #
 # Only Slurm starts it, as a job of this campaign. Which one its name says does not matter: somebody may have exchanged the
-# names of two jobs, and a newer Slurm tells the job the name that it has by then.
+# names of two jobs, and a newer Slurm tells the job the name that it has by then. If that is none of the campaign's, the word that
+# the job was submitted with says so: nobody can change it, and a person who submits the script has none.
 #
 # A shell that opens a pipe waits for whoever has its other end. So nothing is opened that is there and no plain file: what
 # cannot be read is empty, what cannot be written is said, and a job whose claim or output has something else in its place runs
@@ -80,6 +81,7 @@ _sd_is_plain() {{
 {{ [ -f {token} ] && read -r _sd_token <{token}; }} || exit {taken}
 _sd_ours=
 case $SLURM_JOB_NAME in "sd-$_sd_token-"*) _sd_ours=1 ;; esac
+[ "$1" != "sd-$_sd_token-{job}" ] || _sd_ours=1
 if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ -z "$_sd_ours" ]; then
     echo "$0 is the script of a job of Shakedown's, {job}: only Slurm starts it, as that job. Nothing was run." >&2
     exit {taken}

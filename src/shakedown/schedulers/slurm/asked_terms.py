@@ -33,7 +33,7 @@ def asked_terms(order: JobOrder, cluster: Cluster) -> dict[str, Any]:
     A rule of the site may look at any of them. What the words do not say, or say in a way that is not read here, is left out: then
     nobody can tell a change of it. Raises IndexError where the partition has no node of the order's number.
     """
-    words = commands.sbatch(order, cluster, "", "", "", "", several=False)[1:-1]
+    words = commands.sbatch(order, cluster, "", "", "", "", several=False)[1:-2]
     if any(not word.startswith("--") for word in words) or any(
         "#SBATCH" in line for line in order.case.shape.resources.directives
     ):

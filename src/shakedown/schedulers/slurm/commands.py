@@ -32,7 +32,8 @@ def sbatch(
 ) -> list[str]:
     """Purpose: submit one job. What the site's files ask for comes first, so that ours is what counts in the end.
 
-    ``after``: Slurm's id of the job that has to be over first, without its cluster.
+    ``after``: Slurm's id of the job that has to be over first, without its cluster. The script is told its job's name in its first
+    word: what the job is called by the time it starts somebody may have changed.
     """
     case = order.case
     partition = next(p for p in cluster.partitions if case.partition == f"{cluster.name}:{p.name}")
@@ -47,7 +48,7 @@ def sbatch(
     requeue = shape.requeue and not order.parts  # what parts did once they must not do again
     command += ["--requeue" if requeue else "--no-requeue", "--export=ALL"]
     command += [f"--chdir={directory}", f"--output={literal(output)}", "--open-mode=append"]
-    return [*_one_exclude(command), *(["--hold"] if order.held else []), script]
+    return [*_one_exclude(command), *(["--hold"] if order.held else []), script, label]
 
 
 def _one_exclude(words: list[str]) -> list[str]:
