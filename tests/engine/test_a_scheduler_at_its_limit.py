@@ -102,3 +102,21 @@ def test_nothing_is_said_to_be_refused_while_it_takes_jobs() -> None:
     assert shut.strikes == 1
     answered(hand, ordered(hand, shut.until + 5), 1)
     assert shut.strikes == 0 and not [one for one in hand.state.pools.backoffs.values() if one.until > hand.state.time]
+
+
+def test_a_scheduler_that_answers_again_is_tried_at_once() -> None:
+    hand = campaign()
+    first = ordered(hand)
+    answered(hand, first, 2)
+    report = {"source": "queue", "id": first[0]}
+    for state in ("no_answer", "queued"):
+        (shut,) = hand.state.pools.backoffs.values()
+        assert shut.until > hand.state.time
+        assert ordered(hand) == []
+        evolve(
+            hand.state,
+            Event("job_report", hand.state.seq + 1, hand.state.time, job=first[0], value={"state": state} | report),
+        )
+    (shut,) = hand.state.pools.backoffs.values()
+    assert shut.until == hand.state.time
+    assert len(ordered(hand)) == 1

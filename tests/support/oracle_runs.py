@@ -57,6 +57,7 @@ class Told:
     state: str = ""
     source: str = ""
     since: float = 0.0
+    absent_s: float = 0.0  # for how long nobody knew it before that, with silence alone between
     running: float | None = None
     ends: set[str] = field(default_factory=set)
 
@@ -171,7 +172,10 @@ class RunRules:
     def _job_report(self, event: Event) -> None:
         value, said = event.value, event.value["state"]
         told = self.told[event.run if value.get("part") else event.job]
-        if said in DOUBTFUL and told.state != said:
+        if said not in DOUBTFUL:
+            told.absent_s = 0.0
+        elif told.state != said and (told.state in ("", "absent") or said == "absent" or told.state not in DOUBTFUL):
+            told.absent_s += event.time - told.since if told.state == "absent" else 0.0
             told.since = event.time
         told.state, told.source = said, value.get("source", "")
         for one in (told, self.told[event.job]):  # a part that runs says so of its job
@@ -221,10 +225,8 @@ class RunRules:
         told, policy, now = self.told[event.job], self.policy, event.time
         if told.state in DOUBTFUL:
             patience = policy.lost_after_s if told.state == "absent" else policy.no_answer_s
-            need(
-                now - told.since >= patience - SLACK,
-                f"{event.run} is lost after {now - told.since:g} s, {patience:g} s are stated",
-            )
+            waited = now - told.since + (told.absent_s if told.state == "absent" else 0.0)
+            need(waited >= patience - SLACK, f"{event.run} is lost after {waited:g} s, {patience:g} s are stated")
         elif told.state == "running":
             began = told.running if told.running is not None else now
             deadline = began + self.limit[event.job] + policy.lost_after_s

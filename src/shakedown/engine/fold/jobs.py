@@ -57,7 +57,8 @@ OF_THE_END = (  # of a report: what a verdict is made of
     "over",
 )
 _OF_A_RESTART = ("nodes", "output", "cause", "failed_nodes", "launch_failure", "elapsed_s", "over")
-_DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
+_SILENT = frozenset({"no_answer", "unknown"})
+_DOUBTFUL = _SILENT | {"absent"}
 _JOB_RUNS: Final = JobPhase.RUNNING
 _JOB_QUEUED: Final = JobPhase.QUEUED
 _JOB_ENDED: Final = JobPhase.ENDED
@@ -247,6 +248,18 @@ def _shut(state: State, pool: str, event: Event) -> None:
     state.pools.backoffs[pool] = SubmitBackoff(event.time + wait, strikes, event.reason)
 
 
+def _answers_again(state: State, job: Job, now: float) -> None:
+    """The queue of a job's cluster is heard again after a silence: whether it takes jobs again is tried at once."""
+    cluster = _pool(state, job).partition(":")[0]
+    for pool, shut in state.pools.backoffs.items():
+        if pool.partition(":")[0] == cluster:
+            shut.until = min(shut.until, now)
+    for entry in state.waiting.delayed:
+        if entry.deferred and state.index.cases[entry.case].partition.partition(":")[0] == cluster:
+            entry.not_before = min(entry.not_before, now)
+    state.waiting.delayed.sort(key=lambda entry: entry.not_before)
+
+
 def submit_refused(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.phase, job.report.message = JobPhase.REFUSED, event.reason
@@ -271,7 +284,9 @@ def job_report(state: State, event: Event) -> None:
     if value.get("part"):
         fold_parts.part_report(state, job, event)
         return
-    changed = said != job.report.state
+    _note_doubt(state, job, said, event.time)
+    if job.report.state in _SILENT and said not in _SILENT and value.get("source") == "queue":
+        _answers_again(state, job, event.time)
     _note_halt(job, value, event.time)
     if said == "running":
         job.nodes = value.get("nodes", job.nodes)
@@ -297,8 +312,6 @@ def job_report(state: State, event: Event) -> None:
         job.report.message = event.reason
         state.agenda.attention[job.id] = None
     elif said in _DOUBTFUL:
-        if changed:
-            job.since = event.time
         if value.get("output") and not job.report.facts:  # should it be lost, that is what is left of it
             job.report.facts = {"output": value["output"]}
         state.agenda.attention[job.id] = None
@@ -312,6 +325,19 @@ def job_report(state: State, event: Event) -> None:
         _advance(state, job, state.runs[job.run], event)
         if job.phase in LIVE and job.requests.cancel != _WANTED:
             state.agenda.attention.pop(job.id, None)
+
+
+def _note_doubt(state: State, job: Job, said: str, now: float) -> None:
+    """Since when its doubt lasts. A scheduler that is away for a moment ends no doubt and begins none anew: for how long nobody
+    knew the job before that is kept until somebody does.
+    """
+    before = job.report.state
+    if said not in _DOUBTFUL:
+        job.report.absent_s = 0.0
+    elif said != before and not {said, before} <= _SILENT:
+        if before == "absent":
+            job.report.absent_s += max(0.0, now - max(job.since, state.driver.awake_since))
+        job.since = now
 
 
 def _note_halt(job: Job, value: dict[str, Any], now: float) -> None:

@@ -265,6 +265,8 @@ def _doubt(state: State, job: Job) -> str:
         return f"whether the scheduler took it is not known ({job.report.message or 'the conductor stopped while it was ordered'})"
     if job.report.state == "absent":
         since = f"no source has known it since {moment(job.since)}"
+        if job.report.absent_s:
+            since += f", nor for {show_duration(job.report.absent_s)} before that"
         if job.phase == JobPhase.RUNNING or job.requests.claim == Claim.FOUND:
             return f"{since}; after {show_duration(policy.lost_after_s)} it is lost"
         return f"{since}; after {show_duration(policy.grace_s)} it is kept from ever starting, and ordered again"

@@ -17,7 +17,7 @@ def look_into(state: State, decision: Decision, job: Job, now: float) -> str:
     policy = state.index.policy
     if job.report.state == "absent":
         if job.phase == JobPhase.RUNNING or job.requests.claim == Claim.FOUND:
-            return _silent_until(state, decision, job, now, policy.lost_after_s)
+            return _silent_until(state, decision, job, now, policy.lost_after_s, job.report.absent_s)
         if job.requests.claim == Claim.NONE:
             _claim_after(decision, job, now, policy.grace_s)
     elif job.report.state == "void":
@@ -42,16 +42,18 @@ def cancel_if_wanted(decision: Decision, job: Job, now: float) -> None:
 
 def _claim_after(decision: Decision, job: Job, now: float, grace_s: float) -> None:
     """Every source was asked and does not know it. If it never started, its claim settles the matter for ever."""
-    due = max(job.since + grace_s, job.requests.claim_after)
+    due = max(job.since + grace_s - job.report.absent_s, job.requests.claim_after)
     if now >= due:
         decision.claim(job, f"no source knows it {grace_s:g} s after it was ordered")
     else:
         decision.wake(due)
 
 
-def _silent_until(state: State, decision: Decision, job: Job, now: float, patience_s: float) -> str:
-    """A time in which the conductor stood still does not count: nobody was asked in it."""
-    deadline = max(job.since, state.driver.awake_since) + patience_s
+def _silent_until(
+    state: State, decision: Decision, job: Job, now: float, patience_s: float, before_s: float = 0.0
+) -> str:
+    """A time in which the conductor stood still does not count: nobody was asked in it. ``before_s``: what has passed already."""
+    deadline = max(job.since, state.driver.awake_since) + patience_s - before_s
     if now < deadline:
         decision.wake(deadline)
         return ""

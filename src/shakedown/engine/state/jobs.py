@@ -132,7 +132,8 @@ class JobReport:
     source that was. ``note``: what it adds while the job waits or runs, such as "JobHeldUser". ``hearsay``: only accounting
     says that it runs. ``message``: the reason of the last refusal, end or cancellation. ``facts``: of the report of its end:
     exit, elapsed_s, nodes, output, or of its restart. ``stuck``: what a person has to do before it can start ("" = patience is
-    all), since ``stuck_since``; ``for_good``: without that it never starts, else it may.
+    all), since ``stuck_since``; ``for_good``: without that it never starts, else it may. ``absent_s``: for how long all sources
+    said before this that they do not know it, in times with times between in which not all of them answered.
     """
 
     state: str = ""
@@ -144,6 +145,7 @@ class JobReport:
     stuck: str = ""
     for_good: bool = False
     stuck_since: float = 0.0
+    absent_s: float = 0.0
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ from shakedown.schedulers.slurm.versions import accounting_is_off
 
 MOST_ASKED = 500  # jobs in one sacct: a command line has an end
 LONGEST_PAUSE_S = 600.0  # between two questions about a job that stays unknown
+LONGEST_SILENCE_S = 30.0  # and where accounting does not answer: one question tells whether it does again
 _MOST_DAYS = 3650
 _SAME_START_S = 2.0  # between the start of a job and that of its script, both in whole seconds
 _FIRST_LOOK_BYTES = 16 << 20  # at the end of a list of finished jobs that may be years long
@@ -45,6 +46,7 @@ class Accounting:
     absent: set[str] = field(default_factory=set)  # clusters without accounting
     configured: dict[str, dict[str, str]] = field(default_factory=dict)
     pauses: dict[str, tuple[float, float, Hashable]] = field(default_factory=dict)
+    silent: set[str] = field(default_factory=set)  # clusters whose accounting did not answer last
     lists: dict[str, FinishedJobs] = field(default_factory=dict)
     names_next: bool = False  # ids and names cannot be asked for in one call: they take turns
     even_since: dict[str, float] = field(
@@ -121,7 +123,8 @@ class Accounting:
         if found.doubt_s < 2 * SETTLE_S and found.accounting != "silent":
             return
         _, before, said = self.pauses.get(found.job.id, (0.0, 2.5, _said(found)))
-        pause = min(max(5.0, 2 * before), LONGEST_PAUSE_S) if said == _said(found) else 5.0
+        longest = LONGEST_SILENCE_S if found.accounting == "silent" else LONGEST_PAUSE_S
+        pause = min(max(5.0, 2 * before), longest) if said == _said(found) else 5.0
         self.pauses[found.job.id] = (self.clock() + pause, pause, _said(found))
 
     def _ask_cluster(self, cluster: Cluster, here: Sequence[Found], wanted: Mapping[str, str]) -> dict[str, Found]:
@@ -141,14 +144,22 @@ class Accounting:
             ran = self.run(commands.sacct(cluster.name, several, ids=ids), self.command_s)
         odd = babble(ran.output)
         if ran.status == 0 and not odd:
+            self._answers(cluster)
             answered = records(ran.output)
             return {f.job.id: _told(f, answered, wanted[f.job.id]) for f in here}
         if accounting_is_off(ran.error):
             self.absent.add(cluster.name)
         if cluster.name in self.absent or is_missing(ran):  # what is missing now may be there at the next look
             return {f.job.id: self._from_list(cluster, f, wanted[f.job.id]) for f in here}
+        self.silent.add(cluster.name)
         why = "; ".join(w for w in (here[0].trouble, f"sacct: {_complaint(ran, odd)}") if w)
         return {f.job.id: msgspec.structs.replace(f, accounting="silent", trouble=why) for f in here}
+
+    def _answers(self, cluster: Cluster) -> None:
+        """It answers again: what was asked in vain is asked at the next look."""
+        if cluster.name in self.silent:
+            self.silent.remove(cluster.name)
+            self.pauses.clear()
 
     # ---- without accounting ----
 
@@ -212,10 +223,14 @@ class FinishedJobs:
 
 
 def _said(found: Found) -> Hashable:
-    """What the queue and the marks say of a job."""
+    """What the queue and the marks say of a job, and whether the queue answers."""
     row, marks = found.row, found.marks
     of_row = (row.id, row.state, row.restart) if row is not None else None
-    return of_row, (marks.restart, marks.claimed, marks.exit_status, marks.void) if marks is not None else None
+    return (
+        found.queue,
+        of_row,
+        (marks.restart, marks.claimed, marks.exit_status, marks.void) if marks is not None else None,
+    )
 
 
 def _complaint(ran: Ran, odd: str) -> str:

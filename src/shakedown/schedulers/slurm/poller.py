@@ -36,7 +36,7 @@ from shakedown.schedulers.slurm.job_evidence import Asked, Found
 from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_words, queue_rows
 from shakedown.schedulers.slurm.parts import Parts, naming, stage_of
 from shakedown.schedulers.slurm.renamed import Owners, found_by_number, is_ours
-from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.slurm.runner import Run, WhileItAnswers
 from shakedown.schedulers.slurm.second_starts import CLOCKS_DIFFER_S
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.slurm.surveying import survey
@@ -78,17 +78,19 @@ class Asker:
     boots: Boots = field(init=False)
     steps: BrokenSteps = field(init=False)
     ended: EndedSteps = field(init=False)
+    ask: WhileItAnswers = field(init=False)
 
     def __post_init__(self) -> None:
+        self.ask = WhileItAnswers(self.run)
         self.places = JobPlaces(self.layout)
-        self.owners = Owners(self.token, self.places, self.clusters, self.run, self.command_s)
+        self.owners = Owners(self.token, self.places, self.clusters, self.ask, self.command_s)
         self.watch = TokenWatch(self.layout, self.token, self.clock)
-        self.boots = Boots(self.run, self.clusters, self.command_s, self.clock)
+        self.boots = Boots(self.ask, self.clusters, self.command_s, self.clock)
         self.parts = Parts(self.places, self.boots)
-        self.accounting = Accounting(self.run, self.clusters, self.command_s, self.clock)
+        self.accounting = Accounting(self.ask, self.clusters, self.command_s, self.clock)
         self.steps = BrokenSteps(self.places, self.boots)
-        self.ended = EndedSteps(self.places, self.clusters, self.run, self.command_s)
-        self.nodes = FailedNodes(self.run, self.clusters, self.command_s, self.clock)
+        self.ended = EndedSteps(self.places, self.clusters, self.ask, self.command_s)
+        self.nodes = FailedNodes(self.ask, self.clusters, self.command_s, self.clock)
 
     def look(
         self,
@@ -102,6 +104,7 @@ class Asker:
         What is ``wanted`` besides is told as soon as it is known.
         """
         self.watch.look()
+        self.ask.begin()
         rows, silent = self._queue(jobs)
         lost, jobs = [job for job in jobs if job.lost], [job for job in jobs if not job.lost]
         chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
@@ -109,7 +112,7 @@ class Asker:
         alive = (Found(job, row=row, renamed=self._other_name(job, row)) for job in plain if (row := chosen[job.id]))
         say([report for found in alive if (report := weigh(found))])
         if wanted is not None:
-            tell(survey(wanted, self.clusters, self.token, self.run, self.command_s))
+            tell(survey(wanted, self.clusters, self.token, self.ask, self.command_s))
         self._forget(plain, jobs)
         self.where = {job.id: self.where.get(job.id, "") for job in jobs} | _where(plain, chosen)
         begun = self._begun_parts(job for job in plain if (row := chosen[job.id]) and row.state != "PENDING")
@@ -221,7 +224,7 @@ class Asker:
         several = len(self.clusters) > 1
         self.others = {}
         for cluster in self.clusters:
-            ran = self.run(commands.squeue(cluster.name, os.getuid(), several), self.command_s)
+            ran = self.ask(commands.squeue(cluster.name, os.getuid(), several), self.command_s)
             if ran.status != 0:
                 silent[cluster.name] = ran.error.strip().split("\n")[0] or f"squeue ended with {ran.status}"
                 continue
@@ -318,7 +321,7 @@ class Asker:
             return None
         key = (row.id, row.name)
         if key not in self.asked_after:
-            self.asked_after[key] = is_ours(self.run, self.clusters, row, self.places.control(job.id), self.command_s)
+            self.asked_after[key] = is_ours(self.ask, self.clusters, row, self.places.control(job.id), self.command_s)
         return row if self.asked_after[key] else None
 
     def _output(self, job: Asked, marks: Marks | None) -> dict[str, Any]:
@@ -403,7 +406,7 @@ class Asker:
                 if surplus_restart or (job not in jobs and self._is_void(job, row)):
                     surplus.setdefault(row.cluster, []).append(row.id)
         for cluster, ids in surplus.items():
-            self.run(commands.scancel(cluster, bool(cluster), ids[:_MOST_SWEPT]), self.command_s)
+            self.ask(commands.scancel(cluster, bool(cluster), ids[:_MOST_SWEPT]), self.command_s)
 
     def _seconds(self, job: str, rows: Sequence[QueueRow], asked: Asked | None, holder: str) -> list[QueueRow]:
         """Of several jobs with one name: those that wait beside the one that has the claim, or that sbatch told the number of."""

@@ -11,7 +11,7 @@ import re
 from msgspec import Struct
 
 from shakedown.schedulers.slurm.parsing import clean, job_id
-from shakedown.schedulers.slurm.runner import Ran
+from shakedown.schedulers.slurm.runner import AWAY, Ran
 
 
 class Sorted(Struct, frozen=True):
@@ -27,12 +27,6 @@ class Sorted(Struct, frozen=True):
 _NOBODY_KNOWS = re.compile(
     r"timed out|(send|receive|shutdown)( |/\w+ )?(failure|operation)|zero bytes"
     r"|unexpected message|broken pipe|reset by peer|interrupted",
-    re.IGNORECASE,
-)
-_UNREACHABLE = re.compile(
-    r"connect failure|connection (refused|failure)|no route to host|network is unreachable|in standby|not active controller"
-    r"|configuration source|unable to contact slurm controller|authentication (credential|error)|munge|error getting cred"
-    r"|process configuration file|unable to (establish|resolve)|host not found|unknown host|can't be reached now",
     re.IGNORECASE,
 )
 _FOR_NOW = re.compile(
@@ -68,7 +62,7 @@ def sort_answer(ran: Ran) -> Sorted:
 def _sort_complaint(text: str, said: str) -> Sorted:
     if _FOR_GOOD.search(text) and "submit" not in _FOR_GOOD.search(text)[0].lower():  # type: ignore[index]
         return Sorted("refused", message=said)
-    if _UNREACHABLE.search(text) and not re.search(r"\((send|receive|shutdown)", text):
+    if AWAY.search(text) and not re.search(r"\((send|receive|shutdown)", text):
         return Sorted("refused", transient=True, unreachable=True, message=said)
     if _NOBODY_KNOWS.search(text):
         return Sorted("unknown", message=said)

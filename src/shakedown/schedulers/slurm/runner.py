@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -18,6 +19,12 @@ from shakedown.processes.spawn import base_environment, login_umask
 from shakedown.schedulers.slurm.versions import ENVIRONMENT, FOREIGN, FOREIGN_PREFIXES, KEPT
 
 NOT_STARTED = 127
+AWAY = re.compile(
+    r"connect failure|connection (refused|failure)|no route to host|network is unreachable|in standby|not active controller"
+    r"|configuration source|unable to contact slurm controller|authentication (credential|error)|munge|error getting cred"
+    r"|process configuration file|unable to (establish|resolve)|host not found|unknown host|can't be reached now",
+    re.IGNORECASE,
+)  # what a command says that cannot reach the controller
 _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENOEXEC})
 
 
@@ -40,6 +47,39 @@ class Run(Protocol):
     def __call__(self, command: Sequence[str], timeout_s: float) -> Ran: ...
 
     def take_calls(self) -> dict[str, int]: ...
+
+
+class WhileItAnswers:
+    """Runs commands within one look: once a cluster's controller did not answer, it is asked nothing more until the next one.
+
+    Each question would take as long as the first one, and so much later would its first answer be heard.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._silent: dict[str, Ran] = {}  # by the word that names a cluster, "" where there is but one
+
+    def begin(self) -> None:
+        """A look begins."""
+        self._silent.clear()
+
+    def __call__(self, command: Sequence[str], timeout_s: float) -> Ran:
+        where = next((word for word in command if word.startswith("--clusters=")), "")
+        controller = command[0] != "sacct"  # which asks the database
+        if controller and where in self._silent:
+            return self._silent[where]
+        ran = self._run(command, timeout_s)
+        if controller and (ran.timed_out or is_away(ran)):
+            self._silent[where] = ran
+        return ran
+
+    def take_calls(self) -> dict[str, int]:
+        return self._run.take_calls()
+
+
+def is_away(ran: Ran) -> bool:
+    """Purpose: whether a command says that it could not reach the controller."""
+    return ran.status != 0 and bool(AWAY.search(ran.error))
 
 
 class Runner:
