@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slurm
 PASSED = ("passed", "exit status 0")
 CANCELLED = "someone else cancelled it at the scheduler"
 BARE = (
-    "the scheduler refused it: Slurm says that it ended well on n007, but its claim and marks are gone: "
+    "nothing shows that it ran: Slurm says that it ended well on n007, but its claim and marks are gone: "
     "nothing proves that it ran"
 )
 # A job waits for the place of its end mark until 5 s before its limit. Slurm, whose limits are minutes, ends none of these.
@@ -109,7 +109,7 @@ def test_the_campaign_moved_while_a_job_ran(plain_cluster: Cluster, tmp_path: Pa
         verdict, reason = campaign.verdict("waits")
         if (campaign.site / "campaigns/p-1").exists():
             gave_up = "Slurm started it on n002 and it ended with exit status 97 (FAILED) before it took its claim"
-            assert (verdict, reason) == ("submit_failed", f"the scheduler refused it: {gave_up}")
+            assert (verdict, reason) == ("submit_failed", f"nothing shows that it ran: {gave_up}")
         else:
             assert (verdict, reason.partition(":")[0]) == ("node_fail", "launch failure on n002"), reason
         assert campaign.executions() == {"nap": 1}

@@ -12,7 +12,7 @@ from slurm_disturbed import Disturbed
 pytestmark = [pytest.mark.slurm, pytest.mark.newer_slurm]
 PASSED = ("passed", "exit status 0")
 WHO = "somebody changed it at the scheduler before it was first seen there, which does not say who"
-SHARED = "it was ended from outside: other jobs could run on its nodes, and it asks to have them alone"
+SHARED = "it is no result of its case: other jobs could run on its nodes, and it asks to have them alone"
 AGAIN = "interrupted: 1"
 SLOW = "poll: 3s, grace: 5s, lost_after: 20s, no_answer: 10min, dead_after: 5s"
 

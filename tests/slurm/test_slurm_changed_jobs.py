@@ -11,8 +11,8 @@ from slurm_cluster import Cluster
 pytestmark = [pytest.mark.slurm, pytest.mark.newer_slurm]
 PASSED = ("passed", "exit status 0")
 WHO = "somebody changed it at the scheduler"
-SHARED = "it was ended from outside: other jobs could run on its nodes, and it asks to have them alone"
-ELSEWHERE = "it was ended from outside: it ran on n004, and asks for nodes of n003"
+SHARED = "it is no result of its case: other jobs could run on its nodes, and it asks to have them alone"
+ELSEWHERE = "it is no result of its case: it ran on n004, and asks for nodes of n003"
 CHANGES = {
     "shared": ("OverSubscribe=yes", "shared with other jobs from none to cores"),
     "moved": ("Partition=low", "partition from batch to low"),

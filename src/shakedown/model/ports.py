@@ -38,6 +38,10 @@ RENAMED = "somebody renamed it"  # how the message of a job begins that the sche
 ENDED = frozenset({"completed", "failed", "timeout", "node_fail", "cancelled", "interrupted"})
 UNHEARD = "it ended while no conductor was there"  # so begins the message of an "interrupted" that nobody brought about
 KILLED_FROM_OUTSIDE = "killed"  # as the cause of an end: somebody ended the job, and no source says who
+NO_RESULT = "no_result"  # as the cause of an "interrupted": it came to its own end or its limit, and did not run as its case asks
+NOT_BEGUN = (
+    "nothing shows that it ran"  # so begins what is said of a job that the scheduler took, and that did not begin
+)
 AT_LIMIT = "it was ended at its time limit"  # so begins the message of a "timeout" that somebody brought about
 OWN_DOING = "so that is taken for its own doing"  # so ends what is said of a trouble that came again with each attempt
 OVERRAN = "it ran past its time limit"  # so begins the message of a "timeout" that nobody brought about
@@ -134,7 +138,8 @@ class JobReport(Struct, frozen=True):
     the report has them. Of a part, "running" with an output says that its job is over and it has no end of its own.
     ``began`` and ``over``: when, in seconds since 1970; None where nobody says. ``began`` is by the clock of the file system, where
     the job wrote marks; otherwise, as ``over``, by the scheduler's.
-    ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known.
+    ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known. Of an interrupted one
+    KILLED_FROM_OUTSIDE or NO_RESULT.
     ``run``: of a job of several runs, the one that this is about, "" = the job itself. Of a part only "running", "completed",
     "failed", "timeout" (ended at its own case's time limit, the others go on), "node_fail" (a node failed under it, and nothing
     of it lives) and "refused" are said, each once in a session, and all that is known of the parts comes before the word that the

@@ -30,6 +30,7 @@ LIBRARY = Failure("missing-library", "missing-library", "libx.so.1: cannot open"
         ("interrupted", "", None, "interrupted"),
         ("lost", "", None, "lost"),
         ("submit_failed", "", None, "submit-refused"),
+        ("submit_failed", "nothing shows that it ran: Slurm started it on n001 and it ended", None, "never-began"),
         ("build_failed", "", None, "build-failed"),
         ("incorrect", "", 0, "incorrect-answer"),
         ("performance", "", 0, "outside-bounds"),

@@ -10,6 +10,7 @@ import signal
 
 from shakedown.checks.classify.lines import clean, shown
 from shakedown.model.failures import AFTERMATH, UNCLASSIFIED, Failure
+from shakedown.model.ports import NOT_BEGUN
 
 # verdict -> class, family, what the line says where nobody has words for it
 _ENDINGS: dict[str, tuple[str, str, str]] = {
@@ -77,6 +78,8 @@ def weigh(verdict: str, words: str, status: int | None, found: Failure | None) -
         name, family, line = _ENDINGS[verdict]
         if verdict == "node_fail" and _LAUNCH.match(words):
             name = "launch-failure"
+        if verdict == "submit_failed" and words.startswith(NOT_BEGUN):
+            name = "never-began"
         if said is not None and verdict == "interrupted":
             return said
         return Failure(name, family, shown(clean(words)) or line, "scheduler")

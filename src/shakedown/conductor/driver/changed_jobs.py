@@ -20,7 +20,7 @@ from shakedown.engine.state.moments import moment
 from shakedown.engine.state.state import State
 from shakedown.model.job_terms import ALONE, BESIDE, ON_SHARED_CORES, Terms, altered, in_words, limit_in_words
 from shakedown.model.nouns import Case, Partition
-from shakedown.model.ports import OVERRAN, SEEN_HERE, JobReport
+from shakedown.model.ports import NO_RESULT, OVERRAN, SEEN_HERE, JobReport
 from shakedown.model.shared_nodes import names_in, names_of
 from shakedown.model.units import show_bytes, show_duration
 
@@ -52,7 +52,12 @@ def as_ordered(state: State, report: JobReport) -> JobReport:
     if not why and not job.bundle:
         often = run is not None and run.attempt >= MOST_CUT_SHORT
         why = _other_number(case, report) or ("" if often else _other_terms(case, before, now))
-    return structs.replace(report, state="interrupted", message=f"{why}: {_WHO}") if why else report
+    return no_result(report, f"{why}: {_WHO}") if why else report
+
+
+def no_result(report: JobReport, why: str) -> JobReport:
+    """Purpose: the report of a run that came to its end, and did not run as its case asks: it does not count."""
+    return structs.replace(report, state="interrupted", cause=NO_RESULT, message=why)
 
 
 def in_its_time(state: State, report: JobReport, told_s: float | None = None) -> JobReport:

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import structs
 
+from shakedown.conductor.driver.changed_jobs import no_result
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.state import State
@@ -37,7 +38,7 @@ def as_halted(state: State, report: JobReport, now: float) -> JobReport:
         "failed": "that may be why it failed" + (f": {report.message}" if report.message else ""),
         "timeout": "so it did not have the time that its case asks for",
     }
-    return structs.replace(report, state="interrupted", message=f"{why}; {what[report.state]}")
+    return no_result(report, f"{why}; {what[report.state]}")
 
 
 def halted_within(job: Job, began: float, now: float) -> float:

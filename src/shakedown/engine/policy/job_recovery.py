@@ -26,7 +26,16 @@ from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.job_terms import limit_in_words
-from shakedown.model.ports import AT_LIMIT, KILLED_FROM_OUTSIDE, OVERRAN, OWN_DOING, SEEN_HERE, UNHEARD
+from shakedown.model.ports import (
+    AT_LIMIT,
+    KILLED_FROM_OUTSIDE,
+    NO_RESULT,
+    NOT_BEGUN,
+    OVERRAN,
+    OWN_DOING,
+    SEEN_HERE,
+    UNHEARD,
+)
 from shakedown.model.units import show_duration
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
@@ -62,7 +71,7 @@ def _attend_phase(state: State, decision: Decision, job: Job, now: float) -> Non
             _orphaned(state, decision, job, now)
         case JobPhase.REFUSED:
             if not give_back(state, decision, job, now):
-                _judge(state, decision, job, "submit_failed", f"the scheduler refused it: {job.report.message}")
+                _judge(state, decision, job, "submit_failed", refusal(job))
         case JobPhase.ENDED:
             if not give_back(state, decision, job, now):
                 _ended(state, decision, job)
@@ -70,6 +79,11 @@ def _attend_phase(state: State, decision: Decision, job: Job, now: float) -> Non
             _in_doubt(state, decision, job, now)
         case _:
             assert_never(job.phase)
+
+
+def refusal(job: Job) -> str:
+    """Purpose: why a job never began: the scheduler refused it, or took it and nothing shows that it ran."""
+    return f"{NOT_BEGUN if job.scheduler_id else 'the scheduler refused it'}: {job.report.message}"
 
 
 def _withdraw(state: State, decision: Decision, now: float) -> None:
@@ -180,22 +194,19 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         verdict = "cancelled"  # it was ended while it was being launched
     if run.cancelled and verdict in ("interrupted", "node_fail"):
         verdict = "cancelled"  # a person's word before the accident's: it must not be attempted again
+    cause = job.report.facts.get("cause")
     reasons = {
         "timeout": _at_limit(state, job),
         "node_fail": "a node it ran on failed",
         "cancelled": "it was cancelled" if job.requests.cancel else "someone else cancelled it at the scheduler",
-        "interrupted": "it was ended from outside",
+        "interrupted": "it is no result of its case" if cause == NO_RESULT else "it was ended from outside",
     }
     said = job.report.message
     if verdict == "timeout" and (known := _LIMIT_SAID.match(said)):
         why = reasons[verdict] + said[known.end() :]  # whoever ended it says first what stands there already
     else:
         why = reasons[verdict] + (f": {said}" if said else "")
-    if (
-        verdict == "interrupted"
-        and job.report.facts.get("cause") == KILLED_FROM_OUTSIDE
-        and run.attempt >= attend_parts.MOST_KILLED
-    ):
+    if verdict == "interrupted" and cause == KILLED_FROM_OUTSIDE and run.attempt >= attend_parts.MOST_KILLED:
         verdict, why = "failed", f"{said}; it is attempt {run.attempt}, {OWN_DOING}"
     if verdict == "timeout" and _is_cut_short(state, job, run):
         verdict = "interrupted"

@@ -18,7 +18,7 @@ from shakedown.engine.state.orders import BATCH, Decision, Order
 from shakedown.engine.state.phases import OVER, RUN_OVER, Claim, JobPhase, RunPhase
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.ports import AT_LIMIT, KILLED_FROM_OUTSIDE
+from shakedown.model.ports import AT_LIMIT, KILLED_FROM_OUTSIDE, NOT_BEGUN
 
 _BEGUN = frozenset({"running", "ended", "checking"})
 MOST_KILLED = 3  # attempts that somebody ended, nobody says who: after that it is taken for the payload's own doing
@@ -34,10 +34,11 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
     elif job.phase in (JobPhase.REFUSED, JobPhase.ENDED) and runs and give_back(state, decision, job, now):
         return
     elif job.phase == JobPhase.REFUSED:
+        refused = f"{NOT_BEGUN} in" if job.scheduler_id else "the scheduler refused"
         for run in runs:
-            _judge(state, decision, job, run, "submit_failed", f"the scheduler refused its job: {job.report.message}")
+            _judge(state, decision, job, run, "submit_failed", f"{refused} its job: {job.report.message}")
         if not runs:
-            _let_go(decision, job, f"the scheduler refused it: {job.report.message}")
+            _let_go(decision, job, f"{refused} it: {job.report.message}")
     elif job.phase in OVER:
         _over(state, decision, job, runs, now)
     else:

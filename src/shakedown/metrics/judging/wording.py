@@ -116,14 +116,15 @@ def beside_the_criteria(outcome: str, contract: ContractScore | None, document: 
 
 def ended_from_outside(outcome: str, people: Mapping[str, Population]) -> str:
     """Purpose: what an acceptance must not hide either: runs that somebody or something ended before they came to an end of their
-    own, or whose output was gone before it was judged, and that were attempted again. "" where there are none.
+    own, that did not run as their cases ask, or whose output was gone before it was judged, and that were attempted again. "" where
+    there are none.
     """
     if not outcome.startswith("accepted"):
         return ""
     cut = sum(len(_cut_short(population)) for population in people.values())
     lost = sum(row.retried for population in people.values() for case in population.cases for row in case.undetermined)
     were, was = ("was" if count == 1 else "were" for count in (cut, lost))
-    text = f"; {plural(cut, 'run')} {were} ended from outside and attempted again" if cut else ""
+    text = f"; {plural(cut, 'run')} {were} interrupted and attempted again" if cut else ""
     return text + (f"; {plural(lost, 'run')} could not be judged and {was} attempted again" if lost else "")
 
 
@@ -335,7 +336,7 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
         if ended:
             were, it = ("was", "it") if len(ended) == 1 else ("were", "they")
             found.append(
-                f"{plural(len(ended), 'run')} of {name} {were} ended from outside and attempted again, such as {ended[0].run}"
+                f"{plural(len(ended), 'run')} of {name} {were} interrupted and attempted again, such as {ended[0].run}"
                 f" ({ended[0].reason}): nobody knows how {it} would have come out"
             )
         for case in population.cases:

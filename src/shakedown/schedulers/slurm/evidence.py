@@ -14,7 +14,7 @@ import signal
 import msgspec
 from msgspec import Struct
 
-from shakedown.model.ports import KILLED_FROM_OUTSIDE, RENAMED, JobReport
+from shakedown.model.ports import KILLED_FROM_OUTSIDE, NO_RESULT, RENAMED, JobReport
 from shakedown.model.shared_nodes import names_in
 from shakedown.model.void_starts import VOID
 from shakedown.schedulers.claims import CONDUCTOR
@@ -119,7 +119,7 @@ def _from_marks(found: Found) -> Said:
     if word.wait:
         return Later() if word.wait == "silence" else None
     if lost := _taken_from(found, marks):
-        return _report(found, "interrupted", "marks", message=lost)
+        return msgspec.structs.replace(_report(found, "interrupted", "marks", message=lost), cause=NO_RESULT)
     state = "completed" if word.exit_status == 0 else "failed"
     said = _report(
         found, state, "marks", exit_status=word.exit_status, message=_note(found) if state == "failed" else ""
