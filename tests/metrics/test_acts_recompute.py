@@ -155,6 +155,47 @@ def _taken_back(seed: int) -> Acted:
     return told
 
 
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_campaigns_whose_plan_is_put_back(seed: int) -> None:
+    """What one side amends, and amends back before the other one agreed to it, is nobody's word any more."""
+    _comes_out_the_same(_put_back, seed)
+
+
+def test_outcomes_do_not_hang_on_what_is_put_back() -> None:
+    cards = [_card(_put_back, seed) for seed in range(SEEDS)]
+    hanging = [card for card in cards if any(act.differs and act.standing == "one-sided" for act in card.acts)]
+    assert sum(card.outcome in ("accepted", "rejected") for card in hanging) > 3
+    assert sum(card.outcome == "disputed" for card in hanging) > 5
+
+
+def _put_back(seed: int) -> Acted:
+    """Two runs of six fail; each side amends bounds, repeats and what else is asked, there and back, and agrees or does not."""
+    draw = random.Random(f"put back {seed}")
+    bounds = [Criterion("done", "passed / attempts", ">=", at, "%", must=f">= {at:.0%}") for at in (0.5, 0.6, 0.9)]
+    every = Criterion("every", "passed / wanted", "=", 1.0, "%", must="= 100%")
+    first = replace(plan().components[0], criteria=(draw.choice(bounds),))
+    told = Acted(replace(plan(PARTIES, draw.choice([(), (), ("amend",)])), components=(first,)))
+    for place in range(6):
+        told.run("speed", CASES[place // 2], "failed" if place < 2 else "passed", place % 2 + 1)
+    parts, one = [first], draw.choice(["Ada", "Bo"])
+    for _ in range(draw.randrange(2, 6)):
+        now = parts[-1]
+        others = (
+            draw.choice(parts),
+            replace(now, criteria=(draw.choice(bounds), *now.criteria[1:])),
+            replace(now, criteria=(now.criteria[0], every)),
+            replace(now, repeats=draw.choice([2, 3])),
+        )
+        parts.append(draw.choice((first, *others)))
+        by = one if draw.random() < 0.8 else draw.choice(["Ada", "Bo"])
+        document = told.keep(replace(told.documents[told.record.document], components=(parts[-1],)))
+        number = told.say("amended", {"document": document, "difference": ["speed"], "by": by}, "so")
+        if draw.random() < 0.1:
+            told.agree(number, "Ada" if by == "Bo" else "Bo")
+    told.end()
+    return told
+
+
 def test_interrupts_are_ruled_away_by_several_rulings_together() -> None:
     cards = [_card(_interrupted, seed) for seed in range(SEEDS)]
     assert sum(any(act.together for act in card.acts) for card in cards) > 5

@@ -21,7 +21,8 @@ from recompute_ends import Log
 from recompute_log import Campaign, Run, play, read_log, replay
 from recompute_plans import asks_less, eases, easier, harder_for, is_harder, known_without, steers
 from recompute_stability import is_up_at
-from recompute_timed import otherwise
+from recompute_taken_back import otherwise, says_anew
+from recompute_timed import otherwise as timed_otherwise
 
 Json = dict[str, Any]
 KINDS = {
@@ -188,15 +189,16 @@ class _Settled:
         }
 
     def _only_its_own(self, number: int) -> set[int]:
-        """What a withdrawal, or a ruling that is none, took back that only the side that took it back had stood by."""
+        """What an act took back, or said otherwise, that only the side that did so had stood by until then."""
         act, side = self.acts[number], self.party(self.acts[number].by)
-        back = set(self.took_back.get(number, ()))
-        if act.kind == "rule" and all(line["value"].get("as", "none") in ("none", "") for line in act.lines):
-            runs = {line["run"] for line in act.lines}
-            rulings = [one for one in self.acts.values() if one.kind == "rule" and one.number < number]
-            back = {one.number for one in rulings if {line["run"] for line in one.lines} <= runs}
-        mine = {n for n in back if side and self.party(self.acts[n].by) == side}
-        return {n for n in mine if not any(other != side and at < number for at, other in self.stood_by.get(n, ()))}
+        mine = {n for n in self.acts if side and n not in self.void and self.party(self.acts[n].by) == side}
+        back = {n for n in mine if n < number and self._says_anew(act, self.acts[n])}
+        back |= mine & set(self.took_back.get(number, ()))
+        return {n for n in back if not any(other != side and at < number for at, other in self.stood_by.get(n, ()))}
+
+    def _says_anew(self, act: Act, one: Act) -> bool:
+        both: list[Any] = [otherwise(self._step(each)) if each.kind == "amend" else set() for each in (act, one)]
+        return says_anew(act.kind, act.lines, one.kind, one.lines, (both[0], both[1]))
 
     def _in_their_place(self, known: set[int], one_sided: set[int]) -> Iterator[set[int]]:
         """What one side alone has count of a case, with what both agreed to and by which other runs of that case do not."""
@@ -570,7 +572,7 @@ class _Settled:
 
     def _steers(self, act: Act) -> bool:
         last = max((line["seq"] for line in self.events if line["event"] in ("submit_order", "requeued")), default=0)
-        timed = otherwise(*self._step(act))
+        timed = timed_otherwise(*self._step(act))
         other = [line["seq"] for line in self.events
                  if line["event"] in ("submit_order", "requeued") and line["value"].get("component") in timed
                  and line["value"].get("mode") != "clean-up"]  # fmt: skip

@@ -391,10 +391,14 @@ class _Settling(WhatIf):
         return frozenset(), ""
 
     def _least(self, gone: Acts, word: str, restricting: set[int]) -> Acts:
-        """Of acts without which it comes out otherwise, those that are needed for it."""
+        """Of acts without which it comes out otherwise, those that are needed for it. Of one side's acts one stays that the other has
+        not agreed to: the others may be agreed to since they were said otherwise.
+        """
+        asked = {number for number in gone if self.consent.missing.get(number)}
         for number in sorted(gone) if 1 < len(gone) <= _MOST_TRIED else ():
-            if len(gone) > 1 and self.word_without(gone - {number}, restricting) == word:
-                gone = gone - {number}
+            rest = gone - {number}
+            if rest and (rest & asked or not asked) and self.word_without(rest, restricting) == word:
+                gone = rest
         return gone
 
     def _subsets(self) -> list[Acts]:
@@ -411,14 +415,12 @@ class _Settling(WhatIf):
         return list(dict.fromkeys(gone.union(*(own.get(number, ()) for number in gone)) for gone in asked))
 
     def _own_words(self, number: int) -> Acts:
-        """What an act took back, by a withdrawal or a ruling that is none, that nobody but its own side had stood by until then:
-        nothing hangs on it without that act.
+        """What an act took back, or said otherwise, that nobody but its own side had stood by until then: nothing hangs on it
+        without that act.
         """
         side, back = self.side(self.by_number[number]), self.taken_back.get(number, frozenset())
-        if self.by_number[number].lifts:
-            runs = self.ruled[number]
-            back = frozenset(one for one, its in self.ruled.items() if one < number and its and its <= runs)
-            back = frozenset(one for one in back if self.by_number[one].kind == "rule")
+        mine = [act.number for act in self.acts if side and self.side(act) == side and act.number not in self.void]
+        back |= self.replaced.by(self.by_number[number], mine) if len(mine) > 1 else frozenset()
         return frozenset(one for one in back if side and self._is_of(side, one, number))
 
     def _is_of(self, side: str, number: int, until: int) -> bool:

@@ -24,6 +24,7 @@ from shakedown.metrics.judging.scorecard import Acceptance, Scorecard
 from shakedown.metrics.judging.set_ups import step_rows
 from shakedown.metrics.judging.steps import Steps
 from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken, turned, values_replaced
+from shakedown.metrics.judging.taken_back import Replaced, taken_back_by, withdrawn_by
 from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document
@@ -90,12 +91,13 @@ class WhatIf:
         self.driven_by = sorted((self.steering & self.void) | relied | self.hard_without_effect())
         self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
         self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
-        self.withdrawn = _withdrawn(record, acts, self.void)
-        self.taken_back = _taken_back(acts, self.withdrawn)
+        self.withdrawn = withdrawn_by(record, acts, self.void)
+        self.taken_back = taken_back_by(acts, self.withdrawn)
         self.ruled |= {
             number: set[str]().union(*(self.ruled.get(one, ()) for one in back))
             for number, back in self.taken_back.items()
         }
+        self.replaced = Replaced(acts, record, self.steps.of, self.ruled)
         idle = self.void | set(self.withdrawn)
         self.weighed = [act for act in acts if act.number not in idle and act.kind != "agree"]
         self.known = [act for act in self.weighed if not act.unknown]
@@ -346,26 +348,6 @@ def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...
 def plans_of(record: Record, document_of: Documents) -> dict[str, Document]:
     """Purpose: every plan that was in force, by its digest. Errors: those of ``document_of``, where one is missing."""
     return {digest: document_of(digest) for digest in record.documents if digest}
-
-
-def _withdrawn(record: Record, acts: Iterable[Act], void: Collection[int]) -> dict[int, int]:
-    """An act that was taken back as a whole -> the act that took it back; one without effect took nothing back."""
-    found: dict[int, int] = {}
-    for row in record.acts:
-        numbers = row.value.get("events")
-        if row.kind == "withdraw" and row.seq not in void and isinstance(numbers, list):
-            for number in numbers:
-                found.setdefault(number, row.seq)
-    return {act.number: max(found[one] for one in act.events) for act in acts if found.keys() >= {*act.events}}
-
-
-def _taken_back(acts: Iterable[Act], withdrawn: Mapping[int, int]) -> dict[int, frozenset[int]]:
-    """Withdrawal -> the acts that it took back, where it has an effect."""
-    found: dict[int, set[int]] = {}
-    for act in acts:
-        if act.number in withdrawn:
-            found.setdefault(withdrawn[act.number], set()).add(act.number)
-    return {number: frozenset(back) for number, back in found.items()}
 
 
 def restricted(outcome: str, restricting: Collection[int]) -> Acceptance:

@@ -1,0 +1,117 @@
+"""What people took back of what they did: acts that were withdrawn, and words that their own side replaced by later ones.
+
+``Replaced`` says which earlier acts a later one says otherwise. Where one side did both, and nobody else had stood by the earlier one
+meanwhile, nothing hangs on that one any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import to_builtins
+
+from shakedown.metrics.judging.people import ENDS_EARLY, Act
+from shakedown.metrics.rows.table import Record
+from shakedown.model.nouns import Document
+
+Acts = frozenset[int]
+Place = tuple[str, ...]
+_OF_THE_FILE = frozenset({"about", "sources", "schema", "ad_hoc"})  # of a plan: nothing is judged by them
+_NAMES = ("name", "id", "key")  # what tells one item of a list from another
+
+
+def withdrawn_by(record: Record, acts: Iterable[Act], void: Collection[int]) -> dict[int, int]:
+    """Purpose: an act that was taken back as a whole -> the act that took it back; one without effect took nothing back."""
+    found: dict[int, int] = {}
+    for row in record.acts:
+        numbers = row.value.get("events")
+        if row.kind == "withdraw" and row.seq not in void and isinstance(numbers, list):
+            for number in numbers:
+                found.setdefault(number, row.seq)
+    return {act.number: max(found[one] for one in act.events) for act in acts if found.keys() >= {*act.events}}
+
+
+def taken_back_by(acts: Iterable[Act], withdrawn: Mapping[int, int]) -> dict[int, Acts]:
+    """Purpose: withdrawal -> the acts that it took back, where it has an effect."""
+    found: dict[int, set[int]] = {}
+    for act in acts:
+        if act.number in withdrawn:
+            found.setdefault(withdrawn[act.number], set()).add(act.number)
+    return {number: frozenset(back) for number, back in found.items()}
+
+
+class Replaced:
+    """Which acts say otherwise what earlier ones said. ``step_of``: the plans before and after an amendment; ``ruled``: act -> the
+    runs that it rules.
+    """
+
+    def __init__(
+        self,
+        acts: Sequence[Act],
+        record: Record,
+        step_of: Callable[[Act], tuple[Document, Document]],
+        ruled: Mapping[int, Collection[str]],
+    ) -> None:
+        self.acts, self.step_of, self.ruled = acts, step_of, ruled
+        self._values = {row.seq: row.value for row in record.acts}
+        self._known: dict[int, frozenset[Place]] = {}
+
+    def by(self, act: Act, among: Collection[int]) -> Acts:
+        """Purpose: of some acts, the earlier ones whose matter this one says anew, whatever it says of it."""
+        earlier = [one for one in self.acts if one.number in among and one.number < act.number]
+        return frozenset(one.number for one in earlier if self._says_anew(act, one))
+
+    def _says_anew(self, act: Act, one: Act) -> bool:
+        match act.kind:
+            case "rule":
+                its = self.ruled[one.number] if one.kind == "rule" else ()
+                return bool(its) and {*its} <= {*self.ruled[act.number]}
+            case "amend":
+                return one.kind in ENDS_EARLY or (one.kind == "amend" and bool(self._changed(act) & self._changed(one)))
+            case "again":
+                return one.kind in ENDS_EARLY and one.component in ("", act.component)
+            case "attest" | "drill" | "clock":
+                return one.kind == act.kind and self._is_on_the_same(act, one)
+            case _:
+                return False
+
+    def _is_on_the_same(self, act: Act, one: Act) -> bool:
+        """The same procedure, the same word on the same drill; that a clock goes on, after it was stopped."""
+        new, old = self._values[act.number], self._values[one.number]
+        if act.kind == "clock":
+            return one.component == act.component and old.get("act") == "stop" and new.get("act") == "go on"
+        keys = ("component", "procedure") if act.kind == "attest" else ("component", "drill", "act")
+        return all(new.get(key) == old.get(key) for key in keys)
+
+    def _changed(self, act: Act) -> frozenset[Place]:
+        if act.number not in self._known:
+            before, after = (dict(_pieces(plan)) for plan in self.step_of(act))
+            places = before.keys() | after.keys()
+            self._known[act.number] = frozenset(place for place in places if before.get(place) != after.get(place))
+        return self._known[act.number]
+
+
+def _pieces(document: Document) -> Iterator[tuple[Place, str]]:
+    """What a plan says, place by place."""
+    whole = to_builtins(document)
+    yield from _pieces_of({key: value for key, value in whole.items() if key not in _OF_THE_FILE}, ())
+
+
+def _pieces_of(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _pieces_of(item, (*place, str(key)))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _pieces_of(item, (*place, _name_of(item)))
+    else:
+        yield place, repr(value)
+
+
+def _name_of(item: Any) -> str:
+    """What an item of a list is called: its name, the first word of a pair, or all of it."""
+    if isinstance(item, dict):
+        return str(next((item[key] for key in _NAMES if item.get(key)), repr(item)))
+    pair = isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str)
+    return str(item[0]) if pair else repr(item)
