@@ -9,34 +9,12 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache
 
+from shakedown.model.no_restriction import says_none
 from shakedown.model.speakers import name_key
 
 _BLANK = {0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0}  # letters and symbols that show nothing
 _JOINERS = "\u034f\u17b4\u17b5" + "".join(map(chr, range(0xFE00, 0xFE10)))  # marks that show nothing
 _SHOWN = frozenset("LNPS")  # general categories with a shape of their own: letters, numbers, punctuation, symbols
-# How a person says that there is none, in languages that sites and vendors write. Other words are taken as they are.
-_NO_RESTRICTION = (
-    "none|no|not any|nothing|nil|null|void|na|zero|0|no restriction|no restrictions|unrestricted|without"
-    "|without a restriction|without restriction|without restrictions|kein|keine|keiner|keines|keinerlei|nichts|nix"
-    "|entf\u00e4llt|ohne|keine einschr\u00e4nkung|keine einschr\u00e4nkungen|ohne einschr\u00e4nkung"
-    "|ohne einschr\u00e4nkungen|aucun|aucune|rien|n\u00e9ant|sans|sans restriction|sans restrictions|aucune restriction"
-    "|pas de restriction|pas de restrictions|sans objet|ninguna|ninguno|nada|sin|sin restricci\u00f3n|sin restricciones"
-    "|ninguna restricci\u00f3n|nessuna|nessuno|niente|nulla|senza|nessuna restrizione|senza restrizioni|nenhuma|nenhum|sem"
-    "|sem restri\u00e7\u00e3o|sem restri\u00e7\u00f5es|cap|res|niciuna|nimic|geen|niets|zonder|geen beperking"
-    "|geen beperkingen|inga|ingen|inget|ingenting|intet|utan|uden|uten|ei|ei mit\u00e4\u00e4n|ei rajoituksia|puudub|nav"
-    "|n\u0117ra|brak|\u017cadne|\u017caden|nic|bez|bez ogranicze\u0144|\u017e\u00e1dn\u00e9|\u017e\u00e1dn\u00e1"
-    "|\u017e\u00e1dn\u00fd|bez omezen\u00ed|nincs|semmi|nema|\u043d\u0435\u0442|\u043d\u0438\u0447\u0435\u0433\u043e"
-    "|\u043d\u0438\u043a\u0430\u043a\u0438\u0445"
-    "|\u0431\u0435\u0437 \u043e\u0433\u0440\u0430\u043d\u0438\u0447\u0435\u043d\u0438\u0439|\u043d\u0435\u043c\u0430\u0454"
-    "|\u043d\u044f\u043c\u0430|\u03ba\u03b1\u03bc\u03af\u03b1|\u03ba\u03b1\u03bd\u03ad\u03bd\u03b1"
-    "|\u03ba\u03b1\u03bd\u03ad\u03bd\u03b1\u03c2|\u03c4\u03af\u03c0\u03bf\u03c4\u03b1|yok|hi\u00e7|hi\u00e7bir|hi\u00e7biri"
-    "|\u65e0|\u7121|\u6ca1\u6709|\u6c92\u6709|\u65e0\u9650\u5236|\u7121\u9650\u5236|\u65e0\u9644\u52a0\u6761\u4ef6"
-    "|\u306a\u3057|\u7121\u3057|\u7121\u3044|\u306a\u3044|\u5236\u9650\u306a\u3057|\u7279\u306b\u306a\u3057"
-    "|\u7279\u306b\u7121\u3057|\uc5c6\uc74c|\uc5c6\ub2e4|\uc5c6\uc2b5\ub2c8\ub2e4|\uc81c\ud55c \uc5c6\uc74c|\u0644\u0627"
-    "|\u0644\u0627 \u0634\u064a\u0621|\u0644\u0627 \u064a\u0648\u062c\u062f|\u0628\u062f\u0648\u0646|\u0647\u06cc\u0686"
-    "|\u0646\u062f\u0627\u0631\u062f|\u05d0\u05d9\u05df|\u05dc\u05dc\u05d0|\u0915\u094b\u0908 \u0928\u0939\u0940\u0902"
-    "|\u0928\u0939\u0940\u0902|kh\u00f4ng|kh\u00f4ng c\u00f3|tidak ada|tiada|\u0e44\u0e21\u0e48\u0e21\u0e35"
-)
 _ZWNJ, _ZWJ = "\u200c", "\u200d"  # without a shape of their own: they keep letters apart, or join them
 _VIRAMA = 9  # the canonical combining class of signs that take a consonant's vowel away
 # What looks like a small l, and a number that looks like an o; a capital L looks like none of them.
@@ -57,7 +35,7 @@ def shows_nothing(text: str) -> bool:
 
 def restricts_nothing(text: str) -> bool:
     """Purpose: whether a restriction is none: it shows nothing, or only says that there is none."""
-    return shows_nothing(text) or _bare(text) in _no_restrictions()
+    return shows_nothing(text) or says_none(text, looks)
 
 
 def accepted_words(restriction: str) -> str:
@@ -68,17 +46,6 @@ def accepted_words(restriction: str) -> str:
         return restriction
     said = "without a word" if shows_nothing(restriction) else f"the waiver says '{restriction.strip()}'"
     return f"accepted as it is, which restricts ({said})"
-
-
-@cache
-def _no_restrictions() -> frozenset[str]:
-    return frozenset({"", *map(_bare, _NO_RESTRICTION.split("|"))})
-
-
-def _bare(text: str) -> str:
-    """A text without signs, marks and the case of its letters."""
-    letters = "".join(c for c in unicodedata.normalize("NFKC", text) if c.isalnum() or c.isspace())
-    return " ".join(looks(letters).split())
 
 
 def looks(name: str) -> str:

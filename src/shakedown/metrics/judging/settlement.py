@@ -391,8 +391,8 @@ class _Settling(WhatIf):
         return frozenset(), ""
 
     def _least(self, gone: Acts, word: str, restricting: set[int]) -> Acts:
-        """Of acts without which it comes out otherwise, those that are needed for it. Of one side's acts one stays that the other has
-        not agreed to: the others may be agreed to since they were said otherwise.
+        """Of acts without which it comes out otherwise, those that are needed for it. One stays that some party has not agreed to:
+        others may be agreed to since they were said otherwise.
         """
         asked = {number for number in gone if self.consent.missing.get(number)}
         for number in sorted(gone) if 1 < len(gone) <= _MOST_TRIED else ():

@@ -1,7 +1,7 @@
 """What people took back of what they did: acts that were withdrawn, and words that their own side replaced by later ones.
 
-``Replaced`` says which earlier acts a later one says otherwise. Where one side did both, and nobody else had stood by the earlier one
-meanwhile, nothing hangs on that one any more.
+``Replaced`` says which earlier acts a later one says otherwise. Where one side did both, and nobody else had stood by the earlier
+one meanwhile, nothing hangs on that one any more.
 """
 
 from __future__ import annotations
