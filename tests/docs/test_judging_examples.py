@@ -251,6 +251,7 @@ ELSEWHERE = {
     **dict.fromkeys(("R1", "R2", "R4", "R6"), "register/test_register_of_a_site.py"),
     **dict.fromkeys(("R3", "R5"), "register/test_register_interrupted.py"),
     **dict.fromkeys(("R7", "R8"), "register/test_set_back.py"),
+    "R9": "register/test_renamed.py",
 }
 
 

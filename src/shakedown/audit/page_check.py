@@ -18,6 +18,7 @@ from shakedown.conductor.record.settling import parties_of_seals
 from shakedown.conductor.record.signing import signed_for
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import Reader
+from shakedown.events.recorded_name import campaign_name
 from shakedown.events.seals import read_seal, seals_of
 from shakedown.events.signatures import signatures_of
 from shakedown.metrics.words import plural
@@ -86,7 +87,7 @@ def _check_signature_page(layout: Layout, file: Path, content: bytes) -> PageChe
     path = seals_of(layout) / f"{digest}.json"
     if not re.fullmatch("[0-9a-f]{64}", digest) or not path.is_file():
         raise UsageError(
-            f"{file} is no page of {layout.root.name}: it has no seal {digest[:16]}",
+            f"{file} is no page of {campaign_name(layout)}: it has no seal {digest[:16]}",
             hint="name the campaign that it was made from; 'shakedown verify' lists its seals",
         )
     seal = read_seal(path)
@@ -142,7 +143,7 @@ def _through(layout: Layout, file: Path, content: bytes) -> int:
             found = event.seq
     if not found:
         raise UsageError(
-            f"{file} is no report of {layout.root.name}: no record digest on it is one that this campaign ever had",
+            f"{file} is no report of {campaign_name(layout)}: no record digest on it is one that this campaign ever had",
             hint="name the campaign that it was made from; a page of a rehearsal, or one without its digest, cannot be checked",
         )
     return found

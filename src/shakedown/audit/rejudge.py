@@ -19,6 +19,7 @@ from shakedown.conductor.commands.amend import ANOTHER_NAME, another_unit
 from shakedown.conductor.workers.kept_outputs import output_gone
 from shakedown.conductor.workers.run_reader import run_directory
 from shakedown.events.identity import user_name
+from shakedown.events.recorded_name import campaign_name
 from shakedown.metrics.failures import failure_of
 from shakedown.model.checks import is_of_exit_status
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
@@ -313,7 +314,7 @@ def _plan(layout: Layout, judged: Judged, document: Document | None) -> tuple[Do
     from shakedown.model.frozen import freeze, thaw
 
     if not judged.document:
-        raise RecordError(f"campaign {layout.root.name} has not started: there is nothing to judge again")
+        raise RecordError(f"campaign {campaign_name(layout)} has not started: there is nothing to judge again")
     in_force = thaw(read_document(layout, judged.document))
     if document is None:
         return in_force, judged.document

@@ -24,6 +24,7 @@ from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease, holder
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
+from shakedown.events.recorded_name import campaign_name
 from shakedown.events.seal_check import check_seals
 from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, seals_of
 from shakedown.events.segments import spans
@@ -63,18 +64,18 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
     refuse_rehearsal(layout, "sealed")
     held = holder(layout)
     if held is not None and not held.gone:
-        raise LeaseHeld(f"{layout.root.name} is {held}", hint="seal it when that is over")
+        raise LeaseHeld(f"{campaign_name(layout)} is {held}", hint="seal it when that is over")
     refuse_other(layout)
     carry_out(layout)
     record = fold_runs(read_events(layout.log))
     if not record.events:
-        raise UsageError(f"{layout.root.name} has not started; there is nothing to seal")
+        raise UsageError(f"{campaign_name(layout)} has not started; there is nothing to seal")
     for row in record.seals:
         publish(layout, row.digest)  # a sealing that was interrupted just after its event
     damage = verify_campaign(layout).damage
     if damage is not None:
         raise RecordError(
-            f"the record of {layout.root.name} is damaged, so it is not sealed: {damage}",
+            f"the record of {campaign_name(layout)} is damaged, so it is not sealed: {damage}",
             hint="put that file back from a backup; 'shakedown verify' says more",
         )
     if record.seals and record.seals[-1].seq == record.seq:
@@ -84,7 +85,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
     scorecard = settle_campaign(layout, document, record)
     if not (scorecard.finished or unfinished):
         raise UsageError(
-            f"{layout.root.name} is not over: {scorecard.summary}",
+            f"{campaign_name(layout)} is not over: {scorecard.summary}",
             hint="let it end, or seal it as it is with --open; the page to sign then says so",
         )
     note_end(layout, scorecard.outcome)
@@ -114,7 +115,7 @@ def find_seal(layout: Layout, beginning: str) -> Sealed:
     digests = [digest for digest in found.digests if len(wanted) >= 8 and digest.startswith(wanted)]
     if len(digests) != 1:
         known = ", ".join(digest[:16] for digest in found.digests) or "none: 'shakedown seal --by WHO' makes one"
-        raise UsageError(f"{layout.root.name} has no seal {beginning[:80]}", hint=f"its seals are: {known}")
+        raise UsageError(f"{campaign_name(layout)} has no seal {beginning[:80]}", hint=f"its seals are: {known}")
     seal = read_seal(seals_of(layout) / f"{digests[0]}.json")
     return Sealed(digests[0], seal.through + 1, seal.signed, again=True)
 
@@ -130,7 +131,7 @@ def _seal(layout: Layout, document: Document, record: Record, scorecard: Scoreca
         log, tail = open_log(layout.log, lease)
         try:
             if tail.seq != record.seq:
-                raise UsageError(f"{layout.root.name} went on just now", hint="seal it again")
+                raise UsageError(f"{campaign_name(layout)} went on just now", hint="seal it again")
             now = max(tail.time, time.time())
             register = head_for_a_seal(layout)
             signed = signed_words(layout, document, scorecard, by, now) | {"outputs": kept_outputs(layout, record)}
@@ -153,7 +154,7 @@ def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: s
     titles = [contract.title or contract.name for contract in document.contracts]
     parties = dict(pair for contract in document.contracts for pair in contract.parties)
     return {
-        "campaign": layout.root.name,
+        "campaign": campaign_name(layout),
         "plan": document.plan,
         "system": document.system.name,
         "contracts": titles,

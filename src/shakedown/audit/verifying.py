@@ -33,6 +33,7 @@ from shakedown.events.entered import entry_trouble, vouched_by
 from shakedown.events.lease import changed_leases
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
+from shakedown.events.recorded_name import recorded_name
 from shakedown.events.seal_check import SEAL_GONE, Damage, SealCheck, check_seals
 from shakedown.events.seals import seals_of
 from shakedown.events.segments import spans
@@ -55,7 +56,8 @@ class Verified(Struct):
     """What was found. ``damage``: the first place where the record is not whole; ``changed``: files of the site that are no longer
     what the campaign began with; ``checked`` and ``unchecked``: sentences; ``counter_seals``: which parties signed which seal;
     ``sealed``: each seal with its outcome; ``newer``: that a newer seal than the one asked for stands; ``register``: why the site's
-    register is not the one that it was entered in; ``page``: how a page compares."""
+    register is not the one that it was entered in; ``page``: how a page compares.
+    ``campaign``: as its record calls it; ``directory``: what lies there is called now."""
 
     campaign: str
     whole: bool = True
@@ -71,6 +73,7 @@ class Verified(Struct):
     newer: str = ""
     register: list[str] = []
     page: PageCheck | None = None
+    directory: str = ""
 
     @property
     def as_it_was(self) -> bool:
@@ -97,7 +100,7 @@ def verify_campaign(
         raise UsageError(
             shown, hint="give the digits 0 to 9 and a to f on the signed page, the first 8 of the 64 or more"
         )
-    found = Verified(layout.root.resolve().name)
+    found = Verified(recorded_name(layout) or layout.root.resolve().name, directory=layout.root.resolve().name)
     seals = check_seals(layout)
     found.seals = seals.digests
     chain = verify(layout.log)

@@ -17,6 +17,7 @@ from shakedown.cli.output import DAMAGED, damage_noted, printable, say
 from shakedown.model.errors import OUR_FAULT, RecordError, ShakedownError
 
 if TYPE_CHECKING:
+    from shakedown.model.layout import Layout
     from shakedown.queries.folds import Folds
 
 _CAMPAIGNS = "shakedown.campaigns"
@@ -29,12 +30,14 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
     from shakedown.events.campaigns import find_campaign as find
     from shakedown.events.chain import damage_of
     from shakedown.events.looks import Looks
+    from shakedown.events.recorded_name import campaign_name
     from shakedown.events.set_back import set_back_of
     from shakedown.model.layout import Layout
 
     path = find(site, name)
     context = click.get_current_context(silent=True)
     looks = Looks(Layout(path))
+    tell_other_name(Layout(path))
     if context is not None:
         context.meta.setdefault(_CAMPAIGNS, []).append(path)
         context.meta.setdefault(_LOOKS, {})[path] = looks
@@ -43,8 +46,16 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
         context.meta.setdefault(_PLACE, damage.path)
         context.meta.setdefault(DAMAGED, f"the record of {path.resolve().name} is damaged: {damage}")
     elif damage is None and context is not None and (why := set_back_of(Layout(path), looks)):
-        context.meta.setdefault(DAMAGED, f"{path.resolve().name} {why}")
+        context.meta.setdefault(DAMAGED, f"{campaign_name(Layout(path))} {why}")
     return path
+
+
+def tell_other_name(layout: Layout) -> None:
+    """Purpose: say where a directory does not bear the name of the campaign in it; what is told of it bears the recorded one."""
+    from shakedown.events.recorded_name import called_otherwise
+
+    if said := called_otherwise(layout):
+        say(printable(f"note: {said}"))
 
 
 def folds_of(path: Path) -> Folds:

@@ -92,6 +92,7 @@ def _render(data: dict[str, Any]) -> str:
     stands_still = data["phase"] == "running" and not data["driver"] and not rehearsal
     parts = [
         f"{data['campaign']}: {'not over' if stands_still else data['phase']}; {driver}{_as_of(data)}",
+        *_renamed(data),
         *silent_in_words(data),
         *_full(data),
         *filter(None, [rehearsal, ad_hoc_words(data.get("ad_hoc", ""))]),
@@ -130,6 +131,11 @@ def _render(data: dict[str, Any]) -> str:
     if stands_still:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
     return fitted(printable("\n".join(parts)))
+
+
+def _renamed(data: dict[str, Any]) -> list[str]:
+    directory = data.get("directory", data["campaign"])
+    return [f"its directory is called {directory}"] if directory != data["campaign"] else []
 
 
 def _as_of(data: dict[str, Any]) -> str:

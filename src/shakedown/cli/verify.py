@@ -58,6 +58,7 @@ def command(
     --page names, or what is not as the register says.
     """
     from shakedown.audit.verifying import verify_campaign
+    from shakedown.cli.record import tell_other_name
     from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
@@ -66,7 +67,9 @@ def command(
         _refuse_more({"CAMPAIGN": campaign, "--digest": digest, "--allowed-signers": allowed, "--page": page})
         return _register(root, as_json)
     signers, held = (Path(name) if name is not None else None for name in (allowed, page))
-    found = verify_campaign(Layout(find_campaign(root, campaign)), root, digest, signers, held)
+    layout = Layout(find_campaign(root, campaign))
+    tell_other_name(layout)
+    found = verify_campaign(layout, root, digest, signers, held)
     emit(found, as_json, lambda: fitted(_render(found)))
     return MET if found.as_it_was else NOT_MET
 

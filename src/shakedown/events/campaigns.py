@@ -18,6 +18,7 @@ from shakedown.events.chain import past_of
 from shakedown.events.lease import began_to_drive, holder
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import first_event
+from shakedown.events.recorded_name import recorded_name
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import RecordError, UsageError, did_you_mean, there_are
 from shakedown.model.frozen import digest as digest_of
@@ -192,7 +193,8 @@ def read_document(layout: Layout, digest: str) -> bytes:
 def find_campaign(site: Path | None, name: str | None) -> Path:
     """Purpose: the directory of a campaign: by its id under the site's ``campaigns``, by path, or, without a name, the newest.
 
-    A rehearsal is found by its id too, and without a name where there is no campaign. ``site`` None: the nearest directory above
+    A directory that was renamed is found by the name that its record says, too. A rehearsal is found by its id, and without a
+    name where there is no campaign. ``site`` None: the nearest directory above
     here that holds ``site.yaml``. Errors: UsageError with what there is instead, and where the id is that of both.
     """
     folder = _campaigns_of(site)
@@ -205,7 +207,8 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
             f"{name} is the name of a campaign and of a rehearsal",
             hint=f"say which one by its path: {there[0]} or {there[1]}",
         )
-    if there:
+    there = there or [found for place in places for found in _recorded_as(place, name)]
+    if len(there) == 1:
         return there[0]
     path = Path(name)
     if _is_campaign(path):
@@ -221,6 +224,11 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
     known = [*_ids(folder.with_name(REHEARSALS)), *_ids(folder)]
     hint = did_you_mean(name, known) or (there_are(known, 5, newest=True) if known else "there is none yet")
     raise UsageError(f"there is no campaign {name!r} in {folder}", hint=hint)
+
+
+def _recorded_as(folder: Path, name: str) -> list[Path]:
+    """The directories that bear another name, and whose record says that they hold the campaign of this one."""
+    return [path for path in campaigns_in(folder) if recorded_name(Layout(path)) == name]
 
 
 def _campaigns_of(site: Path | None) -> Path | None:

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from shakedown.events.lines import encode_event
 from shakedown.events.plain_files import open_plain, read_plain
+from shakedown.events.recorded_name import campaign_name
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.events.segments import Span, read_header_line
 from shakedown.model.errors import RecordError
@@ -86,7 +87,7 @@ def make_seal(layout: Layout, spans: list[Span], event: Event, signed: dict[str,
         raise unwritable(folder, error) from error
     header = (read_header_line(last.path) or b"").decode()
     closing = Closing(last.number, header, encode_event(event).decode())
-    seal = Seal(layout.root.name, event.seq - 1, segments, lines, files, closing, signed)
+    seal = Seal(campaign_name(layout), event.seq - 1, segments, lines, files, closing, signed)
     kept = _keep(layout, msgspec.json.encode(seal, order="deterministic"), "json.draft")
     return seal, kept.sha256
 

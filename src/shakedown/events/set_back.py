@@ -14,6 +14,7 @@ from shakedown.events.chain import is_news_from_elsewhere, refuse_damaged
 from shakedown.events.entered import begun_anew, disowned, site_of, vouched_by
 from shakedown.events.looks import Looks
 from shakedown.events.reader import first_event
+from shakedown.events.recorded_name import campaign_name, name_in_register
 from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register, read_register
 from shakedown.events.seals import seals_of
 from shakedown.events.segments import Span, blocks, sha256, spans
@@ -27,7 +28,7 @@ class SetBack(RecordError):
     """The record is an older copy, or another one, than the register of its site knows."""
 
     def __init__(self, layout: Layout, why: str) -> None:
-        super().__init__(f"{layout.root.absolute().name} {why}", hint=WAY_OUT)
+        super().__init__(f"{campaign_name(layout)} {why}", hint=WAY_OUT)
 
 
 def refuse_set_back(layout: Layout) -> None:
@@ -55,7 +56,7 @@ def set_back_of(layout: Layout, looks: Looks | None = None) -> str:
     register = read_register(site) if site is not None else None
     if register is None or register.damage or not _is_its_own(register, layout):
         return ""
-    known = register.facts(layout.root.absolute().name, FOUND, ENDED, SEALED)
+    known = register.facts(name_in_register(layout), FOUND, ENDED, SEALED)
     return not_borne_out(layout, known, looks)
 
 
@@ -102,7 +103,7 @@ def _said(one: Entry) -> str:
 
 def _is_its_own(register: Register, layout: Layout) -> bool:
     """Whether the lines under its name are of this very campaign: another record under its name is told as that."""
-    known = register.entered(layout.root.absolute().name)
+    known = register.entered(name_in_register(layout))
     if known is None or not layout.log.is_dir():
         return False
     said = vouched_by(layout)

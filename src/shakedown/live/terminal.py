@@ -13,6 +13,7 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Input, Static
 
+from shakedown.events.recorded_name import campaign_name
 from shakedown.live.watched import COLUMNS, MOST, STREAMS, Watched
 from shakedown.metrics.words import plural
 from shakedown.model.errors import ShakedownError
@@ -161,7 +162,7 @@ class WatchApp(App[None]):
         record, counts = self.watched.record, self.watched.counts()
         stands = "over" if record.ended is not None else "not over"
         text = Text(
-            f"{one_line(self.watched.layout.root.name, 60)}: {stands}; as of event {record.seq}   ", style="bold"
+            f"{one_line(campaign_name(self.watched.layout), 60)}: {stands}; as of event {record.seq}   ", style="bold"
         )
         text.append(", ".join(f"{count} {name}" for name, count in counts.items()), style="not bold")
         if self.trouble:

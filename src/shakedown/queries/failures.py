@@ -15,6 +15,7 @@ from msgspec import Struct
 from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.lines import clean
 from shakedown.checks.classify.reading import HEAD, TAIL, Scan
+from shakedown.events.recorded_name import campaign_name
 from shakedown.metrics.failures import FailureGroup, by_class, by_likeness
 from shakedown.metrics.rows.frozen_rows import count_runs, selected
 from shakedown.metrics.rows.table import Record
@@ -84,7 +85,7 @@ def _seen(layout: Layout, name: str, record: Record) -> FailuresSeen:
     chosen = [row for row in rows if name in ("", row.failure_class, row.failure_family)]
     tests = {case.id: case.test for case in document.cases} if document else {}
     return FailuresSeen(
-        layout.root.name,
+        campaign_name(layout),
         count_runs(record),
         tuple(group for group in by_class(chosen, tests) if group.name != UNCLASSIFIED),
         tuple(by_likeness(chosen, tests)),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from shakedown.events.campaigns import read_document, rehearsal_of
 from shakedown.events.chain import refuse_damaged
+from shakedown.events.recorded_name import campaign_name
 from shakedown.metrics.judging.populations import as_expected
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.errors import UsageError
@@ -23,7 +24,7 @@ def last_failed(campaign: Path) -> Failed:
     RecordError where the record is damaged.
     """
     layout = Layout(campaign)
-    name = layout.root.name
+    name = campaign_name(layout)
     refuse_damaged(layout)
     if rehearsal_of(layout) is not None:
         raise UsageError(f"{name} is a rehearsal on a model of the machine", "name a campaign after --last-failed")

@@ -11,6 +11,7 @@ from shakedown.conductor.record.documents import Documents
 from shakedown.engine import State
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
 from shakedown.events.chain import damage_of
+from shakedown.events.recorded_name import campaign_name
 from shakedown.metrics.run_times import run_times
 from shakedown.model.errors import ShakedownError
 from shakedown.model.layout import Layout
@@ -46,7 +47,7 @@ def past_times(site: Path, document: Document) -> dict[str, PastTime]:
 def _newest(site: Path) -> Iterator[Layout]:
     """The newest campaigns by the time of their last event."""
     layouts = [Layout(path) for path in campaigns_in(site / CAMPAIGNS)]
-    aged = sorted(((_written(layout), layout.root.name, layout) for layout in layouts), reverse=True)
+    aged = sorted(((_written(layout), campaign_name(layout), layout) for layout in layouts), reverse=True)
     yield from (layout for when, _, layout in aged[:MOST_CAMPAIGNS] if when)
 
 
@@ -72,5 +73,5 @@ def _times(layout: Layout, system: str, wanted: dict[str, Case]) -> dict[str, Pa
     if document.system.name != system or record.rehearsal:
         return {}
     same = {case.id for case in document.cases if case.id in wanted and case.shape == wanted[case.id].shape}
-    times = run_times(record.current(), layout.root.name)
+    times = run_times(record.current(), campaign_name(layout))
     return {case: PastTime(time.mean_s, time.source) for case, time in times if case in same}

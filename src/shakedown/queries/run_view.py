@@ -11,6 +11,7 @@ from shakedown.conductor.record.environments import Environment, read_environmen
 from shakedown.conductor.workers.run_reader import run_directory
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
+from shakedown.events.recorded_name import campaign_name
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
@@ -138,7 +139,7 @@ class _Found:
                 self.events.append(event)
         if not self.events:
             hint = did_you_mean(run, known) or "'shakedown runs' lists them"
-            raise UsageError(f"{layout.root.name} has no run '{run}'", hint=hint)
+            raise UsageError(f"{campaign_name(layout)} has no run '{run}'", hint=hint)
 
     def _is_of_its_job(self, event: Event) -> bool:
         """What is said of the job that held it; what names another run is said of that one, which had the job after it."""

@@ -34,6 +34,7 @@ from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.lease import holder, why_it_waits
 from shakedown.events.reader import read_events
+from shakedown.events.recorded_name import campaign_name, directory_name
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.rows import OpenRun, RunRow
 from shakedown.metrics.rows.table import Record, fold_runs
@@ -98,9 +99,10 @@ def status(layout: Layout, folds: Folds | None = None, ask: bool = True) -> dict
     state, refused = folds.state()
     alone = is_left_alone(layout, state)
     if state.plan is None:
-        return {"campaign": layout.root.name, "phase": "not started", "components": [], "waiting": [], "asked": {}}
+        return {"campaign": campaign_name(layout), "phase": "not started", "components": [], "waiting": [], "asked": {}}
     return {
-        "campaign": layout.root.name,
+        "campaign": campaign_name(layout),
+        "directory": directory_name(layout),
         "rehearsal": in_words(rehearsal_of(layout) or {}),
         "ad_hoc": state.index.document.ad_hoc,
         "phase": state.phase,

@@ -15,6 +15,7 @@ from msgspec import Struct
 from shakedown.checks.text import Missing
 from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
 from shakedown.events.campaigns import read_document
+from shakedown.events.recorded_name import campaign_name
 from shakedown.metrics.rows.record_rows import RecordRows
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.errors import UsageError, did_you_mean
@@ -113,7 +114,7 @@ def _heading(layout: Layout, row: RunRow, who: str, because: str, recorded: bool
     lines = [
         f"golden sums, written {when} by {who}",
         f"because {because}",
-        f"from run {row.run} ({row.case}) of campaign {layout.root.name}, which passed{same}",
+        f"from run {row.run} ({row.case}) of campaign {campaign_name(layout)}, which passed{same}",
     ]
     return "".join(f"# {' '.join(line.split())}\n" for line in lines)
 

@@ -26,6 +26,7 @@ from shakedown.events.entered import (
     vouched_by,
 )
 from shakedown.events.reader import Reader, read_events
+from shakedown.events.recorded_name import campaign_name, name_in_register
 from shakedown.events.register import (
     BEGUN,
     ENDED,
@@ -169,11 +170,12 @@ def note_end(layout: Layout, outcome: str) -> str:
     if site is None:
         return ""
     event, log = _end_of(layout)
+    name = name_in_register(layout)
     try:
         with open_register(site) as register:
-            facts = register.found.facts(layout.root.absolute().name, ENDED)
+            facts = register.found.facts(name, ENDED)
             if event and not any((one.event, one.log, one.outcome) == (event, log, outcome) for one in facts):
-                register.add(ENDED, campaign=layout.root.absolute().name, outcome=outcome, event=event, log=log)
+                register.add(ENDED, campaign=name, outcome=outcome, event=event, log=log)
     except ShakedownError as error:
         return str(error)
     return ""
@@ -182,7 +184,7 @@ def note_end(layout: Layout, outcome: str) -> str:
 def note_seal(layout: Layout, row: SealRow) -> None:
     """Purpose: enter a seal, once. Errors: RecordError where the register cannot be written."""
     site = _entered_in(layout)
-    name = layout.root.absolute().name
+    name = name_in_register(layout)
     if site is None:
         return
     with open_register(site) as register:
@@ -208,22 +210,22 @@ def head_for_a_seal(layout: Layout) -> dict[str, Any]:
     why = disowned(register, said) if said is not None and not of_before else ""
     if register.damage or why:
         return {"words": f"THE REGISTER OF THE SITE IS NOT WHAT IT WAS: {register.damage or why}"[:600]}
-    if register.entered(layout.root.absolute().name) is None:
+    if register.entered(name_in_register(layout)) is None:
         return {}
     with open_register(site) as opened:
         head = opened.found.head
-    return head | {"words": history(site, register, layout.root.absolute().name)[:600]}
+    return head | {"words": history(site, register, name_in_register(layout))[:600]}
 
 
 def _entered_in(layout: Layout) -> Path | None:
-    """The site whose register has this very campaign; None where no register has it."""
+    """The site whose register has this very campaign; None where no register has it, or it is a copy beside the campaign."""
     site = site_of(layout)
-    if site is None:
+    if site is None or name_in_register(layout) != campaign_name(layout):
         return None
     register, said = read_register(site), vouched_by(layout)
     if said is not None and (said.register == register.name or not begun_anew(register)):
         return None if register.damage or disowned(register, said) else site
-    known = register.entered(layout.root.absolute().name)
+    known = register.entered(name_in_register(layout))
     return site if known is not None and known[1].first == first_line(layout) != "" else None
 
 
@@ -253,7 +255,7 @@ def _strangers(site: Path, register: Register, all_of_them: bool = False) -> lis
             first = first_line(layout)
             copied = any(one.first == first for one in register.campaigns())
             rehearsed = first != "" and rehearsal_of(layout) is not None  # it was brought here: it is no campaign
-            if first and not (entered or copied or rehearsed) and register.entered(path.name) is None:
+            if first and not (entered or copied or rehearsed) and register.entered(name_in_register(layout)) is None:
                 found.append(_found(layout))
         except (ShakedownError, OSError):
             found.append((0.0, {"campaign": path.name, "outcome": "damaged"}))
@@ -263,7 +265,7 @@ def _strangers(site: Path, register: Register, all_of_them: bool = False) -> lis
 def _found(layout: Layout) -> tuple[float, dict[str, Any]]:
     """When it began, and what its line says."""
     record = fold_runs(read_events(layout.log))
-    said: dict[str, Any] = {"campaign": layout.root.name, "plan": record.plan, "document": record.document}
+    said: dict[str, Any] = {"campaign": name_in_register(layout), "plan": record.plan, "document": record.document}
     said |= {"first": first_line(layout), "event": record.seq, "ad_hoc": _is_ad_hoc(layout, record)}
     if record.seals:
         said["digest"] = record.seals[-1].digest
