@@ -83,6 +83,13 @@ MORNING = Window("Mon 06:00 to Mon 18:00", 21600.0, 64800.0, budgets=(("f2/mdt",
             {"procedures": (Procedure("diag"),)},
             ["procedures: diag.evidence 2 -> 0"],
         ),
+        (
+            {"deadline": 1796119200.0},
+            {"deadline": 1796122800.0},
+            ["deadline 2026-12-01 10:00:00 UTC -> 2026-12-01 11:00:00 UTC"],
+        ),
+        ({"deadline": 1796119200.0}, {}, ["deadline 2026-12-01 10:00:00 UTC -> none"]),
+        ({}, {"deadline": 1796119200.0}, ["deadline none -> 2026-12-01 10:00:00 UTC"]),
         ({}, {"stop_after": 3, "fillers": ("b",)}, ["fillers", "stop_after none -> 3"]),
     ],
 )

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
+from shakedown.cli.acts import _data
 from shakedown.cli.status import _look, _render
+from shakedown.conductor.workers.settling import settled
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.layout import Layout
@@ -141,6 +143,9 @@ def test_a_date_that_an_amendment_moved_stands_beside_the_first_one(new: Callabl
     one, other = status(Layout(campaign))["deadlines"]
     assert (one["planned"], one["first"], one["moved"]) == (BEGIN + 3600, BEGIN, True)
     assert (other["planned"], other["first"], other["state"]) == (None, BEGIN, "taken away")
+    assert (one["planned_at"], one["first_at"], one["kept_at"]) == ("2026-11-03T11:00:00Z", "2026-11-03T10:00:00Z", "")
+    acts = _data(settled(Layout(campaign)))["acts"]
+    assert [(act["said"], act["said_at"], act["as_of_at"]) for act in acts] == [(BEGIN, "2026-11-03T10:00:00Z", "")]
     said = _render(_look(Layout(campaign)))
     assert "moved: to be over by 2026-11-03 11:00:00 UTC (at first 2026-11-03 10:00:00 UTC); to come" in said
     assert "gone: at first to be over by 2026-11-03 10:00:00 UTC; an amendment took the date away" in said

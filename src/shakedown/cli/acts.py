@@ -39,13 +39,19 @@ def command(campaign: str | None, site: str | None, as_json: bool) -> int:
 def _data(scorecard: Scorecard) -> dict[str, Any]:
     import msgspec
 
+    from shakedown.engine.state.moments import iso_moment
+
     whole: dict[str, Any] = {
         "campaign": scorecard.campaign,
         "outcome": scorecard.outcome,
         "undisputed": scorecard.undisputed,
     }
     whole |= {"summary": scorecard.summary, "without_acts": scorecard.without_acts, "told": list(scorecard.told)}
-    return whole | {"acts": msgspec.to_builtins(scorecard.acts)}
+    acts = [
+        msgspec.to_builtins(act) | {"said_at": iso_moment(act.said), "as_of_at": iso_moment(act.as_of)}
+        for act in scorecard.acts
+    ]
+    return whole | {"acts": acts}
 
 
 def _render(scorecard: Scorecard) -> str:

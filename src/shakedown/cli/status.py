@@ -67,12 +67,17 @@ def _length(layout: Layout) -> int:
 
 
 def _look(layout: Layout) -> dict[str, Any]:
+    import msgspec
+
     from shakedown.cli.record import folds_of, tell_trouble
     from shakedown.events.lease import holder
+    from shakedown.queries.outcome_now import outcome_now
     from shakedown.queries.status import status
 
     folds = folds_of(layout.root)
     data = status(layout, folds)
+    now = outcome_now(folds) if data["phase"] != "not started" else None
+    data |= msgspec.structs.asdict(now) if now is not None else {}
     tell_trouble(folds)
     held = holder(layout)
     data["driver"] = str(held) if held is not None and not held.gone else ""
@@ -99,6 +104,7 @@ def _render(data: dict[str, Any]) -> str:
         "",
     ]
     parts.append(_components(data))
+    parts += [f"outcome as of now: {data['summary']}"] if data.get("summary") else []
     for name in data.get("snapshots_refused", []):
         parts.append(
             f"log/snapshots/{name} is not what the log leads to: this is folded from the log; resume makes it again"

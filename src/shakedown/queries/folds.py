@@ -160,19 +160,28 @@ class Folds:
 
     def answer(self, name: str, kind: type[T], work: Callable[[], T]) -> T:
         """Purpose: what ``work`` finds, kept for as long as the record is what it is now."""
-        self.record()
+        known = self.kept_answer(name, kind)
+        if known is not None:
+            return known
+        found = work()
         assert self._record is not None
         position = self._record[1]
-        kept = self._kept.load(name) if self._kept is not None else None
-        if kept is not None and kept.position == position:
-            try:
-                return msgspec.msgpack.decode(kept.parts["answer"], type=kind)
-            except UNFIT:
-                self._not_believed(name)
-        found = work()
         if self._is_worth(0, position.seq, over=False):
             self._keep(name, position, {"answer": msgspec.msgpack.encode(found)})
         return found
+
+    def kept_answer(self, name: str, kind: type[T]) -> T | None:
+        """Purpose: what was found before, where the record is still what it was then; None where nothing is kept."""
+        self.record()
+        assert self._record is not None
+        kept = self._kept.load(name) if self._kept is not None else None
+        if kept is None or kept.position != self._record[1]:
+            return None
+        try:
+            return msgspec.msgpack.decode(kept.parts["answer"], type=kind)
+        except UNFIT:
+            self._not_believed(name)
+            return None
 
     # ---- parts
 

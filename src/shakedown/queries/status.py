@@ -27,7 +27,7 @@ from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
 from shakedown.engine.state.keys import ResultsKey
 from shakedown.engine.state.modes import FILLER, is_warm_up
 from shakedown.engine.state.modes import drill as drill_mode
-from shakedown.engine.state.moments import moment
+from shakedown.engine.state.moments import iso_moment, moment
 from shakedown.engine.state.phases import RUN_NOT_BEGUN, CampaignPhase, JobPhase, RunPhase
 from shakedown.engine.state.records import DrillProgress
 from shakedown.engine.state.wanted_results import wanted_results
@@ -169,7 +169,12 @@ def _deadlines(layout: Layout, state: State, folds: Folds) -> list[dict[str, Any
         with suppress(RecordError):  # a plan is missing or damaged: verify tells it
             dates = deadlines(*as_judged(layout, document, folds.whole_record()))
     dates = folds.checked(found) if dates is None else dates
-    return [msgspec.structs.asdict(one) | {"state": one.state, "moved": one.moved} for one in dates]
+    return [
+        msgspec.structs.asdict(one)
+        | {"state": one.state, "moved": one.moved}
+        | {f"{key}_at": iso_moment(getattr(one, key)) for key in ("planned", "kept", "first")}
+        for one in dates
+    ]
 
 
 def _every_plan(layout: Layout) -> dict[str, Document]:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from shakedown.engine.state.moments import moment
 from shakedown.metrics.words import plural
 from shakedown.model.baselines import Baseline
 from shakedown.model.contracts import where_text
@@ -51,6 +52,7 @@ _ONE_BY_ONE = (
     "seed",
 )
 NOT_TOLD = ("sources", "schema", "builds")
+_MOMENTS = frozenset({"deadline"})  # fields in seconds since 1970
 SHOWN, LONGEST, ROOM = 20, 200, 2000  # lines in the event, characters of a line and of all; the documents say the rest
 
 
@@ -246,7 +248,11 @@ def _of_fields(old: Any, new: Any, beside: Sequence[str] = (), within: str = "")
         beside = (*beside, "bound", "comparison", "unit")  # ``must`` says them in the person's words
     was, now = ({name: getattr(one, name) for name in asdict(one)} for one in (old, new))
     for name in was:
-        if was[name] != now[name] and name not in beside:
+        if was[name] == now[name] or name in beside:
+            continue
+        if name in _MOMENTS:
+            yield f"{within}{name} {_moment(was[name])} -> {_moment(now[name])}"
+        else:
             yield from _of_values(within + name, was[name], now[name])
 
 
@@ -265,6 +271,11 @@ def _of_values(name: str, was: Any, now: Any) -> Iterator[str]:
     else:
         short = all(isinstance(value, str | int | float) and len(str(value)) <= 60 for value in (was, now))
         yield f"{name} {_short(was)} -> {_short(now)}" if short else name
+
+
+def _moment(seconds: float | None) -> str:
+    """A date of the plan, in words: people sign by it."""
+    return "none" if seconds is None else moment(seconds)
 
 
 def _short(value: Any) -> str:

@@ -8,3 +8,8 @@ from datetime import UTC, datetime
 def moment(seconds: float) -> str:
     """A time in seconds since 1970, to the second."""
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def iso_moment(seconds: float | None) -> str:
+    """The same as programs read it (ISO 8601, with its zone); "" where it is not known."""
+    return "" if seconds is None else datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
