@@ -243,7 +243,7 @@ ELSEWHERE = {
     **dict.fromkeys(("F1", "F2", "C2"), "metrics/test_metrics_fill.py"),
     **dict.fromkeys(("S4", "S6"), "metrics/test_metrics_scores.py"),
     **dict.fromkeys(("E1", "E2", "E3"), "metrics/test_metrics_scaling.py"),
-    **dict.fromkeys(("L1", "L2", "L3", "L4"), "metrics/test_metrics_ladders.py"),
+    **dict.fromkeys(("L1", "L2", "L3", "L4", "L5"), "metrics/test_metrics_ladders.py"),
     "H6": "metrics/test_metrics_rulings.py",
     "H7": "metrics/test_metrics_loads.py",
     **dict.fromkeys(("A11", "A14"), "conductor/test_acts_by_kept_outputs.py"),

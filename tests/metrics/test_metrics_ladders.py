@@ -349,9 +349,9 @@ def test_an_amendment_of_a_ladder_takes_away_what_it_spares(
 class Amended(Climbing):
     """A campaign of two parties whose plan asks for consent to amendments; nobody agrees to one."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, consent: tuple[str, ...] = ("amend",)) -> None:
         parties = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
-        document = replace(document, parties=parties, consent=("amend",))
+        document = replace(document, parties=parties, consent=consent)
         super().__init__(document)
         self.plans = {"d" * 64: document}
         start = {"campaign": "p-1", "plan": "p", "document": "d" * 64, "seed": 1}
@@ -422,6 +422,28 @@ def test_what_a_ladder_without_effect_spared_is_to_come_and_no_failure() -> None
     (found,) = card.components[0].criteria
     assert (found.outcome, card.outcome) == ("undecided", "disputed")
     assert found.arithmetic.startswith("3 passed / 4 wanted = 75.0%, 1 to come")
+
+
+@pytest.mark.parametrize("ended", [False, True], ids=["while it is climbed", "after its end"])
+def test_what_a_ladder_spared_is_wanted_again_where_an_amendment_takes_the_ladder_back(ended: bool) -> None:
+    """One side adds a ladder, and takes it back: each size is asked for as at first, and those that were spared run."""
+    plain = ladder_plan([1, 2, 4, 8])
+    every = Criterion("all", "passed / wanted", ">=", 1.0)
+    climbing = Amended(replace(plain, components=(replace(plain.components[0], ladder=None, criteria=(every,)),)), ())
+    climbing.amend(ladder=Ladder("n"))
+    climbing.to_the_end(up_to(8))
+    if ended:
+        climbing.hand.play("campaign_end", value={"counts": {}})
+    climbing.amend()
+    record = fold_runs(climbing.hand.log)
+    record.plans = dict(climbing.plans)
+    (part,) = score(climbing.plans[record.document], record).components
+    assert (part.to_come, part.criteria[0].arithmetic[:19]) == (1, "3 passed / 4 wanted")
+    assert climbing.hand.state.tallies[0].waiting + climbing.hand.state.tallies[0].in_flight == 1
+    climbing.to_the_end(up_to(8))
+    card, _ = climbing.settled()
+    assert card.components[0].criteria[0].arithmetic.startswith("4 passed / 4 wanted = 100%")
+    assert sorted(sizes_of(climbing.ran)) == [1, 2, 4, 8]
 
 
 def test_a_size_below_that_failed_counts_before_one_above_that_holds() -> None:

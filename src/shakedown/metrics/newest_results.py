@@ -18,7 +18,7 @@ from shakedown.metrics.wanted import (
     times_again,
     wanted_results,
 )
-from shakedown.model.events import UNDETERMINED
+from shakedown.model.events import SPARED, UNDETERMINED
 from shakedown.model.nouns import Case, Component, Document
 
 
@@ -108,6 +108,8 @@ def _dropped(record: Record, rows: Sequence[RunRow]) -> Collection[int]:
         closed = max(first.get(last.run, last.seq), record.given_up.get(last.run, 0))
         begin, end = (bisect_right(since, event) for event in (ordered, closed))
         words = [plan.want(last) for plan in known[begin:]]
+        if last.verdict == SPARED and any(plan.wants_what_is_spared(last) for plan in known[end:]):
+            found.add(number)
         if any(not word and any(words[:place]) for place, word in enumerate(words) if begin + place >= end):
             found.add(number)
     return found
@@ -129,6 +131,11 @@ class PlanWants:
             part, case = self._parts.get(row.component), self._cases.get(row.case)
             self._most[key] = self._most_of(part, case, row)
         return row.repeat <= self._most[key]
+
+    def wants_what_is_spared(self, row: RunRow) -> bool:
+        """Whether the plan wants a result that a ladder spared: it has no ladder there, so that it asks for each size."""
+        part = self._parts.get(row.component)
+        return part is not None and part.ladder is None and self.want(row)
 
     def _most_of(self, part: Component | None, case: Case | None, row: RunRow) -> float:
         if part is None or case is None or case.unavailable:

@@ -16,7 +16,7 @@ from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.records import CutOff, MixProgress, Tally
 from shakedown.engine.state.state import State
 from shakedown.engine.state.wanted_results import steps_wanted
-from shakedown.model.events import NO_LONGER_WANTED, UNDETERMINED, Event
+from shakedown.model.events import NO_LONGER_WANTED, SPARED, UNDETERMINED, Event
 from shakedown.model.retrying import GONE
 from shakedown.model.waived import gate_digest
 
@@ -87,7 +87,7 @@ class _Before:
     """
 
     def __init__(self, state: State, old: list[str], returns: bool) -> None:
-        self.closed, self.returns = set(_closed(state, old)), returns
+        self.closed, self.returns = set(_closed(state, old)) - set(_spared_no_more(state)), returns
         gone = old.index(NO_LONGER_WANTED) if NO_LONGER_WANTED in old else -1
         retired = [run for run in state.runs.values() if run.component == gone]
         self.unwanted = [] if returns else retired
@@ -120,6 +120,16 @@ class _Before:
 def _closed(state: State, old: list[str]) -> Iterator[Want]:
     for key, repeats in state.results.closed.items():
         yield from ((old[key.component], key.mode, key.case, repeat) for repeat in repeats)
+
+
+def _spared_no_more(state: State) -> Iterator[Want]:
+    """What a ladder spared that the new plan does not have: nothing ran there, and it is wanted."""
+    climbed = {part.name for part in state.index.components if part.ladder is not None}
+    for key, repeats in state.results.given.items():
+        spared = [repeat for repeat, given in repeats.items() if given.verdict == SPARED]
+        for repeat in spared if key.component not in climbed else ():
+            del repeats[repeat]
+            yield key.component, key.mode, key.case, repeat
 
 
 def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, str, int]]:
