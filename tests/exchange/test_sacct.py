@@ -168,6 +168,38 @@ def test_the_hour_that_comes_twice(tmp_path: Path) -> None:
     assert there.run_s[0] == 3600
 
 
+@pytest.mark.parametrize(
+    ("submit", "start", "end", "elapsed", "waits", "runs"),
+    [
+        ("01:00:00", "02:50:00", "02:10:00", None, 110, 20),
+        ("01:00:00", "02:50:00", "02:10:00", 20, 110, 20),
+        ("02:50:00", "02:10:00", "02:20:00", None, 20, 10),
+        ("02:50:00", "02:55:00", "02:20:00", None, 5, 25),
+        ("01:00:00", "02:30:00", "03:30:00", 60, 150, 60),
+        ("01:00:00", "02:30:00", "02:40:00", 70, 90, 70),
+        ("01:00:00", "02:30:00", "02:40:00", None, 90, 10),
+        ("02:10:00", "02:10:00", "02:10:00", None, 0, 0),
+    ],
+)
+def test_whatever_lies_in_the_hour_that_comes_twice(
+    submit: str, start: str, end: str, elapsed: int | None, waits: int, runs: int, tmp_path: Path
+) -> None:
+    """Minutes of waiting and running, by what must come before what and by the count, if there is one."""
+    day = "2026-10-25T"
+    header = "JobIDRaw|Submit|Start|End|State|NNodes" + ("|ElapsedRaw" if elapsed is not None else "")
+    row = f"1|{day}{submit}|{day}{start}|{day}{end}|COMPLETED|1" + (f"|{elapsed * 60}" if elapsed is not None else "")
+    found = read(tmp_path, text(row, header=header), "Europe/Berlin")
+    assert found.told == ()
+    assert (found.start_s[0] - found.submit_s[0], found.run_s[0]) == (waits * 60, runs * 60)
+
+
+def test_a_clock_that_goes_back_by_half_an_hour(tmp_path: Path) -> None:
+    """Lord Howe Island, 5 April 2026: from 02:00 back to 01:30."""
+    row = "1|2026-04-05T01:00:00|2026-04-05T01:50:00|2026-04-05T01:40:00|COMPLETED|1"
+    found = read(tmp_path, text(row, header="JobIDRaw|Submit|Start|End|State|NNodes"), "Australia/Lord_Howe")
+    assert (found.told, found.run_s[0]) == ((), 20 * 60)
+
+
 def test_offsets_of_a_zone_are_those_of_the_days(tmp_path: Path) -> None:
     """A run over the change of March: 01:30 to 03:30 local time is one hour."""
     spring = "1|a|2026-03-29T01:00:00|2026-03-29T01:30:00|2026-03-29T03:30:00|3600|COMPLETED|1|run"

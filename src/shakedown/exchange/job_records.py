@@ -95,10 +95,11 @@ def history_of(found: Gathered, unit: str, name: str, zone: str) -> JobHistory:
 
 def _times(found: Gathered, zone: str) -> _Times:
     submit, start, end = (np.concatenate(parts) for parts in (found.submit, found.start, found.end))
+    elapsed = np.array(found.elapsed)
     if zone:
-        submit = _in_zone(submit, zone)
-        start, end = _after(_in_zone(start, zone), submit), _in_zone(end, zone)
-    return _Times(submit, start, end, np.array(found.elapsed))
+        submit, _ = _in_zone(submit, zone)
+        start, end = _in_order(submit, _in_zone(start, zone), _in_zone(end, zone), elapsed)
+    return _Times(submit, start, end, elapsed)
 
 
 def _told(found: Gathered, name: str) -> list[str]:
@@ -182,14 +183,19 @@ def _run_times(times: _Times, live: Flags, told: list[str]) -> Floats:
 # ---- time zones ------------------------------------------------------------------------------------------------------
 
 
-def _in_zone(local: Floats, name: str) -> Floats:
-    """Seconds since 1970 of local times; an hour that comes twice is taken for its first."""
+def _in_zone(local: Floats, name: str) -> tuple[Floats, Floats]:
+    """Seconds since 1970 of local times, and how much later each may be as well: 0 but for a time that comes twice."""
     known = local[~np.isnan(local)]
     if not len(known):
-        return local
+        return local, np.zeros(len(local))
     bounds, offsets = _offsets(float(known.min()), float(known.max()), name)
-    moved: Floats = local - offsets[np.searchsorted(bounds, np.nan_to_num(local, nan=0.0), side="right")]
-    return moved
+    times = np.nan_to_num(local, nan=0.0)
+    before = np.searchsorted(bounds, times, side="right")
+    # The clock that goes back by an hour shows the last hour before the bound again.
+    back = np.append(np.maximum(offsets[:-1] - offsets[1:], 0.0), 0.0)
+    twice = times >= np.append(bounds, np.inf)[before] - back[before]
+    first: Floats = local - offsets[before]
+    return first, np.where(twice, back[before], 0.0)
 
 
 def _offsets(least: float, most: float, name: str) -> tuple[Floats, Floats]:
@@ -221,7 +227,25 @@ def _offsets(least: float, most: float, name: str) -> tuple[Floats, Floats]:
     return np.array(bounds), np.array(offsets)
 
 
-def _after(start: Floats, submit: Floats) -> Floats:
-    """A start in the hour that comes twice, which would lie before its submission, is in the second of both."""
-    again = (start < submit) & (start + _HOUR >= submit)
-    return np.where(again, start + _HOUR, start)
+def _in_order(
+    submit: Floats, start: tuple[Floats, Floats], end: tuple[Floats, Floats], elapsed: Floats
+) -> tuple[Floats, Floats]:
+    """Starts and ends where one of them may be in either of two hours: the way in which a job is submitted, starts and ends in
+    this order and ran for as long as the scheduler counted; of several the earliest.
+    """
+    starts, ends = start[0].copy(), end[0].copy()
+    for at in np.flatnonzero((start[1] > 0) | (end[1] > 0)):
+        ways = [
+            (began, ended)
+            for began in dict.fromkeys((starts[at], starts[at] + start[1][at]))
+            for ended in dict.fromkeys((ends[at], ends[at] + end[1][at]))
+        ]
+        starts[at], ends[at] = min(ways, key=lambda way: _disorder(way, submit[at], elapsed[at]))
+    return starts, ends
+
+
+def _disorder(way: tuple[float, float], submit: float, elapsed: float) -> tuple[int, float]:
+    """How many times stand before those that they follow, and by how much the run is not what was counted."""
+    start, end = way
+    odd = abs(end - start - elapsed)
+    return (start < submit) + (end < start), 0.0 if np.isnan(odd) else odd
