@@ -42,7 +42,7 @@ VALUES: dict[str, list[dict[str, Any]]] = {
     "noise": [{"figures": {"noise": value, "worst_core": 3.0}} for value in (1.5, 2.0, 2.5)],
     "checkpoint": [{"figures": {"write": value, "read": 1000.0}} for value in (0.8, 0.9, 1.2)],
     "scaled/n=1": [{"elapsed_s": 100.0}],
-    "scaled/n=2": [{"elapsed_s": 60.0}],
+    "scaled/n=2": [{"elapsed_s": value} for value in (66.0, 60.0, 57.0)],
     "scaled/n=4": [{"elapsed_s": 50.0}],
 }
 
@@ -130,6 +130,7 @@ def test_run_times_beside_the_law_that_fits_best() -> None:
     found = rows("scaling", "p-1", "--model")
     assert [one["about"] for one in found] == ["scaled, n=1", "scaled, n=2", "scaled, n=4"]
     assert [round(one["model"], 2) for one in found] == [100.0, 64.62, 46.92]
+    assert [(one["low"], one["measured"], one["high"]) for one in found][1] == (57.0, 60.0, 66.0), "of the values"
     text = told("scaling", "p-1", "--model")
     assert "scaled: Amdahl, serial share 29.2%" in " ".join(text.split()) and "+6.6%" in text and "-7.1%" in text
 

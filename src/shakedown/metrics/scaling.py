@@ -30,7 +30,8 @@ LOW = 0.8  # below this share of what was to be had a series is said to fall off
 
 class Step(Struct, frozen=True):
     """One size of a series. ``interval``: of the efficiency at 95 %, None where the smallest size or this one has fewer than
-    three values. ``to_come``: results that are still wanted there; ``point``: None where nothing was measured.
+    three values. ``to_come``: results that are still wanted there; ``point``: None where nothing was measured. ``least`` and
+    ``most`` of the values.
     """
 
     case: str
@@ -40,6 +41,8 @@ class Step(Struct, frozen=True):
     interval: tuple[float, float] | None = None
     count: int = 0
     median: float | None = None
+    least: float | None = None
+    most: float | None = None
 
 
 class Series(Struct, frozen=True):
@@ -158,13 +161,14 @@ def _series(
     points = {point.size: point for point in points_of(scaling, measured)} if values.get(smallest) else {}
     steps = []
     for size, runs in sized:
+        own = values[size]
         speeds = [
             [_speed(scaling, of, value) for value in values[of.size]] for of in measured if of.size in (smallest, size)
         ]
         effect = effect_of(speeds[0], speeds[-1]) if len(speeds) == 2 else None
         point = points.get(size)
-        middle = statistics.median(values[size]) if values[size] else None
-        steps.append(Step(runs.case.id, size, runs.to_come, point, _interval(effect, point), len(values[size]), middle))
+        told = (statistics.median(own), min(own), max(own)) if own else (None, None, None)
+        steps.append(Step(runs.case.id, size, runs.to_come, point, _interval(effect, point), len(own), *told))
     found = [step.point for step in steps if step.point is not None]
     component, test, mode, label = about
     return Series(

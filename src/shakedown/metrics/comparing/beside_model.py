@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from shakedown.metrics.scaling import Series
+from shakedown.metrics.scaling import Series, Step
 from shakedown.model.scaling import Point
 
 
@@ -43,7 +43,7 @@ def beside_law(series: Series) -> list[Beside]:
     """
     if series.serial is None:
         return []
-    return [_at_size(series, point, series.serial) for point in series.points]
+    return [_at_size(series, step, step.point, series.serial) for step in series.steps if step.point is not None]
 
 
 def law_speedup(kind: str, serial: float, ideal: float) -> float:
@@ -51,8 +51,9 @@ def law_speedup(kind: str, serial: float, ideal: float) -> float:
     return ideal - serial * (ideal - 1) if kind == "weak" else 1 / (serial + (1 - serial) / ideal)
 
 
-def _at_size(series: Series, point: Point, serial: float) -> Beside:
+def _at_size(series: Series, step: Step, point: Point, serial: float) -> Beside:
     faster = point.speedup / law_speedup(series.kind, serial, point.ideal)  # the machine than the law
     model = point.value / faster if series.higher else point.value * faster
     about, value = f"{series.along}={point.size:g}", point.value
-    return Beside(about, series.figure, series.unit, point.count, value, value, value, model, value / model - 1)
+    low, high = (value if end is None else end for end in (step.least, step.most))
+    return Beside(about, series.figure, series.unit, point.count, value, low, high, model, value / model - 1)
