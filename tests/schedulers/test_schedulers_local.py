@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,21 @@ def test_jobs_start_strictly_in_their_order(make_machine: MakeMachine, tmp_path:
     machine.ended(third)
 
     assert log.read_text() == "1\n2\n3\n"
+
+
+def test_jobs_that_follow_each_other_on_the_same_cores_are_not_said_to_overlap(make_machine: MakeMachine) -> None:
+    """However late each of them is reported: else a machine is used for more than all of its time."""
+    machine = make_machine(cores=1)
+    orders = [machine.order("true") for _ in range(20)]
+    machine.submit(*orders)
+
+    reports = [machine.ended(order) for order in orders]
+
+    times = [(one.began, one.elapsed_s) for one in reports]
+    assert all(began is not None and ran is not None for began, ran in times)
+    known = [(began, ran) for began, ran in times if began is not None and ran is not None]
+    for (began, ran), (next_began, _) in pairwise(known):
+        assert began + ran <= next_began + 1e-3  # what is rounded, and read of two clocks
 
 
 @needs_two_cores

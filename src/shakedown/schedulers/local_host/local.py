@@ -458,7 +458,7 @@ class LocalScheduler:
         if running.exit_status == CLAIM_TAKEN and not self._held_claim(running):
             self._without_claim(running)
         else:
-            self._say(end_report(running, output, note, self._node, self._reactor.now()))
+            self._say(end_report(running, output, note, self._node, self._reactor.now))
 
     def _without_claim(self, running: Running) -> object:
         """A script that did not get its claim did not run. Where only the disk was in its way, nobody else can run it either: its

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,12 +14,12 @@ from shakedown.model.units import show_duration
 from shakedown.schedulers.local_host.leftovers import stuck_words
 from shakedown.schedulers.local_host.running import Running
 
-_LATE_S = 0.1
+_LOOKS = 3  # at two clocks together
 
 
-def end_report(running: Running, output: dict[str, Any], note: str, node: str, now: float) -> JobReport:
-    """Purpose: the report of a job that is known to be dead. ``note``: what there is to say of its output; ``now``: the time by the
-    record's clock, to say when it began where this report comes late.
+def end_report(running: Running, output: dict[str, Any], note: str, node: str, now: Callable[[], float]) -> JobReport:
+    """Purpose: the report of a job that is known to be dead. ``note``: what there is to say of its output; ``now``: the
+    record's clock.
     """
     state, message = (running.why, running.message) if running.why else _outcome(running.exit_status)
     if running.overran_s():
@@ -47,11 +48,21 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str, n
     )
 
 
-def _began(running: Running, now: float) -> float | None:
-    """When it began, where its end is told so late that this is not to be seen from its run time: we stood still, or were busy."""
-    since = time.monotonic() - running.launch.child.started
-    late = running.elapsed_s is not None and since - running.elapsed_s > _LATE_S
-    return round(now - since, 6) if late else None
+def _began(running: Running, now: Callable[[], float]) -> float | None:
+    """When it began. Its first report comes when we get round to it: by that two runs would seem to have had the same cores at
+    once. None where it is not known when it ended, for no time of it is known better than that then.
+    """
+    if running.elapsed_s is None:
+        return None
+    return round(running.launch.child.started + min(_ahead(now) for _ in range(_LOOKS))[1], 6)
+
+
+def _ahead(now: Callable[[], float]) -> tuple[float, float]:
+    """How long it took to read both clocks (we may be put aside meanwhile), and by how much the record's is ahead."""
+    before = time.monotonic()
+    there = now()
+    took = time.monotonic() - before
+    return took, there - before
 
 
 def _overran(running: Running) -> str:
