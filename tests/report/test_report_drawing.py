@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from matplotlib.colors import to_hex
 
 from shakedown.metrics.cases import FigureSummary
 from shakedown.metrics.rows.rows import EpochRow, RunRow
@@ -227,6 +228,30 @@ def test_a_legend_names_what_tells_cases_apart_and_the_caption_the_rest() -> Non
         drawing = run_times([f"{LONG}, isolated", f"{LONG}, fill"])
         assert [text.get_text() for text in drawing._figure.legends[0].get_texts()] == ["isolated", "fill"]
     assert drawing.caption.endswith(f" All are of {LONG}.")
+
+
+@pytest.mark.parametrize("cases", [2, 6, 7, 8, 18])
+def test_each_case_has_a_look_of_its_own_and_a_place_in_the_legend(cases: int) -> None:
+    names = [f"esm4-small/n={number}" for number in range(cases)]
+    with style():
+        figure = run_times(names)._figure
+        (legend,) = figure.legends
+        looks = {(line.get_color(), line.get_marker()) for line in legend.get_lines()}
+        dots = {
+            (to_hex(one.get_facecolor()[0]), len(one.get_paths()[0].vertices), one.get_paths()[0].vertices[0][0])
+            for one in figure.axes[0].collections
+        }
+    assert [text.get_text() for text in legend.get_texts()] == [f"n={number}" for number in range(cases)]
+    assert len(looks) == len(dots) == cases
+    assert not {shape for _, shape in looks} & {shape for name, (shape, _) in MARKS.items() if name != "passed"}
+
+
+def test_more_cases_than_there_are_looks_are_told() -> None:
+    with style():
+        drawing = run_times([f"esm4-small/n={number}" for number in range(19)])
+    assert (
+        "Its 19 cases are too many to tell apart here; tables/runs.csv names the case of each run." in drawing.caption
+    )
 
 
 def test_what_the_title_says_is_not_said_again() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -16,6 +18,7 @@ from shakedown.report.figures.style import style
 from shakedown.report.page.filters import name, percent, strip
 from shakedown.report.words import show_change
 
+TEMPLATES = Path(__file__).parents[2] / "src/shakedown/report/templates"
 VALUES = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 9.0)
 
 
@@ -69,3 +72,15 @@ def test_a_share_that_rounds_to_nothing_has_no_sign() -> None:
 
 def test_a_name_breaks_after_its_parts() -> None:
     assert name("bandwidth_congested") == '<span class="part">bandwidth_</span><span class="part">congested</span>'
+
+
+def test_a_name_with_keys_is_whole_and_breaks_before_them() -> None:
+    text = "bandwidth[transport=rdma,size=1048576]"
+    parts = re.findall(r'<span class="part">([^<]*)</span>', name(text))
+    assert parts == ["bandwidth", "[transport=rdma,", "size=1048576]"] and "".join(parts) == text
+
+
+def test_no_template_cuts_the_name_of_a_figure() -> None:
+    """A row of a table is known by its keys, which come last."""
+    for file in sorted(TEMPLATES.glob("*.html")):
+        assert not re.search(r"(figure|spec)\.name \| line\(", file.read_text()), file.name

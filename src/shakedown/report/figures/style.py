@@ -25,6 +25,9 @@ MARK = 0.14  # inches that a figure grows by what is written below it
 INK, FAINT, RULE = "#1d2733", "#66717d", "#d5dae0"
 ACCENT = "#1f5f8b"
 SEQUENCE = ("#1f5f8b", "#c8641e", "#3c8b5a", "#8a4a9e", "#a38a1b", "#4b5563")  # up to six cases beside each other
+# Of runs that passed; none of them is the shape of another verdict. A second and a third round of colours has another one.
+_SHAPES = ("o", "^", "<")
+MOST_LOOKS = len(SEQUENCE) * len(_SHAPES)
 
 # verdict -> (marker, colour): the shape tells them apart in grey
 MARKS: dict[str, tuple[str, str]] = {
@@ -201,6 +204,11 @@ def legend_above(figure: Any, handles: list[Any], names: list[str]) -> None:
             figure.set_figheight(figure.get_figheight() + place.height / figure.dpi)
             break
         legend.remove()
+
+
+def look_of(place: int) -> tuple[str, str]:
+    """Colour and shape of one of up to ``MOST_LOOKS`` cases in one figure."""
+    return SEQUENCE[place % len(SEQUENCE)], _SHAPES[place // len(SEQUENCE)]
 
 
 def label(text: str, limit: int = 48) -> str:

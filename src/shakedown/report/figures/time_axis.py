@@ -7,7 +7,7 @@ from typing import Any
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.units import show_duration
 from shakedown.report.case_names import folded
-from shakedown.report.figures.style import FAINT, LEGEND_LETTERS, MARKS, SEQUENCE, legend_above
+from shakedown.report.figures.style import FAINT, LEGEND_LETTERS, MARKS, legend_above, look_of
 from shakedown.report.words import show_time
 
 MANY = 1500  # points beyond which a figure holds a picture of them instead of each
@@ -30,16 +30,23 @@ def time_unit(span: float) -> tuple[float, str]:
 
 
 def scatter(
-    axes: Any, points: list[tuple[float, float]], verdict: str, many: bool, colour: str = "", **more: Any
+    axes: Any,
+    points: list[tuple[float, float]],
+    verdict: str,
+    many: bool,
+    look: tuple[str, str] | None = None,
+    **more: Any,
 ) -> None:
+    """``look``: colour and shape, in place of those of the verdict."""
     shape, own = MARKS.get(verdict, ("1", FAINT))
+    colour, shape = look or (own, shape)
     plain = verdict == "passed"
     axes.scatter(
         [x for x, _ in points],
         [y for _, y in points],
         marker=shape,
         s=9 if plain else 26,
-        c=colour or own,
+        c=colour,
         alpha=0.75 if plain else 1.0,
         linewidths=0 if plain else 0.5,
         edgecolors="none" if plain or shape in "_1" else "white",
@@ -51,11 +58,12 @@ def scatter(
 
 
 def verdict_legend(figure: Any, rows: list[RunRow], cases: list[str], lines: bool = False) -> None:
-    """Above the axes: a colour a case, a mark a verdict. One kind of run needs none. ``lines``: runs are lines here."""
+    """Above the axes: a colour and a shape a case, a mark a verdict. One kind of run needs none. ``lines``: runs are lines here."""
     from matplotlib.lines import Line2D
 
     verdicts = [name for name in MARKS if any(row.verdict == name for row in rows)]
-    handles = [Line2D([], [], color=SEQUENCE[i], marker="o", markersize=3, linewidth=0.7) for i in range(len(cases))]
+    looks = [look_of(place) for place in range(len(cases))]
+    handles = [Line2D([], [], color=own, marker=shape, markersize=3, linewidth=0.7) for own, shape in looks]
     names = [folded(case, LEGEND_LETTERS) for case in cases]
     for verdict in verdicts if verdicts != ["passed"] else []:
         shape, colour = MARKS[verdict]

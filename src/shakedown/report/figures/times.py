@@ -17,7 +17,7 @@ from shakedown.model.contracts import rows_of
 from shakedown.model.nouns import Document
 from shakedown.report.case_names import telling_names
 from shakedown.report.figures.declaration import Drawn, Material, ReportFigure
-from shakedown.report.figures.style import INK, MARKS, SEQUENCE, Drawing, draw, label
+from shakedown.report.figures.style import INK, MARKS, MOST_LOOKS, Drawing, draw, label, look_of
 from shakedown.report.figures.time_axis import MANY, scatter, start_of, time_unit, verdict_legend
 from shakedown.report.words import file_name, one_line
 
@@ -116,7 +116,7 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
     scale, unit = time_unit(max(starts))
     names, common = telling_names([one.name for one in group.series])
     several, wide = len(group.series) > 1, len(group.series) > 2
-    coloured = several and len(group.series) <= len(SEQUENCE)
+    coloured = several and len(group.series) <= MOST_LOOKS
     inside = [one for one in epochs if one.number > 1 and min(starts) <= one.time - begin <= max(starts)]
     opened = inside[:EPOCHS_LIMIT]
 
@@ -124,7 +124,7 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
         axes = figure.add_subplot()
         _frame(axes, [start / scale for start in starts], [*group.heights, *(value for _, value in group.limits)])
         for place, one in enumerate(group.series):
-            _runs(axes, one, SEQUENCE[place] if coloured else "", begin, scale, len(group.rows) > MANY)
+            _runs(axes, one, look_of(place) if coloured else None, begin, scale, len(group.rows) > MANY)
         for (basis, value), _ in group.limits.items():
             axes.axhline(value, color=_LIMIT[basis][0], linestyle=_LIMIT[basis][1], linewidth=0.9, zorder=1)
         for epoch in opened:
@@ -158,6 +158,8 @@ def _caption(group: Group, opened: int, common: str) -> str:
     text += " Vertical lines: an epoch begins" if opened else ""
     text += f"; the first {EPOCHS_LIMIT} of {opened}." if opened > EPOCHS_LIMIT else "." if opened else ""
     text += f" All are of {one_line(common, 160)}." if common not in ("", group.test) else ""
+    if len(group.series) > MOST_LOOKS:
+        text += f" Its {len(group.series)} cases are too many to tell apart here; tables/runs.csv names the case of each run."
     text += f" {ended} that were ended at their walltime stand at it." if ended else ""
     return text + (f" {never} without a run time stand on the axis." if never else "")
 
@@ -174,14 +176,14 @@ def _frame(axes: Any, starts: list[float], values: list[float]) -> None:
         axes.set_ylim(0, 1.06 * high or 1.0)
 
 
-def _runs(axes: Any, one: Series, colour: str, begin: float, scale: float, many: bool) -> None:
+def _runs(axes: Any, one: Series, look: tuple[str, str] | None, begin: float, scale: float, many: bool) -> None:
     """The runs where they started, as high as they took; those of which that is unknown on the axis; outliers circled."""
     for verdict in dict.fromkeys(row.verdict for row in one.rows):
         rows = [row for row in one.rows if row.verdict == verdict]
         placed = [((start_of(row) - begin) / scale, one.height(row)) for row in rows]
         timed = [(start, height) for start, height in placed if height is not None]
         never = [(start, 0.0) for start, height in placed if height is None]
-        own = colour if verdict == "passed" else ""
+        own = look if verdict == "passed" else None
         scatter(axes, timed, verdict, many, own)
         if never:
             scatter(axes, never, verdict, many, own, transform=axes.get_xaxis_transform())
@@ -191,10 +193,12 @@ def _runs(axes: Any, one: Series, colour: str, begin: float, scale: float, many:
         if row.run in one.outliers and row.elapsed_s is not None
     ]
     if far:
-        look = {"s": 44, "facecolors": "none", "edgecolors": "#b3261e", "linewidths": 0.7, "zorder": 4}
-        axes.scatter([x for x, _ in far], [y for _, y in far], rasterized=many, clip_on=False, **look)
+        ring = {"s": 44, "facecolors": "none", "edgecolors": "#b3261e", "linewidths": 0.7, "zorder": 4}
+        axes.scatter([x for x, _ in far], [y for _, y in far], rasterized=many, clip_on=False, **ring)
     if one.mean is not None:
-        axes.axhline(one.mean, color=colour or MARKS["passed"][1], linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
+        axes.axhline(
+            one.mean, color=look[0] if look else MARKS["passed"][1], linewidth=0.7, linestyle=(0, (4, 2)), zorder=1
+        )
 
 
 def _epoch(axes: Any, epoch: EpochRow, place: float) -> None:

@@ -36,10 +36,12 @@ _WIDE, _HIGH, _PAD = 120.0, 16.0, 6.0
 
 
 def name(text: str) -> Markup:
-    """A name of unknown origin, escaped, that breaks after its slashes, commas and underscores before it breaks anywhere else."""
+    """A name of unknown origin, escaped, that breaks after its slashes, commas and underscores, and before the keys of a
+    row, before it breaks anywhere else.
+    """
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[/,_])", one_line(text))
+    parts = re.split(r"(?<=[/,_])|(?=\[)", one_line(text))
     return Markup("").join(Markup('<span class="part">{}</span>').format(escape(part)) for part in parts if part)
 
 
