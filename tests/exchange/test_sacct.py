@@ -109,9 +109,9 @@ def test_slurm_gives_each_start_of_a_job_a_submission_of_its_own(tmp_path: Path)
     # the first record of 221 lost its end: it was over when its job was submitted again
     assert found.run_s.tolist() == [5, 27, 27, 1, 1, 20, 600, 20, 30]
     assert found.told == (
-        "1 records say that they run and their jobs were submitted again: they are over by then",
-        "5 records are of jobs that were put back into the queue or resized: each counts as a job in the tables, and its "
-        "first wait alone counts",
+        "1 record says that it runs, and its job was submitted again: it is over by then",
+        "5 records are of jobs that were put back into the queue or resized: each counts as a job in the tables, and the "
+        "first wait of a job alone counts",
     )
 
 
@@ -154,14 +154,14 @@ def test_live_jobs_and_lost_ends(tmp_path: Path) -> None:
     bare = "JobID|Submit|Start|End|State|NCPUS"
     lost = read(tmp_path, text(f"1|{at(0)}|{at(1)}|Unknown|COMPLETED|4", header=bare))
     assert lost.unit == "processors"
-    assert lost.told == ("1 records started and have no end; sacctmgr show runawayjobs lists such jobs",)
+    assert lost.told == ("1 record has a start and no end; sacctmgr show runawayjobs lists such jobs",)
 
 
 def test_the_hour_that_comes_twice(tmp_path: Path) -> None:
     """Berlin, 25 October 2026: 02:30 is there twice. The run time is what the scheduler counted."""
     autumn = "1|a|2026-10-25T02:50:00|2026-10-25T02:10:00|2026-10-25T03:10:00|3600|COMPLETED|1|run"
     plain, there = read(tmp_path, text(autumn)), read(tmp_path, text(autumn), "Europe/Berlin")
-    assert plain.told == ("1 records start before they were submitted; their wait is not known",)
+    assert plain.told == ("1 record starts before it was submitted; its wait is not known",)
     assert not plain.waited[0]
     assert there.told == () and there.waited[0]
     assert there.start_s[0] - there.submit_s[0] == 20 * 60
@@ -208,14 +208,14 @@ def test_offsets_of_a_zone_are_those_of_the_days(tmp_path: Path) -> None:
     assert there.submit_s[0] == 1774742400.0  # 2026-03-29T00:00:00Z
     plain = read(tmp_path, text(spring))
     assert plain.run_s[0] == 3600
-    assert plain.told == ("1 records end later or earlier than they ran for: suspended, or the clock was changed",)
+    assert plain.told == ("1 record ends later or earlier than it ran for: suspended, or the clock was changed",)
 
 
 def test_a_clock_that_was_set_back_without_a_count(tmp_path: Path) -> None:
     bare = "JobID|Submit|Start|End|State|NNodes"
     found = read(tmp_path, text(f"1|{at(0)}|{at(5)}|{at(4)}|COMPLETED|2", header=bare))
     assert found.run_s.tolist() == [0]
-    assert found.told == ("1 records end before they start; they count as jobs without a run time",)
+    assert found.told == ("1 record ends before it starts; it counts as a job without a run time",)
 
 
 def test_elapsed_as_days_and_hours_and_counts_in_thousands(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_compressed(tmp_path: Path) -> None:
         ("", "line 1: no column Submit, Start, End, State, NNodes or NCPUS"),
         ("JobID|Submit|Start|End|State\n", "line 1: no column NNodes or NCPUS"),
         (HEADER + "\n", "there is no record of a job in it"),
-        (HEADER + "\nx|y\n", "there is no record of a job in it; 1 lines are none"),
+        (HEADER + "\nx|y\n", "there is no record of a job in it; 1 line is none"),
         ("\x00\x01\x02" * 1000, "line 1: no column Submit"),
     ],
 )

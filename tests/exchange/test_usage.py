@@ -162,13 +162,29 @@ def test_a_job_that_was_checkpointed_counts_once(tmp_path: Path) -> None:
     assert found.told == ("2 records are parts of jobs that are there as a whole; they are left out",)
 
 
+@pytest.mark.parametrize("submits", [(0, -1, -1), (0, 3610, 7230), (0, 0, 0)])
+def test_a_job_that_is_there_in_parts_alone_waited_once(submits: tuple[int, int, int], tmp_path: Path) -> None:
+    """Three parts of an hour; each later one begins 20 s after the one before ended, or has the wait of the whole job before it."""
+    waits = (10, 3630, 7250) if submits[1] == 0 else (10, 20, 20)
+    rows: list[dict[str, int]] = [
+        {"job": 1, "submit": submit, "wait": wait, "status": status}
+        for submit, wait, status in zip(submits, waits, (2, 2, 3), strict=True)
+    ]
+    found = workload(tmp_path, *rows, {"job": 2, "wait": 50})
+    assert (found.records, found.work) == (4, 4 * 64)
+    assert (found.waits.jobs, found.waits.longest_s) == (2, 50)
+    assert found.end_s - found.begin_s == 3 * 3600 + 10 + 2 * 20
+    (told,) = found.told
+    assert told.startswith("2 records are later parts of a job")
+
+
 def test_what_a_workload_does_not_know_is_told(tmp_path: Path) -> None:
     rows = [{"job": 1}, {"job": 2, "submit": -1}, {"job": 3, "run": -1}, {"job": 4, "wait": -1, "run": -1, "status": 5}]
     found = workload(tmp_path, *rows, header="; MaxNodes: 256")
     assert (found.records, found.capacity, found.work, found.never_started) == (3, 256, 64, 1)
     assert found.told == (
-        "1 records have no time of submission, and count nowhere",
-        "1 records started and have no run time; they hold nothing",
+        "1 record has no time of submission, and counts nowhere",
+        "1 record has a start and no run time; it holds nothing",
     )
     with pytest.raises(UsageError, match="no record has a time of submission"):
         workload(tmp_path, {"job": 1, "submit": -1})

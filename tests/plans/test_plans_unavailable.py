@@ -98,7 +98,7 @@ def test_many_cases_of_one_reason_are_one_warning_and_all_are_in_the_refusal(wri
         started_with(document, None)
     assert all(f"odd/n={17 + number}: " in refused.value.message for number in range(9))
     (warning,) = check_site(Path(site.path), lambda: here).warnings
-    assert "odd/n=22 and 3 cases more cannot run: it takes 5 nodes" in warning.message
+    assert "odd/n=22 and 3 more cannot run: it takes 5 nodes" in warning.message
 
 
 def test_an_old_document_keeps_its_meaning(write: Any) -> None:

@@ -12,15 +12,18 @@ import pyarrow.parquet
 import pytest
 
 from shakedown.model.errors import UsageError
-from shakedown.report.tables.csv_files import Cell, to_csv
+from shakedown.report.evidence import evidence_of
+from shakedown.report.reading import read_campaign
+from shakedown.report.tables.csv_files import Cell, Table, to_csv
 from shakedown.report.tables.parquet_files import to_parquet
+from shakedown.report.tables.tables import make_tables
 from shakedown.report.writing import make_report
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
 
 
-def told(small: CampaignBuilder) -> Path:
+def begun(small: CampaignBuilder) -> Path:
     small.run("hello", "main")
     small.run("hello", "main", "failed")
     small.end()
@@ -29,7 +32,7 @@ def told(small: CampaignBuilder) -> Path:
 
 
 def test_every_table_is_there_with_the_values_of_its_csv(small: CampaignBuilder) -> None:
-    campaign = told(small)
+    campaign = begun(small)
     make_report(campaign, parquet=True)
     folder = campaign / "report/tables"
     names = sorted(path.stem for path in folder.glob("*.csv"))
@@ -74,10 +77,32 @@ def test_columns_have_types_and_the_same_table_gives_the_same_bytes() -> None:
     assert data == to_parquet(table)
 
 
+def test_a_column_has_the_same_type_with_values_and_without(told: Path, large: Path, small: CampaignBuilder) -> None:
+    """So that the tables of several campaigns go into one. Those with values say that the types are right, too."""
+    one, two, bare = (types_of(campaign) for campaign in (told, large, begun(small)))
+    assert one == two == bare
+    assert one["runs"]["elapsed_s"] == "double" and one["waivers"]["time"] == "double"
+    assert one["runs"]["event"] == "int64" and one["runs"]["counted"] == "bool" and one["issues"]["opened"] == "double"
+
+
+def types_of(campaign: Path) -> dict[str, dict[str, str]]:
+    tables = make_tables(evidence_of(read_campaign(campaign)), [])
+    return {
+        name.removesuffix(".csv"): _types(table, name.removesuffix(".csv"))
+        for name, table in tables.items()
+        if isinstance(table, Table)
+    }
+
+
+def _types(table: Table, name: str) -> dict[str, str]:
+    schema = pyarrow.parquet.read_schema(io.BytesIO(to_parquet(table, name)))
+    return {field.name: str(field.type) for field in schema}
+
+
 def test_without_pyarrow_the_extra_is_named_and_nothing_is_written(
     small: CampaignBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign = told(small)
+    campaign = begun(small)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError) as caught:
         make_report(campaign, parquet=True)
@@ -88,7 +113,7 @@ def test_without_pyarrow_the_extra_is_named_and_nothing_is_written(
 
 
 def test_a_report_without_them_takes_the_old_ones_away(small: CampaignBuilder) -> None:
-    campaign = told(small)
+    campaign = begun(small)
     make_report(campaign, parquet=True)
     make_report(campaign)
     assert not list((campaign / "report/tables").glob("*.parquet"))

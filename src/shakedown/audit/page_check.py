@@ -172,7 +172,7 @@ def _left_out(layout: Layout, through: int, content: bytes) -> list[str]:
         for section, line in lines_of_page(ours.decode())
         if (section in PROTECTED or line.startswith(REGISTER)) and line not in there
     ]
-    more = [f"and {len(lines) - _MOST} lines more"] if len(lines) > _MOST else []
+    more = [f"and {plural(len(lines) - _MOST, 'line')} more"] if len(lines) > _MOST else []
     return [f"its templates leave out, in {section}: {line[:200]}" for section, line in lines[:_MOST]] + more
 
 

@@ -199,7 +199,9 @@ def _of_chain(layout: Layout, chain: Verification) -> Damage | None:
 
 
 def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Record) -> None:
-    found.checked.append(f"log: {chain.events} events in {chain.segments} segments, a chain without a gap")
+    found.checked.append(
+        f"log: {plural(chain.events, 'event')} in {plural(chain.segments, 'segment')}, a chain without a gap"
+    )
     if not seals.digests:
         found.unchecked.append(
             "there is no seal: who changes a line and makes all sums and the chain again is not found"
@@ -209,21 +211,24 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
         )
     else:
         found.checked.append(
-            f"seals: {len(seals.digests)}; the newest covers events 1 to {seals.through}, {seals.files} files"
+            f"seals: {len(seals.digests)}; the newest covers events 1 to {seals.through}, {plural(seals.files, 'file')}"
         )
         later = chain.events - seals.through
         if later > 0:
-            came = "1 event" if later == 1 else f"{later} events"
-            found.unchecked.append(f"{came} came after the newest seal, under none: seal again")
+            found.unchecked.append(f"{plural(later, 'event')} came after the newest seal, under none: seal again")
         found.unchecked.append(
             "builds/, jobs/, payloads/ and work/ are not sealed: programs, scripts and what runs left in their directories"
         )
     if chain.torn_bytes:
-        found.unchecked.append(f"{chain.torn_bytes} bytes at the end of the log are no whole line, and no part of it")
+        found.unchecked.append(
+            f"the last {plural(chain.torn_bytes, 'byte')} of the log: no whole line, and no part of it"
+        )
     if chain.late_bytes:
-        found.unchecked.append(f"{chain.late_bytes} bytes lie behind the end of a segment, and are no part of the log")
+        found.unchecked.append(
+            f"behind the end of a segment: {plural(chain.late_bytes, 'byte')} that are no part of the log"
+        )
     found.unchecked += [
-        f"{count} events '{name}' are of a later version" for name, count in chain.unknown_events.items()
+        f"of a later version: {plural(count, 'event')} '{name}'" for name, count in chain.unknown_events.items()
     ]
 
 
@@ -231,7 +236,7 @@ def _say_lost(found: Verified, layout: Layout) -> None:
     lost = bytes_lost(layout) if found.damage is None else 0
     if lost:
         why = "they were not durable: a power cut takes them, and so could a person"
-        found.unchecked.append(f"{lost} bytes that were written behind the log's end are gone; {why}")
+        found.unchecked.append(f"gone from behind the log's end: {plural(lost, 'byte')}; {why}")
 
 
 def _look_for_links(found: Verified, layout: Layout, record: Record, seals: SealCheck) -> None:
@@ -381,7 +386,8 @@ def _compare_sources(found: Verified, layout: Layout, record: Record, site: Path
     _compare_baselines(found, document, place)
     catalogue = _catalogue_differs(source for source in document.sources if source.path.startswith(CATALOGUE))
     if catalogue:
-        found.unchecked.append(f"{len(catalogue)} tests of the catalogue are not those of this version: {catalogue[0]}")
+        what = "1 test of the catalogue is" if len(catalogue) == 1 else f"{len(catalogue)} tests of the catalogue are"
+        found.unchecked.append(f"{what} not as in this version: {catalogue[0]}")
 
 
 def _compare_baselines(found: Verified, document: Document, site: Path) -> None:

@@ -11,6 +11,7 @@ import click
 
 from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, printable, say, site_option
+from shakedown.metrics.words import plural
 from shakedown.model.errors import MET, NOT_MET, UsageError
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def _render_tried(tried: TriedText) -> str:
         said = ", ".join(f"{one.name} {one.weight}" for one, _ in line.found)
         lines += ["", f"line {line.number}: {said}", *_fact("line", line.line), *_fact("source", line.found[0][1])]
     if len(ranked) > 20:
-        lines += ["", f"and {len(ranked) - 20} lines more that some class knows; --json has them all"]
+        lines += ["", f"and {plural(len(ranked) - 20, 'line')} more that some class knows; --json has them all"]
     if tried.unlisted:
         lines += ["", f"and {tried.unlisted} lines more that some class may know; they are in no list"]
     if tried.unread:

@@ -144,9 +144,11 @@ def _areas(file: Path | None) -> dict[str, str] | None:
 
 
 def _render(found: Usage, zone: tzinfo) -> str:
+    from shakedown.exchange.history import so_many
+
     unit = found.unit
     lines = [
-        f"{found.records:,} records of {found.source}",
+        f"{so_many(found.records, 'record', 'records')} of {found.source}",
         f"from {_time(found.begin_s, zone)} to {_time(found.end_s, zone)} ({show_duration(found.end_s - found.begin_s)})",
         f"machine: {found.capacity:,.0f} {unit}, {found.counted}",
         f"utilisation: {found.utilisation:.1%} of its {unit[:-1]}-hours ({found.work:,.0f})",

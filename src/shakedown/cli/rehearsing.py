@@ -12,6 +12,7 @@ import click
 
 from shakedown.cli.driving import how_to_name, show_scorecard, site_of, this_machine
 from shakedown.cli.output import emit, say
+from shakedown.metrics.words import plural
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _not_modelled(rehearsal: Rehearsal, outcome: Rehearsed) -> list[str]:
     """What the past campaign knows of the plan's tests and the rehearsal leaves out."""
     tests = {case.test for case in outcome.state.index.cases.values()}
     said = [words for test, words in rehearsal.scenario.not_modelled if test in tests]
-    more = [f"  and {len(said) - MOST_TIMES} tests more"] if len(said) > MOST_TIMES else []
+    more = [f"  and {plural(len(said) - MOST_TIMES, 'test')} more"] if len(said) > MOST_TIMES else []
     hint = ["  --fault failed=SHARE, timeout=SHARE and the like model it (--faults lists them)"] if said else []
     return [*(f"  {line}" for line in said[:MOST_TIMES]), *more, *hint]
 
@@ -182,7 +183,9 @@ def _limits_in_words(main: Limits | None) -> list[str]:
         return ["what limits it: nothing had the machine for any time"]
     lines = [had_in_words(main), *(f"  {line}" for line in partitions_in_words(main))]
     if main.unbuilt:
-        lines += [f"builds failed: {main.unbuilt} results never ran; 'shakedown why CASE' says how each failed"]
+        lines += [
+            f"builds failed: {plural(main.unbuilt, 'result')} never ran; 'shakedown why CASE' says how each failed"
+        ]
     rows = [f"  {share:>6}  {says}" for share, _, says in table_of(main)]
     return [*lines, *(["what the others went to, as a first guess:"] if rows else []), *rows]
 
@@ -238,7 +241,8 @@ class Progress:
         self._next = now + (REDRAW_S if self.terminal else LINE_S)
         judged = sum(sum(tally.verdicts.values()) for tally in state.tallies)
         self._draw(
-            f"day {passed_s / 86400:.1f} on the machine: {judged} runs judged, {len(state.jobs)} jobs, {state.seq} events"
+            f"day {passed_s / 86400:.1f} on the machine: {plural(judged, 'run')} judged, {plural(len(state.jobs), 'job')}, "
+            f"{plural(state.seq, 'event')}"
         )
 
     def draw(self, text: str) -> None:

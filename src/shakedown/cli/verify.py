@@ -9,6 +9,7 @@ import click
 
 from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import emit, fitted, json_option, printable, site_option
+from shakedown.metrics.words import plural
 from shakedown.model.errors import MET, NOT_MET, UsageError
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def _register(site: Path | None, as_json: bool) -> int:
 
 
 def _render_register(found: RegisterVerified) -> str:
-    whole = f"the register {found.register} is whole: {found.entries} entries in a chain" if found.register else ""
+    long = plural(found.entries, "entry", "entries")
+    whole = f"the register {found.register} is whole: {long} in a chain" if found.register else ""
     lines = ["the register and the campaigns do NOT agree:"] if found.troubles else [whole] if whole else []
     lines += [f"  {line}" for line in found.troubles]
     lines += [found.summary] if found.register else []

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from shakedown.exchange.history import Flags, Floats, JobHistory, WordColumn, Words
+from shakedown.exchange.history import Flags, Floats, JobHistory, WordColumn, Words, so_many
 from shakedown.model.errors import UsageError
 
 _LIVE = frozenset({"RUNNING", "SUSPENDED"})
@@ -70,11 +70,18 @@ def history_of(found: Gathered, unit: str, name: str, zone: str) -> JobHistory:
     run = _run_times(times, live, told)
     early = times.start < times.submit
     if early.any():
-        told.append(f"{early.sum():,} records start before they were submitted; their wait is not known")
+        told.append(
+            so_many(
+                int(early.sum()),
+                "record starts before it was submitted; its wait is not known",
+                "records start before they were submitted; their waits are not known",
+            )
+        )
     if again.any():
         told.append(
-            f"{again.sum():,} records are of jobs that were put back into the queue or resized: each counts as a job "
-            f"in the tables, and its first wait alone counts"
+            so_many(int(again.sum()), "record is", "records are")
+            + " of jobs that were put back into the queue or resized: each counts as a job in the tables, and the first wait "
+            "of a job alone counts"
         )
     first = np.ones(len(order), dtype=bool)
     first[order[again]] = False
@@ -105,13 +112,19 @@ def _times(found: Gathered, zone: str) -> _Times:
 def _told(found: Gathered, name: str) -> list[str]:
     told = []
     if found.steps:
-        told.append(f"{found.steps:,} records of steps are left out; --allocations leaves them out of the file")
+        told.append(
+            so_many(found.steps, "record of a step is", "records of steps are")
+            + " left out; --allocations leaves them out of the file"
+        )
     if found.joined:
-        told.append(f"{found.joined:,} records have '|' or new lines in their texts")
+        told.append(so_many(found.joined, "record has", "records have") + " '|' or new lines in a text")
     if found.bad:
         first = next((line for line in found.bad if line), 0)
         where = f", the first at line {first:,}" if first else ""
-        told.append(f"{len(found.bad):,} records of {name} cannot be read{where}, and count nowhere")
+        what = so_many(len(found.bad), "record", "records")
+        told.append(
+            f"{what} of {name} cannot be read{where}, and {'counts' if len(found.bad) == 1 else 'count'} nowhere"
+        )
     return told
 
 
@@ -156,7 +169,13 @@ def _end_what_was_started_again(times: _Times, live: Flags, order: np.ndarray, a
     times.end = np.where(lost, np.fmax(next_submit, times.start), times.end)
     times.elapsed = np.where(lost, np.nan, times.elapsed)
     live &= ~lost
-    told.append(f"{lost.sum():,} records say that they run and their jobs were submitted again: they are over by then")
+    told.append(
+        so_many(
+            int(lost.sum()),
+            "record says that it runs, and its job was submitted again: it is over by then",
+            "records say that they run, and their jobs were submitted again: they are over by then",
+        )
+    )
 
 
 def _run_times(times: _Times, live: Flags, told: list[str]) -> Floats:
@@ -167,16 +186,26 @@ def _run_times(times: _Times, live: Flags, told: list[str]) -> Floats:
     odd = counted & ~np.isnan(between) & (between != times.elapsed)
     if odd.any():
         told.append(
-            f"{odd.sum():,} records end later or earlier than they ran for: suspended, or the clock was changed"
+            so_many(int(odd.sum()), "record ends later or earlier than it", "records end later or earlier than they")
+            + " ran for: suspended, or the clock was changed"
         )
     run = np.where(counted, times.elapsed, between)
     negative = run < 0
     if negative.any():
-        told.append(f"{negative.sum():,} records end before they start; they count as jobs without a run time")
+        told.append(
+            so_many(
+                int(negative.sum()),
+                "record ends before it starts; it counts as a job without a run time",
+                "records end before they start; they count as jobs without a run time",
+            )
+        )
         run = np.where(negative, 0.0, run)
     lost = started & ~live & np.isnan(run)
     if lost.any():
-        told.append(f"{lost.sum():,} records started and have no end; sacctmgr show runawayjobs lists such jobs")
+        told.append(
+            so_many(int(lost.sum()), "record has a start and no end;", "records have a start and no end;")
+            + " sacctmgr show runawayjobs lists such jobs"
+        )
     return np.where(started, np.where(live, np.nan, run), 0.0)
 
 

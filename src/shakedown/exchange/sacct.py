@@ -17,7 +17,7 @@ from typing import TextIO
 
 import numpy as np
 
-from shakedown.exchange.history import Floats, JobHistory
+from shakedown.exchange.history import Floats, JobHistory, so_many
 from shakedown.exchange.job_records import Gathered, history_of
 from shakedown.model.errors import UsageError
 
@@ -115,7 +115,7 @@ def read_sacct(path: Path | None, zone: str = "", tell: Callable[[int], None] = 
         found = Gathered()
         _gather(text, columns, found, tell)
     if not found.job:
-        bad = f"; {len(found.bad)} lines are none" if found.bad else ""
+        bad = "; " + so_many(len(found.bad), "line is none", "lines are none") if found.bad else ""
         raise UsageError(f"{name}: there is no record of a job in it{bad}", f"make it with: {MAKE}")
     return history_of(found, columns.unit, name, zone)
 

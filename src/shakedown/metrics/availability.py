@@ -21,6 +21,7 @@ from shakedown.metrics.overlap import Span
 from shakedown.metrics.rows.rows import NoteRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.time_spent import DOWN, Out, TimeSpent
+from shakedown.metrics.words import plural
 from shakedown.model.clocks import merged, without
 
 UNSCHEDULED = ("machine", "vendor", "site")  # causes of pauses and stopped clocks that nobody announced
@@ -143,7 +144,7 @@ class Availability(Struct, frozen=True):
         """Each number by the name of its formula: the value, its unit (share or s), and how it comes about, in words."""
         planned, other = self.count(True), self.count(False)
         hours = {name: seconds / 3600 for name, seconds in _times(self).items()}
-        known = f"{len(self.repairs_s)} of {self.node_failures}"
+        known = f"{len(self.repairs_s)} of {plural(self.node_failures, 'failure')} whose end is known"
         said = (
             (self.scheduled, "share", "{up:.4g} h / ({period:.4g} h - {planned:.4g} h)"),
             (self.overall, "share", "{up:.4g} h / {period:.4g} h"),
@@ -151,8 +152,12 @@ class Availability(Struct, frozen=True):
             (self.mttf_s, "s", f"({{period:.4g}} h - {{other:.4g}} h) / ({other} unscheduled + 1)"),
             (self.mttr_s, "s", f"{{other:.4g}} h / {other} unscheduled"),
             (self.of_nodes, "share", "1 - {down:.4g} node-hours / {node:.6g} node-hours"),
-            (self.node_mttf_s, "s", f"({{node:.6g}} - {{down:.4g}}) node-hours / {self.node_failures} failures"),
-            (self.node_mttr_s, "s", f"{{repair:.4g}} h / {known} failures whose end is known"),
+            (
+                self.node_mttf_s,
+                "s",
+                f"({{node:.6g}} - {{down:.4g}}) node-hours / {plural(self.node_failures, 'failure')}",
+            ),
+            (self.node_mttr_s, "s", f"{{repair:.4g}} h / {known}"),
         )
         return tuple(
             (name, value, unit, how.format(**hours)) for name, (value, unit, how) in zip(FORMULAS, said, strict=True)

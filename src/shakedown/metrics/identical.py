@@ -62,7 +62,7 @@ def identical(criterion: Criterion, population: Population, around: MeasureConte
     text = f"{hits} identical / {plural(total, 'run')} compared = {show_share(value, criterion.bound)}"
     alone = len(groups) - len(compared)
     told = [_minority(group) for group in compared if group.hits < len(group.left)]
-    notes = told[:_NAMED] + ([f"and {len(told) - _NAMED} groups more"] if len(told) > _NAMED else [])
+    notes = told[:_NAMED] + ([f"and {plural(len(told) - _NAMED, 'group')} more"] if len(told) > _NAMED else [])
     notes += [f"{plural(alone, 'run')} had no other to be compared with"] if alone else []
     low, high = _reach(hits, total, alone, coming)
     return Measured(value, total, "; ".join([text, *notes]), min(low, value), max(high, value))

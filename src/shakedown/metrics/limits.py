@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from shakedown.metrics.limits_in_words import IN_WORDS, Words, of_people
-from shakedown.metrics.words import show_number, show_share
+from shakedown.metrics.words import plural, show_number, show_share
 from shakedown.model.nouns import Component, Document
 
 LEAST = 0.01  # of the node-hours: what costs less limits nothing
@@ -187,7 +187,7 @@ def partitions_in_words(limits: Limits) -> list[str]:
         return []
     return [
         f"{one.name}: {show_share(one.worked / one.node_hours if one.node_hours else 0.0)} of "
-        f"{show_number(one.node_hours)} node-hours worked ({one.nodes} nodes)"
+        f"{show_number(one.node_hours)} node-hours worked ({plural(one.nodes, 'node')})"
         for one in limits.partitions
     ]
 

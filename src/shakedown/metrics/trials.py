@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.statistics import mean, mean_interval
-from shakedown.metrics.words import show_share
+from shakedown.metrics.words import plural, show_share
 from shakedown.model.units import show_duration
 
 LEAST_GAIN = 0.01  # of the node-hours: less is not worth a change
@@ -348,7 +348,7 @@ def _from_to(one: Trial) -> str:
 def _gain(one: Trial) -> str:
     if one.spread is None:
         return _signed(one.gain)
-    return f"{_signed(one.gain)} \u00b1 {show_share(one.spread)} ({len(one.repeats)} seeds)"
+    return f"{_signed(one.gain)} \u00b1 {show_share(one.spread)} ({plural(len(one.repeats), 'seed')})"
 
 
 def _signed(share: float) -> str:

@@ -127,7 +127,8 @@ def _check_targets(root: Node, name: str, kind: str, written: Any, problems: Pro
                 place(root, *path[:-1]), f"targets.{kind} has neither names nor a count", f"{kind}: {{count: 4}}"
             )
         elif names and written.get("count", len(names)) != len(names):
-            message = f"targets.{kind} has {len(names)} names, and its count is {written['count']}"
+            many = "1 name" if len(names) == 1 else f"{len(names)} names"
+            message = f"targets.{kind} has {many}, and its count is {written['count']}"
             problems.at(place(root, *path[:-1], "count"), message, "leave count out: the names are counted")
     for number, target in enumerate(names):
         if target in names[:number]:

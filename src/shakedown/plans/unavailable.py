@@ -75,5 +75,5 @@ def lines(lost: list[Lost]) -> list[str]:
 
 def some(cases: list[str]) -> str:
     """The first few cases by name, and how many there are beside them."""
-    more = f" and {len(cases) - _NAMED} cases more" if len(cases) > _NAMED else ""
+    more = f" and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
     return f"{', '.join(cases[:_NAMED])}{more}"

@@ -99,7 +99,7 @@ def compose(
     files |= {f"report/tables/{name}": marked_table(data, campaign.damage) for name, data in tables.items()}
     if parquet and not campaign.damage:  # a file of columns has no line before it that could say so
         found = {name.removesuffix(".csv"): table for name, table in tables.items() if isinstance(table, Table)}
-        files |= {f"report/tables/{name}.parquet": to_parquet(table) for name, table in found.items()}
+        files |= {f"report/tables/{name}.parquet": to_parquet(table, name) for name, table in found.items()}
     if pdf:
         tell("setting the PDF ...")
         files[PDF] = to_pdf(page)

@@ -11,6 +11,7 @@ import click
 
 from shakedown.cli.facts import facts, pairs
 from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.metrics.words import plural
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.units import show_bytes, show_duration
 
@@ -142,11 +143,18 @@ def _render_run(view: RunView) -> str:
     lines += [f"{verdict['verdict']}: {verdict['reason']}" for verdict in view.verdicts] or ["not judged yet"]
     lines += ["", "script:", *(f"  {line}" for line in view.script.splitlines())]
     beside = f"; {len(view.not_stored)} more are not stored" if view.not_stored else ""
-    lines += ["", f"environment: {len(view.environment)} variables{beside}; --json and 'shakedown export' show them"]
+    lines += [
+        "",
+        f"environment: {plural(len(view.environment), 'variable')}{beside}; --json and 'shakedown export' show them",
+    ]
     size = int(view.output_at.get("bytes", 0))
     lines += ["", f"output, {show_bytes(size)}:" if size else "no output"]
     shown = view.output.splitlines()
-    cut = [f"  ... {len(shown) - 40} lines more; 'shakedown export' writes all of it"] if len(shown) > 40 else []
+    cut = (
+        [f"  ... {plural(len(shown) - 40, 'line')} more; 'shakedown export' writes all of it"]
+        if len(shown) > 40
+        else []
+    )
     lines += cut + [f"  {line}" for line in shown[-40:]]
     return printable("\n".join(lines + ([f"files: {view.work}"] if view.work else [])))
 

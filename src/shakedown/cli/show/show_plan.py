@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shakedown.cli.facts import facts, pairs
 from shakedown.cli.output import table
+from shakedown.metrics.words import plural
 from shakedown.model.units import show_duration
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ def render_plan(document: Document) -> str:
         ("plan", document.plan),
         ("about", document.about),
         ("system", document.system.name),
-        ("contract", "\n".join(f"{contract.name}, {len(contract.rows)} rows" for contract in document.contracts)),
+        (
+            "contract",
+            "\n".join(f"{contract.name}, {plural(len(contract.rows), 'row')}" for contract in document.contracts),
+        ),
         ("seed", str(document.seed)),
         *_limits(limits, targeted),
         ("bad nodes", f"excluded after {limits.exclude_after} failed runs" if limits.exclude_after else ""),

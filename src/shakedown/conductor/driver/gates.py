@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shakedown.metrics.words import plural
 from shakedown.model.events import Event
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _met(component: ComponentScore) -> str:
     )
     unjudged = len(component.criteria) - len(every)
     parts += [f"{unjudged} not judged"] if unjudged else []
-    parts += [f"{len(component.unavailable)} cases unavailable"] if component.unavailable else []
+    parts += [f"{plural(len(component.unavailable), 'case')} unavailable"] if component.unavailable else []
     if not parts:
-        return f"{met} criteria are met"
+        return "the only criterion is met" if met == 1 else f"{met} criteria are met"
     return f"accepted with restrictions: {met} of {len(component.criteria)} criteria are met, {', '.join(parts)}"

@@ -269,7 +269,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
     taken = [one for result in results if not isinstance(result, CheckResult) for one in result]
     problems = [figure.problem for figure in taken if figure.problem] + reader.problems()
     if len(problems) > MOST_PROBLEMS:
-        problems = [*problems[:MOST_PROBLEMS], f"there are {len(problems) - MOST_PROBLEMS} problems more"]
+        problems = [*problems[:MOST_PROBLEMS], f"and {len(problems) - MOST_PROBLEMS} more"]
     return Evidence(
         run,
         tuple(CheckResult(check.text, check.held, cut(printable(check.detail), DETAIL_LIMIT)) for check in checks),

@@ -79,7 +79,9 @@ def _shown(counts: list[TestCount]) -> tuple[list[TestCount], str]:
     """The tests with most runs, in the order of the plan, and a sentence for the others."""
     most = sorted(counts, key=lambda one: -one.attempts)[:TESTS_LIMIT]
     left = len(counts) - len(most)
-    return [one for one in counts if one in most], f" {left} tests with fewer runs are not drawn." if left else ""
+    return [
+        one for one in counts if one in most
+    ], f" Not drawn: {plural(left, 'test')} with fewer runs." if left else ""
 
 
 def _height(shown: list[TestCount]) -> float:

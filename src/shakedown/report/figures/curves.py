@@ -12,6 +12,7 @@ from typing import Any
 
 from shakedown.checks.numbers import number
 from shakedown.metrics.cases import CaseSummary, FigureSummary
+from shakedown.metrics.words import plural
 from shakedown.model.figures import figure_of
 from shakedown.report.case_names import telling_names
 from shakedown.report.figures.declaration import Drawn, Material, ReportFigure
@@ -120,7 +121,7 @@ def draw_picture(prefix: str, picture: Picture) -> Drawing:
     title = f"{one_line(picture.figure, 30)} of {one_line(picture.test, 40)} in {one_line(picture.component, 30)}"
     what = f"{one_line(picture.figure, 30)} against {one_line(picture.column, 30)}: median of the runs that count"
     left = len(picture.curves) - len(shown)
-    more = f" {left} cases more are in tables/figures.csv." if left else ""
+    more = f" tables/figures.csv has {plural(left, 'case')} more." if left else ""
     caption = (
         f"{what}, and their range.{picture.beside}{f' All cases: {common}.' if common and len(shown) > 1 else ''}{more}"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from shakedown.metrics.words import plural
 from shakedown.report.figures.declaration import ReportFigure
 from shakedown.report.figures.io import draw_io
 from shakedown.report.figures.nodes_measured import draw_measured_nodes, has_several
@@ -29,7 +30,7 @@ def draw_machine(gathered: list[CasePictures]) -> tuple[list[Drawing], list[str]
     ]
     drawings = [paint(number) for kind in kinds for number, paint in enumerate(kind[:EACH_LIMIT], 1)]
     left = sum(max(0, len(kind) - EACH_LIMIT) for kind in kinds)
-    return drawings, [f"{left} more figures of the machine are not drawn"] if left else []
+    return drawings, [f"not drawn: {plural(left, 'figure')} more of the machine"] if left else []
 
 
 def _later(paint: Callable[..., Drawing], *what: object) -> Callable[[int], Drawing]:

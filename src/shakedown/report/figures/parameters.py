@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from shakedown.metrics.cases import ELAPSED, CaseSummary, FigureSummary
-from shakedown.metrics.words import some
+from shakedown.metrics.words import plural, some
 from shakedown.model.nouns import Case, Document
 from shakedown.model.units import parse_quantity
 from shakedown.report.figures.curves import FEWEST, Curve, Picture, draw_picture
@@ -33,7 +33,7 @@ def draw_parameters(document: Document, cases: Sequence[CaseSummary]) -> Drawn:
     pictures = list(pictures_along(cases, scaled))
     drawn = [draw_picture(f"along-{place:02d}", picture) for place, picture in enumerate(pictures[:PICTURES_LIMIT], 1)]
     left = len(pictures) - len(drawn)
-    said = f"{left} figures more against parameters are not drawn; they are in tables/figures.csv"
+    said = f"not drawn: {plural(left, 'figure')} more against parameters; tables/figures.csv has every value"
     return drawn, [said] if left else []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shakedown.metrics.scores.results import PartResult, ScoreResult
-from shakedown.metrics.words import show_score
+from shakedown.metrics.words import plural, show_score
 from shakedown.model.scores import COMPONENT
 from shakedown.report.case_names import folded
 from shakedown.report.figures.declaration import Drawn, Material, ReportFigure
@@ -88,7 +88,7 @@ def _caption(score: ScoreResult, rows: list[tuple[PartResult, float]]) -> str:
     if score.must:
         text += f", must {one_line(score.must, 60)}"
     left = len(_shown(score)) - len(rows)
-    more = f" {left} parts more are in tables/scores.csv." if left else ""
+    more = f" tables/scores.csv has {plural(left, 'part')} more." if left else ""
     given = f" Given by the plan, not measured: {one_line(', '.join(score.given), 120)}." if score.given else ""
     return f"{text}.{given}{more}"
 

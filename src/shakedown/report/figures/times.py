@@ -76,7 +76,7 @@ def draw_times(
     shown = sorted((group for group in timed if group in most), key=lambda group: len(group.series) <= 2)  # wide first
     drawings = [_draw(number, group, epochs, begin) for number, group in enumerate(shown, 1)]
     left = len(timed) - len(shown)
-    said = f"the run times of {left} tests with fewer runs are not drawn; they are in tables/runs.csv"
+    said = f"not drawn: the run times of {plural(left, 'test')} with fewer runs; tables/runs.csv has them"
     return drawings, [said] if left else []
 
 

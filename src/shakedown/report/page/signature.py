@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from shakedown.events.signatures import BAD, UNCHECKED, Signature
+from shakedown.metrics.words import plural
 from shakedown.report.words import show_time
 
 MOST_RESTRICTIONS = 8  # that are spelt out; the report has them all
@@ -174,7 +175,7 @@ def _acts(acts: Sequence[Mapping[str, Any]], signed: Mapping[str, Any], room: in
         return ""
     count, without = int(signed.get("acts_in_all", len(acts))), _text(str(signed.get("without_acts", "")))
     if not room:
-        return f'<p class="small">What people did: {count} acts; without all of them: {without}.</p>'
+        return f'<p class="small">What people did: {plural(count, "act")}; without all of them: {without}.</p>'
     more = count - min(room, len(acts))
     rest = f" And {more} more, in the report." if more > 0 else ""
     rows = "".join(_act(act) for act in acts[:room])

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from shakedown.model.errors import UsageError
+from shakedown.report.tables.column_kinds import Kind, kind_of
 from shakedown.report.tables.csv_files import Cell, Table
 from shakedown.report.words import harmless
 
 EXTRA = "parquet"
+_FITS: dict[Kind, set[type]] = {"flag": {bool}, "whole": {int}, "number": {int, float}, "text": {str}}
 
 
 def library() -> Any:
@@ -25,18 +27,37 @@ def library() -> Any:
         ) from error
 
 
-def to_parquet(table: Table) -> bytes:
+def to_parquet(table: Table, name: str = "") -> bytes:
     """Purpose: a table with its values as they are: numbers as numbers, yes and no as booleans, missing ones as nulls.
 
-    A column of whole numbers and others is one of floating-point numbers, one of numbers and words is one of words; one without
-    any value is one of words. Text is as in the CSV file, without the apostrophe that spreadsheets need. The same table gives the
-    same bytes. Errors: UsageError where PyArrow is not installed.
+    ``name``: that of a table of the report. Its columns have the types that they always have, so that tables of several campaigns
+    go together; a value that does not fit its column makes that one of words. Of another table a column of whole numbers and others
+    is one of floating-point numbers, one of numbers and words is one of words; one without any value is one of words. Text is as
+    in the CSV file, without the apostrophe that spreadsheets need. The same table gives the same bytes. Errors: UsageError where
+    PyArrow is not installed.
     """
     arrow, parquet = library()
-    columns = [_column(arrow, [row[place] for row in table.rows]) for place in range(len(table.headings))]
+    columns = []
+    for place, heading in enumerate(table.headings):
+        cells = [row[place] for row in table.rows]
+        columns.append(_as(arrow, kind_of(name, heading) if name else "text", cells, bool(name)))
     stream = io.BytesIO()
     parquet.write_table(arrow.table(columns, names=list(table.headings)), stream, compression="zstd")
     return stream.getvalue()
+
+
+def _as(arrow: Any, kind: Kind, cells: Sequence[Cell], declared: bool) -> Any:
+    kinds = {type(cell) for cell in cells if cell not in (None, "")}
+    if not declared or not kinds <= _FITS[kind]:
+        return _column(arrow, cells)
+    known = [None if cell == "" and kind != "text" else cell for cell in cells]
+    if kind == "flag":
+        return arrow.array(known, arrow.bool_())
+    if kind == "whole" and all(cell is None or abs(int(cell)) < 2**63 for cell in known):
+        return arrow.array(known, arrow.int64())
+    if kind in ("whole", "number"):
+        return arrow.array([None if cell is None else float(cell) for cell in known], arrow.float64())
+    return _column(arrow, cells)
 
 
 def _column(arrow: Any, cells: Sequence[Cell]) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from shakedown.exchange.history import so_many
 from shakedown.exchange.usage import Group, Usage, widest
 from shakedown.report.figures.style import ACCENT, Drawing, draw, label
 
@@ -26,7 +27,8 @@ def draw_history(found: Usage) -> Drawing:
         _shares(right, widest(shown, _BARS), title)
 
     caption = (
-        f"{found.source}: {found.records:,} records; {found.capacity:,.0f} {found.unit} ({found.counted}); utilisation "
+        f"{found.source}: {so_many(found.records, 'record', 'records')}; "
+        f"{found.capacity:,.0f} {found.unit} ({found.counted}); utilisation "
         f"{found.utilisation:.1%}."
     )
     return draw("history", "The history of the machine", caption, 4.2, paint)

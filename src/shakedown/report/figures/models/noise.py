@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shakedown.metrics.words import plural
 from shakedown.report.figures.style import FAINT, SEQUENCE, Drawing, draw, short_number
 from shakedown.twin.models.noise_study import NoiseStudy
 
@@ -30,7 +31,7 @@ def draw_model_noise(study: NoiseStudy) -> Drawing:
 
     caption = (
         f"A model, not a measurement: {study.granularity_s * 1e3:g} ms of work between waits,"
-        f" {len(study.sources)} sources of noise, {study.steps:,} steps. Dashed: no noise."
+        f" {plural(len(study.sources), 'source')} of noise, {study.steps:,} steps. Dashed: no noise."
     )
     return draw("model-noise", "Noise and size (model)", caption, 2.4, paint)
 
