@@ -15,6 +15,7 @@ import pytest
 import warm_commands
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacct_lines import line, text
 
 from shakedown.cli.output import fitted, table
 
@@ -40,7 +41,10 @@ def test_a_path_is_never_cut() -> None:
     assert PATH in fitted(f"log: {PATH} and more", 80).split("\n")[1]
 
 
-def test_what_is_no_terminal_has_its_lines_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_terminal_has_its_lines_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert fitted(LONG * 3) == LONG * 3
 
 
@@ -141,3 +145,45 @@ def test_what_people_ask_after_fits_narrower_terminals_too(site: Path) -> None:
             shown = on_a_terminal(*words, cwd=site, columns=columns)
             assert " ".join(shown).split()[:6] == whole.split()[:6]
             assert not [line for line in shown if len(line) > columns and len(line.split()) > 1], (words, columns)
+
+
+EVERY = (
+    "status", "runs", "log", "failures", "nodes", "acts", "figures", "register", "verify", "scaling", "list campaigns",
+    "list tests", "list cases", "list plans", "show system", "show plan narrow", "show test {test}", "show case {case}",
+    "check", "check narrow", "papers", "history elapsed", "run narrow --dry-run", "kernels list", "init --list",
+    "import sacct {dump}", "rehearse narrow --id narrow-r", "why {case}", "report --no-pdf", "twin noise --example asci-q",
+    "twin scaling", "twin memory", "twin checkpoint", "twin archive", "twin congestion", "twin collectives", "time-spent",
+)  # fmt: skip
+
+
+def test_no_command_writes_lines_of_more_than_80_columns(site: Path, tmp_path: Path) -> None:
+    """Where COLUMNS says so, on a terminal or not. A line of a single word is a path or a name."""
+    shakedown("run", "narrow", "--quiet", "--id", "narrow-80", cwd=site)
+    case = next(word for word in shakedown("runs", "narrow-80", cwd=site).split() if word.startswith("a_test"))
+    dump = tmp_path / "sacct.txt"
+    rows = [line(n, n, n + 1, n + 5, nodes=2**n, account=f"an-account-of-{n}", name=LONG) for n in range(14)]
+    dump.write_text(text(*rows, "cut off"))
+    wide: dict[str, object] = {}
+    for words in EVERY:
+        asked = words.format(test=case.split("/")[0], case=case, dump=dump).split()
+        done = warm_commands.run(
+            asked,
+            cwd=site,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            env=os.environ | {"COLUMNS": "80"},
+        )
+        lines = [one for one in done.stdout.split("\n") if len(one) > 80 and len(one.split()) > 1]
+        wide |= {words: lines} if lines else {}
+        wide |= {words: done.stderr} if "Usage:" in done.stderr else {}
+    assert not wide
+
+
+@pytest.mark.parametrize(("columns", "folds"), [("80", True), ("", False), ("wide", False)])
+def test_columns_of_the_environment_count_without_a_terminal(
+    columns: str, folds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert (max(map(len, fitted(LONG * 3).split("\n"))) <= 80) == folds

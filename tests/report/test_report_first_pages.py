@@ -120,7 +120,7 @@ def test_planned_dates_stand_on_the_first_page_and_in_the_status(new: Callable[.
     assert (other["component"], other["state"], other["kept"]) == ("due", "to come", None)
     assert "late: to be over by 2026-11-03 09:00:00 UTC; missed, 1 h 01 min late" in _render(_look(Layout(campaign)))
     first = write_report(campaign).read_text().partition('class="signing')[0]
-    assert "Planned dates" in first and re.search(r"<td>2026-11-03 09:00:00</td>.*1 h 01 min</b>", first)
+    assert "Planned dates" in first and re.search(r"<td>2026-11-03 09:00:00</td>.*1\sh 01\smin</b>", first)
     assert "<td>due</td>" in first and "<td>not yet</td><td>to come</td>" in first
 
 

@@ -37,7 +37,7 @@ def show_dry_run(
         refuse_used(root, identifier)
         refuse_taken(root, identifier)
     found = planned(document, root, identifier or f"{document.plan}-N", wish, scripts)
-    emit(found, as_json, lambda: printable(_render(found, scripts)))
+    emit(found, as_json, lambda: printable(_render(found, scripts)), exact=True)
     return MET if found.starts else WRONG_USE
 
 

@@ -85,7 +85,7 @@ def _campaign(
         if number > len(groups):
             raise UsageError(f"there is no group {number} of unclassified runs", f"there are {len(groups)}")
         text = failing.stub(groups[number - 1], found.campaign)
-        emit({"stub": text}, as_json, lambda: printable(text))
+        emit({"stub": text}, as_json, lambda: printable(text), exact=True)
         return MET
     data: dict[str, Any] = {"campaign": found.campaign, "events": found.events, "judged": found.judged}
     data["unclassified"] = [_plain(group) for group in found.unclassified]

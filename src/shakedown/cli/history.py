@@ -184,5 +184,5 @@ def _reference(looked: Looked, figure: str, as_json: bool) -> int:
         say(f"warning: {change.figure} of {change.subject} has a new level since {change.campaign}: {words}")
     warn(proposed)
     about = f"proposed from {', '.join(one.label for one in looked.sources)}: the median, and {tolerance}"
-    emit(proposed, as_json, lambda: contract_yaml(proposed.rows, "history", "history", about))
+    emit(proposed, as_json, lambda: contract_yaml(proposed.rows, "history", "history", about), exact=True)
     return 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, say, table
+from shakedown.cli.output import emit, fitted, json_option, printable, say, table
 
 
 @click.group(name="kernels")
@@ -100,7 +100,7 @@ def _show(output: str) -> None:
         say(printable(line))
     for part in summarise(records):
         columns = range(1, len(part.headings))
-        click.echo(f"{printable(part.title)}\n{table(part.headings, part.rows, tuple(columns))}\n")
+        click.echo(fitted(f"{printable(part.title)}\n{table(part.headings, part.rows, tuple(columns))}\n"))
     if ended_early(records):
         say("not complete: it was stopped, or its budget was too short; give more time with -- --budget SECONDS")
 

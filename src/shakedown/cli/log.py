@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shakedown.cli.naming import campaign_argument
-from shakedown.cli.output import damage_noted, json_option, printable, say, site_option
+from shakedown.cli.output import damage_noted, fitted, json_option, printable, say, site_option
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.event_kinds import EVENT_KINDS
 from shakedown.model.events import EVENTS, Event
@@ -144,7 +144,7 @@ def _show_raw(line: Line) -> None:
 
 def _show_human(line: Line) -> None:
     width = WIDTH if sys.stdout.isatty() else None
-    click.echo(describe(line[0], width))
+    click.echo(fitted(describe(line[0], width)))
 
 
 def describe(event: Event, width: int | None = None) -> str:

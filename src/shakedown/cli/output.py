@@ -53,8 +53,11 @@ def damage_noted() -> str:
     return str(context.meta.get(DAMAGED, "")) if context is not None else ""
 
 
-def emit(data: Any, as_json: bool, render: Callable[[], str]) -> None:
-    """Print ``data`` as JSON, or what ``render`` makes of it for people. That the record is damaged comes before it."""
+def emit(data: Any, as_json: bool, render: Callable[[], str], exact: bool = False) -> None:
+    """Print ``data`` as JSON, or what ``render`` makes of it for people. That the record is damaged comes before it.
+
+    ``exact``: it has lines of a script, a file or an output, which are never folded.
+    """
     damage = damage_noted()
     if as_json:
         import msgspec
@@ -65,6 +68,7 @@ def emit(data: Any, as_json: bool, render: Callable[[], str]) -> None:
         text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode()
     else:
         text = f"DAMAGED: {printable(damage)}\n{render()}" if damage else render()
+        text = text if exact else fitted(text)
     try:
         click.echo(text)
     except BrokenPipeError:  # the reader has seen enough: the exit status still says how it came out
@@ -87,16 +91,24 @@ _NARROWEST = 24  # that the last column of a line may be continued in
 
 
 def fitted(text: str, width: int | None = None) -> str:
-    """Purpose: the text with no line wider than the terminal; where standard output is none, as it is: programs read lines.
+    """Purpose: the text with no line wider than the terminal; where standard output is none, as it is: programs read lines. Where
+    COLUMNS is set in the environment, it says how wide that is, on a terminal or not.
 
     A line that is too wide goes on below its last column, or four further in than it began. A word is never cut: it may be a path
     that somebody copies. ``width``: in characters; without it, the terminal's.
     """
     if width is None:
-        width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 0
+        width = _columns()
     if width <= 0 or all(len(line) <= width for line in text.split("\n")):
         return text
     return "\n".join(_folded(line, width) if len(line) > width else line for line in text.split("\n"))
+
+
+def _columns() -> int:
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal():
+        return int(said)
+    return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 0
 
 
 def _folded(line: str, width: int) -> str:

@@ -68,7 +68,7 @@ def command(
         raise UsageError(f"no run of {campaigns} passed, so there is nothing to propose")
     about = f"proposed from {', '.join(path.name for path in paths)}: the median, and {wanted}"
     make = _csv if form == "csv" else contract_yaml
-    emit(proposed, as_json, lambda: make(proposed.rows, basis, _name(name or basis), about))
+    emit(proposed, as_json, lambda: make(proposed.rows, basis, _name(name or basis), about), exact=True)
     return 0
 
 

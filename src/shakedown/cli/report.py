@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shakedown.cli.naming import campaign_argument
-from shakedown.cli.output import emit, json_option, say, site_option
+from shakedown.cli.output import emit, fitted, json_option, say, site_option
 from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _keep_written(campaign: Path, file: Path, home: Path | None) -> Scorecard:
 
     say(f"writing {file} until the campaign is over ...")
     scorecard = keep_written(campaign, file, home, wait)
-    click.echo(f"{render_scorecard(scorecard)}\n\nreport: {file}")
+    click.echo(fitted(f"{render_scorecard(scorecard)}\n\nreport: {file}"))
     return scorecard
 
 

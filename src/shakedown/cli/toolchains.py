@@ -58,7 +58,9 @@ def _row(column: Built) -> tuple[str, ...]:
 
     build = column.build or "none" if column.available else "unavailable"
     speed = next((one for one in column.speeds if one.figure == "elapsed"), None)
-    time = f"{show_value(speed.median, 's')} ({show_number(speed.times, 3)} times as fast)" if speed else ""
+    times = show_number(speed.times, 3) if speed else ""
+    fast = "as fast" if times == "1" else f"{times} times as fast"
+    time = show_value(speed.median, "s") + (f" ({fast})" if speed.times else "") if speed else ""
     bits = "; ".join(f"{one.pattern}: {one.words}" for one in column.bits)
     expected = f", {column.expected} is expected" if column.expected else ""
     return column.toolchain, build + expected, f"{column.passed} of {column.runs}", bits, time

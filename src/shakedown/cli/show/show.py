@@ -86,7 +86,7 @@ def show_script(asked: Asked) -> None:
     if case.unavailable:
         raise UsageError(f"{case.id} cannot run here: {case.unavailable}")
     text = in_one(scripts_of(listing.system, case, Layout(Path("CAMPAIGN")), "r000001", "j000001"))
-    emit({"case": case.id, "script": text}, asked.as_json, lambda: printable(text.rstrip("\n")))
+    emit({"case": case.id, "script": text}, asked.as_json, lambda: printable(text.rstrip("\n")), exact=True)
 
 
 def show_system(asked: Asked) -> None:
@@ -123,7 +123,7 @@ def show_run(asked: Asked) -> None:
 
     layout = Layout(find_campaign(Path(asked.site) if asked.site else None, asked.campaign))
     view = put_together(layout, asked.name)
-    emit(view, asked.as_json, lambda: _render_run(view))
+    emit(view, asked.as_json, lambda: _render_run(view), exact=True)
 
 
 # kind -> what shows it; a new kind is a line here, and a word in the help of `command`

@@ -31,7 +31,7 @@ def show_contract(site: Path, name: str, system: str | None, as_json: bool, as_c
     seen = scene(site, name, system, this_system)
     views = row_views(seen)
     bare = bare_figures(seen, views)
-    emit(_data(seen, views, bare), as_json, lambda: _csv(views) if as_csv else _render(seen, views, bare))
+    emit(_data(seen, views, bare), as_json, lambda: _csv(views) if as_csv else _render(seen, views, bare), exact=as_csv)
 
 
 def _data(scene: Scene, views: Sequence[RowView], bare: Sequence[Bare]) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from shakedown.report.page.cover import parties, what_is_missing
 from shakedown.report.page.first_pages import first_pages
 from shakedown.report.page.settled_block import framed
 from shakedown.report.page.site_templates import digests, render, style_sheet
+from shakedown.report.page.together import keep_together
 from shakedown.report.reading import CampaignRead
 from shakedown.report.tables.recipes import TABLES, recipes
 from shakedown.report.terminal import standing_words
@@ -88,7 +89,7 @@ def render_page(
     facts = page_facts(campaign, evidence, pictures)
     facts |= {} if signatures is None else {"signatures": signatures}
     facts |= {"css": Markup(style_sheet(templates)), "site_templates": digests(templates)}
-    page = render(templates, facts)
+    page = keep_together(render(templates, facts))
     return (framed(page, facts) if facts["site_templates"] else page).encode("utf-8", "backslashreplace")
 
 
