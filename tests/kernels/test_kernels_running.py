@@ -126,6 +126,18 @@ def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_the_launcher_says_of_a_rank_that_died_is_no_record() -> None:
+    """Which of two failing ranks it hears of first is a matter of moments, and so is whether it says this."""
+    dies = """echo '{"record":"start"}'; kill -9 $$"""
+    done = subprocess.run([find_mpiexec(), "-n", "1", "sh", "-c", dies], capture_output=True, text=True, check=False)
+    assert "BAD TERMINATION" in done.stdout
+    assert Outcome(done.returncode, done.stdout, done.stderr).records == [{"record": "start"}]
+    with pytest.raises(ValueError):
+        Outcome(0, done.stdout, done.stderr).records  # noqa: B018 - reading it is the test
+    with pytest.raises(ValueError):
+        Outcome(1, '{"record":"start"}\n\nan own line\n', "").records  # noqa: B018
+
+
 ENDLESS: dict[str, list[str]] = {
     "metadata": ["--files", "10000000", "--repeats", "1"],
     "nodecheck": ["--repeats", "10000000", "--fake-nodes", "4"],
