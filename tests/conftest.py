@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Generator
@@ -37,3 +38,17 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """The environment is again as it was before a test: libraries that it imports set variables (netCDF4: HDF5_PLUGIN_PATH), and
+    commands of later tests in the same worker would inherit them, which a campaign of another worker had not.
+    """
+    before = dict(os.environ)
+    try:
+        return (yield)
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import math
 import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -250,6 +253,23 @@ def test_reading_variables_leaves_the_environment_as_it_was(
     assert said(data, data, absolute=1.0, format="hdf5") == (True, "")
     assert while_loaded and set(while_loaded) == {before or "1"}
     assert dict(os.environ) == environment
+
+
+def test_what_a_library_sets_for_itself_when_it_is_loaded_is_inherited_by_nobody(tmp_path: Path) -> None:
+    """netCDF4 says where its filters are: runs of another HDF5 would look there. It finds them itself all the same."""
+    library = pytest.importorskip("netCDF4")
+    with library.Dataset(tmp_path / "packed.nc", "w") as file:
+        file.createDimension("x", 1000)
+        file.createVariable("v", "f8", ("x",), compression="zstd" if file.has_zstd_filter() else None)[...] = 7.0
+    program = (
+        "import os, pathlib, sys; from shakedown.checks.variables import read_variables as read; before = dict(os.environ)\n"
+        "data = pathlib.Path(sys.argv[1]).read_bytes()\n"
+        "print(read(data, 'netcdf', 'it')['v'].sum(), dict(os.environ) == before)"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
+    words = [sys.executable, "-c", program, str(tmp_path / "packed.nc")]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("7000.0 True\n", "")
 
 
 @pytest.mark.parametrize(("form", "library"), [("netcdf", "netCDF4"), ("hdf5", "h5py")])

@@ -82,7 +82,7 @@ def test_a_change_opens_an_epoch_and_results_keep_theirs(site: Path, people: Run
     done = people(site, "change", "--by", "Bo", "--because", "new firmware")
     assert done.stdout.startswith("epoch 2 begins; recorded in p-1: event ")
     record = record_of(site)
-    assert record.epoch == look(Layout(site / "campaigns/p-1")).epoch == 2
+    assert record.epoch == look(Layout(site / "campaigns/p-1")).epoch == 2, record.epochs
     assert {row.epoch for row in record.current()} == {1}
     opened = record.epochs[-1]
     assert (opened.number, opened.opened_by, opened.by, opened.reason) == (2, "changed", "Bo", "new firmware")
@@ -209,7 +209,7 @@ def test_where_somebody_drives_the_wish_is_left_for_them(site: Path, people: Run
     assert said["said"].startswith("left for the conductor of p-1: ")
     assert record_of(site).epoch == 1
     assert people(site, "resume", "-q").returncode == 1
-    assert record_of(site).epoch == 2
+    assert record_of(site).epoch == 2, record_of(site).epochs
 
 
 def test_an_amendment_is_recorded_without_a_driver_too(site: Path, people: Run) -> None:
@@ -218,10 +218,10 @@ def test_an_amendment_is_recorded_without_a_driver_too(site: Path, people: Run) 
     done = people(site, "amend", "p", "--by", "Bo", "--because", "one more")
     assert done.returncode == 0, done.stderr
     record = record_of(site)
-    assert (record.epoch, record.ended) == (2, None)
+    assert (record.epoch, record.ended) == (2, None), record.epochs
     assert people(site, "resume", "-q").returncode == 1
     rows = [(row.run, row.epoch) for row in record_of(site).current()]
-    assert rows[-1][1] == 2 and len(rows) == 6
+    assert rows[-1][1] == 2 and len(rows) == 6, record_of(site).epochs
 
 
 def test_an_amendment_that_describes_a_cluster_anew_is_for_who_drives_next(site: Path, people: Run) -> None:
@@ -237,7 +237,7 @@ def test_an_amendment_that_describes_a_cluster_anew_is_for_who_drives_next(site:
     plan.write_text(plan.read_text().replace("system: here", "system: box").replace("repeats: 2", "repeats: 3"))
     done = people(site, "amend", "p", "--by", "Bo", "--because", "another description")
     assert (done.returncode, done.stderr) == (0, "")
-    assert record_of(site).epoch == 2
+    assert record_of(site).epoch == 2, record_of(site).epochs
     people(site, "resume", "-q")
     ran = [row for row in record_of(site).current() if row.epoch == 2]
     assert {row.verdict for row in ran} == {"passed", "failed"}

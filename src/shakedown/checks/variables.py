@@ -47,16 +47,17 @@ def _library(form: str) -> Any:
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
     """OpenBLAS, which comes with the libraries, reads how many threads it begins when it is loaded: each would take from the memory
-    that a worker may have. The variable stays not set for what is started later, which inherits it.
+    that a worker may have. What is started later inherits the environment, so it stays as it was, also where a library sets
+    something for itself (netCDF4: ``HDF5_PLUGIN_PATH``), which it has read by then.
     """
-    if _THREADS in os.environ:
-        yield
-        return
-    os.environ[_THREADS] = "1"
+    before = dict(os.environ)
+    os.environ.setdefault(_THREADS, "1")
     try:
         yield
     finally:
-        os.environ.pop(_THREADS, None)
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def _of_netcdf(library: Any, data: bytes) -> Iterator[tuple[str, Any]]:
