@@ -66,6 +66,32 @@ def test_two_probes_of_one_machine_are_equal() -> None:
     assert differences(first, second) == []
 
 
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_settings_are_read_whole_whatever_the_shell(shell: str) -> None:
+    """Shells read byte by byte, and the kernel gives one byte of a number that is asked for so."""
+    done = subprocess.run([shell, "-c", probe_script()], capture_output=True, text=True, timeout=120, check=True)
+    facts = read_facts(done.stdout)
+    assert facts["memory.swappiness"] == Path("/proc/sys/vm/swappiness").read_text().strip()
+    assert facts["memory.overcommit"] == Path("/proc/sys/vm/overcommit_memory").read_text().strip()
+
+
+def memory(**sizes: str) -> dict[str, str]:
+    return {node: printed(OLD | {"memory.gib": size}) for node, size in sizes.items()}
+
+
+def test_memory_near_half_a_gib_makes_no_node_different_and_no_change() -> None:
+    """The kernel keeps a little more or less of it for itself at each start."""
+    first = describe_machine(memory(n1="503", n2="502", n3="503"), {})
+    assert first.between_nodes == () and first.groups[0].facts["memory.gib"] == "503"
+    known = dict.fromkeys(("n1", "n2", "n3"), first.groups[0].facts)
+    again = describe_machine(memory(n1="502", n2="502", n3="503"), {}, known)
+    assert (again.since_last, again.between_nodes, again.digest) == ((), (), first.digest)
+    lost = describe_machine(memory(n1="503", n2="501", n3="503"), {}, known)  # no creeping: held against what was kept
+    assert lost.since_last == ("n2: memory.gib: 503 -> 501",) and len(lost.between_nodes) == 1
+    small = describe_machine(memory(n1="4", n2="3"), {})
+    assert len(small.groups) == 2
+
+
 def test_what_comes_and_goes_with_the_work_of_a_node_is_no_fact(tmp_path: Path) -> None:
     """Huge pages that a job takes beyond those that are set, and file systems that are mounted when somebody looks at them."""
     meminfo, mounts = tmp_path / "meminfo", tmp_path / "mounts"

@@ -21,6 +21,8 @@ Facts = Mapping[str, str]
 VALUE_LIMIT = 400  # characters of one fact
 FACTS_LIMIT = 2000  # facts of one node
 MODULES = "modules"  # the fact on all default modules together: it is there wherever a node was asked for them in time
+MEMORY = "memory.gib"
+SMALL_GIB = 8
 _END = "fingerprint"  # the last line's key: without it the output is cut off
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
@@ -79,6 +81,28 @@ def with_modules_of(facts: Facts, before: Facts) -> dict[str, str]:
     return dict(sorted((dict(facts) | {key: value for key, value in before.items() if of_modules(key)}).items()))
 
 
+def with_settled_memory(nodes: Mapping[str, Facts], before: Mapping[str, Facts]) -> dict[str, Facts]:
+    """Purpose: the nodes, where a GiB of memory more or less is taken as what the node had before, or as what most nodes have.
+
+    Linux counts what is left when the kernel has taken its part, which differs from start to start and from node to node. Where it
+    is near half a GiB, the rounded number is one or the other.
+    """
+    sizes = [facts[MEMORY] for facts in nodes.values() if MEMORY in facts]
+    most = max(sorted(set(sizes)), key=sizes.count, default="")
+    settled: dict[str, Facts] = {}
+    for node, facts in nodes.items():
+        near = [size for size in (before.get(node, {}).get(MEMORY, ""), most) if _is_near(facts.get(MEMORY, ""), size)]
+        settled[node] = dict(facts) | ({MEMORY: near[0]} if near else {})
+    return settled
+
+
+def _is_near(size: str, other: str) -> bool:
+    """Whether two sizes differ by what rounding may do; on a node of a few GiB one more is a change."""
+    if not (size.isdecimal() and other.isdecimal()):
+        return False
+    return abs(int(size) - int(other)) <= 1 and min(int(size), int(other)) >= SMALL_GIB
+
+
 def group_nodes(nodes: Mapping[str, Facts]) -> tuple[Group, ...]:
     """Purpose: nodes by equality of their facts, the largest group first, equals by their first node."""
     by_digest: dict[str, list[str]] = {}
@@ -130,7 +154,8 @@ say() {
     *) printf '%s\t%.400s\n' "$1" "$2" ;;
     esac
 }
-first() { [ -r "$1" ] && { read -r _line <"$1"; printf '%s' "$_line"; } 2>/dev/null; }
+# Read in one piece: a shell reads byte by byte, and after the first byte the kernel says that a number of /proc/sys is over.
+first() { [ -r "$1" ] && sed -n '1{p;q;}' "$1" 2>/dev/null; }
 file() { say "$1" "$(first "$2")"; }
 
 say kernel "$(uname -srm 2>/dev/null)"
@@ -178,14 +203,15 @@ for _name in lnet ko2iblnd ksocklnd kkfilnd; do
         [ -r "$_place" ] && file "lustre.$_name.${_place##*/}" "$_place"
     done
 done
-_automatic=$(awk '$3 == "autofs" { print $2 }' /proc/mounts 2>/dev/null)
+_mounts=$(cat /proc/mounts 2>/dev/null) # in large pieces: lines that come and go meanwhile would hide others
+_automatic=$(printf '%s\n' "$_mounts" | awk '$3 == "autofs" { print $2 }')
 comes_and_goes() {
     for _place in $_automatic; do
         case $1/ in "$_place"/*) return 0 ;; esac
     done
     return 1
 }
-while read -r _what _where _type _options _; do
+printf '%s\n' "$_mounts" | while read -r _what _where _type _options _; do
     comes_and_goes "$_where" && continue
     case $_type in
     lustre | gpfs | nfs | nfs4 | beegfs | ceph | wekafs | panfs)
@@ -193,7 +219,7 @@ while read -r _what _where _type _options _; do
         say "mount.$_where" "$_type $_what $_options"
         ;;
     esac
-done </proc/mounts 2>/dev/null
+done
 _names='libc|libm|libpthread|libstdc[+][+]|libgfortran|libgomp|libmpi|libmpich|libmpicxx|libpmi|libpmi2|libpmix'
 _names="$_names|libfabric|libucp|libucs|libibverbs|libpsm2|librdmacm|libcuda|libcudart|libamdhip64|libhdf5|libnetcdf"
 _names="$_names|libopenblas|libblas|liblapack|libsci_cray"

@@ -21,6 +21,7 @@ from shakedown.machine.fingerprint import (
     of_modules,
     read_facts,
     with_modules_of,
+    with_settled_memory,
 )
 
 SHOWN_LINES = 12  # differences of a kind that stand in the event; the files say the rest
@@ -69,6 +70,7 @@ def describe_machine(
     nodes, unanswered = _read(texts, silent)
     nothing, known = not nodes, before or {}
     nodes = {node: with_modules_of(facts, known.get(node, {})) for node, facts in nodes.items()}
+    nodes = with_settled_memory(nodes, known)
     nodes |= {node: known[node] for node in unanswered if node in known}
     groups = group_nodes(nodes)
     new = () if before is None else tuple(node for node in sorted(nodes) if node not in known)
