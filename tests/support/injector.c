@@ -2,21 +2,30 @@
  *
  * INJECT=CALL:NTH:TIMES:ERRNO, for example write:7:3:28. Calls on files count where they are about files under INJECT_UNDER;
  * pipes and new processes always. Counting begins with the first such call of the process, and goes on in its children.
+ *
+ * half: the Nth write takes half of its bytes, and those after it fail. lost: a sync fails, and what was written since the one before
+ * it is zeros from then on, as after a disk that dropped it; the next sync succeeds. close: the file is closed, and the error is told.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static char call[32], under[4096];
 static long nth, times, number, count;
+
+#define DESCRIPTORS 4096
+static off64_t synced[DESCRIPTORS]; /* how much of a file was there when it was opened or last synced */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -65,11 +74,62 @@ static int is_file_there(int descriptor)
 
 #define REAL(type, name, ...) ((type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
 
+static off64_t size_of(int descriptor)
+{
+    struct stat64 found;
+
+    return REAL(int, "fstat64", int, struct stat64 *)(descriptor, &found) == 0 ? found.st_size : 0;
+}
+
 static int open_as(const char *symbol, const char *path, int flags, mode_t mode)
 {
+    int descriptor;
+
     if ((is_there(path) || strncmp(path, "/proc/self/fd/", 14) == 0) && fails("open"))
         return -1;
-    return REAL(int, symbol, const char *, int, ...)(path, flags, mode);
+    descriptor = REAL(int, symbol, const char *, int, ...)(path, flags, mode);
+    if (strcmp(call, "lost") == 0 && descriptor >= 0 && descriptor < DESCRIPTORS)
+        synced[descriptor] = size_of(descriptor);
+    return descriptor;
+}
+
+/* What the disk dropped is zeros. The file may be open for appending alone: it is opened once more. */
+static void lose(int descriptor)
+{
+    static const char nothing[4096];
+    off64_t at = synced[descriptor], end = size_of(descriptor);
+    char link[64];
+    int again;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    again = REAL(int, "open64", const char *, int, ...)(link, O_WRONLY | O_CLOEXEC);
+    while (again >= 0 && at < end) {
+        size_t piece = end - at < (off64_t)sizeof nothing ? (size_t)(end - at) : sizeof nothing;
+        ssize_t done = REAL(ssize_t, "pwrite64", int, const void *, size_t, off64_t)(again, nothing, piece, at);
+
+        if (done <= 0)
+            break;
+        at += done;
+    }
+    if (again >= 0)
+        REAL(int, "close", int)(again);
+}
+
+static int sync_as(const char *symbol, int descriptor)
+{
+    int there = is_file_there(descriptor), status;
+
+    if (there && fails("sync"))
+        return -1;
+    if (there && descriptor < DESCRIPTORS && fails("lost")) {
+        lose(descriptor);
+        errno = (int)number;
+        return -1;
+    }
+    status = REAL(int, symbol, int)(descriptor);
+    if (strcmp(call, "lost") == 0 && status == 0 && descriptor < DESCRIPTORS)
+        synced[descriptor] = size_of(descriptor);
+    return status;
 }
 
 int open(const char *path, int flags, ...)
@@ -98,7 +158,19 @@ ssize_t write(int descriptor, const void *data, size_t size)
 {
     if (strcmp(call, "write") == 0 && is_file_there(descriptor) && fails("write"))
         return -1;
+    if (strcmp(call, "half") == 0 && size > 1 && is_file_there(descriptor) && fails("half")) {
+        if (count > nth)
+            return -1;
+        size /= 2;
+    }
     return REAL(ssize_t, "write", int, const void *, size_t)(descriptor, data, size);
+}
+
+ssize_t pwrite64(int descriptor, const void *data, size_t size, off64_t offset)
+{
+    if (strcmp(call, "pwrite") == 0 && is_file_there(descriptor) && fails("pwrite"))
+        return -1;
+    return REAL(ssize_t, "pwrite64", int, const void *, size_t, off64_t)(descriptor, data, size, offset);
 }
 
 ssize_t read(int descriptor, void *data, size_t size)
@@ -117,16 +189,43 @@ ssize_t pread64(int descriptor, void *data, size_t size, off64_t offset)
 
 int fdatasync(int descriptor)
 {
-    if (is_file_there(descriptor) && fails("sync"))
-        return -1;
-    return REAL(int, "fdatasync", int)(descriptor);
+    return sync_as("fdatasync", descriptor);
 }
 
 int fsync(int descriptor)
 {
-    if (is_file_there(descriptor) && fails("sync"))
+    return sync_as("fsync", descriptor);
+}
+
+int close(int descriptor)
+{
+    int told = strcmp(call, "close") == 0 && is_file_there(descriptor) && fails("close");
+    int status = REAL(int, "close", int)(descriptor);
+
+    if (told)
+        errno = (int)number;
+    return told ? -1 : status;
+}
+
+int flock(int descriptor, int operation)
+{
+    if (is_file_there(descriptor) && fails("lock"))
         return -1;
-    return REAL(int, "fsync", int)(descriptor);
+    return REAL(int, "flock", int, int)(descriptor, operation);
+}
+
+int link(const char *from, const char *to)
+{
+    if (is_there(to) && fails("link"))
+        return -1;
+    return REAL(int, "link", const char *, const char *)(from, to);
+}
+
+int utimensat(int folder, const char *path, const struct timespec moments[2], int flags)
+{
+    if (is_there(path) && fails("touch"))
+        return -1;
+    return REAL(int, "utimensat", int, const char *, const struct timespec *, int)(folder, path, moments, flags);
 }
 
 int rename(const char *from, const char *to)
@@ -206,3 +305,33 @@ pid_t fork(void)
     return REAL(pid_t, "fork", void)();
 }
 
+struct dirent64 *readdir64(DIR *folder)
+{
+    if (strcmp(call, "entry") == 0 && is_file_there(dirfd(folder)) && fails("entry"))
+        return NULL;
+    return REAL(struct dirent64 *, "readdir64", DIR *)(folder);
+}
+
+int posix_spawn(pid_t *restrict child, const char *restrict path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
+{
+    if (fails("spawn"))
+        return (int)number;
+    return REAL(int, "posix_spawn", pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                char *const *, char *const *)(child, path, actions, attributes, arguments, environment);
+}
+
+/* A process can be watched by a call that the C library may have no function of. */
+long syscall(long what, ...)
+{
+    long words[6];
+    va_list rest;
+
+    va_start(rest, what);
+    for (int at = 0; at < 6; at++)
+        words[at] = va_arg(rest, long);
+    va_end(rest);
+    if (what == SYS_pidfd_open && fails("watch"))
+        return -1;
+    return REAL(long, "syscall", long, ...)(what, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
