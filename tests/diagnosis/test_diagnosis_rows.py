@@ -61,6 +61,13 @@ def test_a_run_without_nodes_or_with_names_that_cannot_be_read_is_no_trial_and_i
     assert examined.unplaced == 1
 
 
+@pytest.mark.parametrize("rows", [[], [row(1, nodes="")], [row(1)]])
+def test_hours_are_a_number_of_the_same_kind_with_runs_and_without(rows: list[RunRow]) -> None:
+    """A fold that is kept and read again says 0.0 of a node without runs; so does the log."""
+    (node,) = [one for one in examine_rows(rows, Setting({}, {}, nodes=("n1",))).nodes if one.node == "n1"]
+    assert isinstance(node.hours, float)
+
+
 def test_a_job_that_ends_counts_once_however_many_runs_it_held() -> None:
     """A pack of forty cases of one test is killed; a sweep of five tests loses its node."""
     pack = [row(n, "failed", case=f"mini/size={n}", job="j1", started=1.0) for n in range(40)]

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from crash_injected_errors import STALE, TESTS, trial, wish
+from crash_injected_errors import SIBLINGS, STALE, TESTS, trial, wish
 from stories import MakeSite
 
 SOURCE = Path(__file__).parent.parent / "support/injector.c"
@@ -39,6 +39,14 @@ def test_after_an_error_every_run_is_judged_as_it_ended(make_site: MakeSite, lib
 @pytest.mark.parametrize("seed", range(ERRORS // 4))
 def test_after_a_stale_handle_every_run_is_judged_as_it_ended(make_site: MakeSite, library: Path, seed: int) -> None:
     assert trial(make_site(TESTS), library, wish(seed, STALE)) == [], wish(seed, STALE)
+
+
+@pytest.mark.parametrize("seed", range(ERRORS // 2))
+def test_after_a_sibling_of_an_error_every_run_is_judged_as_it_ended(
+    make_site: MakeSite, library: Path, seed: int
+) -> None:
+    site = make_site(TESTS)
+    assert trial(site, library, wish(seed, SIBLINGS), under=site) == [], wish(seed, SIBLINGS)
 
 
 @pytest.mark.parametrize("seed", range(KILLS // 5))

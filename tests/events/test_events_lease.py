@@ -407,6 +407,25 @@ def test_a_lease_that_names_nobody_may_be_of_a_driver_elsewhere(
     assert held is not None and held.gone
 
 
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE])
+def test_a_heartbeat_that_the_file_system_does_not_take_ends_nothing(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Some file systems want room for a time stamp, and a full disk holds the queue; the next turn tries again."""
+
+    def fail(path: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with Lease.acquire(layout) as lease:
+        os.utime(layout.lease / "000001.json", (0, 0))
+        with monkeypatch.context() as full:
+            full.setattr(os, "utime", fail)
+            lease.beat(100.0)
+        assert (layout.lease / "000001.json").stat().st_mtime == 0
+        lease.beat(100.1)
+        assert (layout.lease / "000001.json").stat().st_mtime > 0
+
+
 # ---- odd file systems and places -------------------------------------------------------------------------------------
 
 

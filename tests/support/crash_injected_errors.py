@@ -47,6 +47,20 @@ STALE = {
     "rename": (errno.ESTALE,),
     "unlink": (errno.ESTALE,),
 }
+# What else a system may refuse, anywhere in the site: locks, links, times, half a write, an error that is told when a file is
+# closed, a disk that drops what it was to make durable and says so once, processes that do not start or cannot be watched.
+SIBLINGS = {
+    "half": (errno.ENOSPC, errno.EIO, errno.EDQUOT),
+    "pwrite": (errno.ENOSPC, errno.EIO, errno.EROFS),
+    "lost": (errno.EIO,),
+    "close": (errno.EIO, errno.ENOSPC, errno.EDQUOT),
+    "lock": (errno.ENOLCK, errno.EIO, errno.EOPNOTSUPP, errno.EAGAIN),
+    "link": (errno.EPERM, errno.EIO, errno.ENOSPC, errno.EMLINK),
+    "touch": (errno.EIO, errno.EROFS, errno.EPERM),
+    "entry": (errno.EIO, errno.ESTALE),
+    "spawn": (errno.EAGAIN, errno.ENOMEM, errno.EMFILE),
+    "watch": (errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+}
 TESTS = {
     "truth": (
         "parameters: {n: [" + ", ".join(map(str, range(COUNT))) + "]}\n"
@@ -83,20 +97,31 @@ def wish(seed: int, errors: Mapping[str, Sequence[int]] = ERRORS) -> str:
         "sync": 20,
         "pipe": 40,
         "fork": 3,
+        "half": 60,
+        "pwrite": 40,
+        "lost": 20,
+        "close": 200,
+        "entry": 40,
+        "spawn": 24,
+        "watch": 24,
     }.get(call, 8)
     return f"{call}:{draw.randint(1, most)}:{draw.choice((1, 1, 3, 40))}:{draw.choice(errors[call])}"
 
 
-def trial(site: Path, library: Path | None, trouble: str | int, kills: int = 0) -> list[str]:
+def trial(site: Path, library: Path | None, trouble: str | int, kills: int = 0, under: Path | None = None) -> list[str]:
     """Purpose: what went wrong in one campaign that met errors, or was killed at random moments, and was then resumed.
 
-    ``trouble``: what ``wish`` says; for kills the seed of their moments.
+    ``trouble``: what ``wish`` says; for kills the seed of their moments. ``under``: where the files are whose calls count.
     """
     environment = os.environ | {"TRUTH": str(site / "truth"), "COLUMNS": "200"}
     environment["XDG_CACHE_HOME"] = str(site / "cache")
     said: list[str] = []
     if library is not None:
-        injected = {"LD_PRELOAD": str(library), "INJECT": str(trouble), "INJECT_UNDER": str(site / "campaigns")}
+        injected = {
+            "LD_PRELOAD": str(library),
+            "INJECT": str(trouble),
+            "INJECT_UNDER": str(under or site / "campaigns"),
+        }
         said.append(_drive(site, ("run", "p", "-q"), environment | injected, PATIENCE_S))
     else:
         said += _killed(site, environment, random.Random(trouble), kills)

@@ -123,7 +123,8 @@ def _number(site: Path, name: str) -> str:
 def _paused(site: Path) -> None:
     """Its conductor is killed; a component is paused, a test capped, another component drained; nobody drives it since.
 
-    More repeats than a busy machine may end before the conductor asks for evidence the third time: a component that is over is not drained.
+    It has more repeats than a busy machine ends before the conductor asks for evidence the third time: a component that is over is
+    not drained.
     """
     plan = site / "plans/p.yaml"
     plan.write_text(PLAN.replace("repeats: 2", "repeats: 12"))

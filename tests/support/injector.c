@@ -21,6 +21,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define REAL(type, name, ...) ((type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
+
 static char call[32], under[4096];
 static long nth, times, number, count;
 
@@ -41,6 +43,19 @@ __attribute__((constructor)) static void begin(void)
     snprintf(under, sizeof under, "%s", place);
 }
 
+/* INJECT_TOLD names a file with a line for each call that failed: whether a trial met its error at all. */
+static void tell(const char *name)
+{
+    const char *path = getenv("INJECT_TOLD");
+    int file = path != NULL ? REAL(int, "open64", const char *, int, ...)(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+
+    if (file < 0)
+        return;
+    if (dprintf(file, "%s %ld\n", name, count) < 0)
+        abort();
+    (void)REAL(int, "close", int)(file);
+}
+
 static int fails(const char *name)
 {
     if (call[0] == '\0' || strcmp(call, name) != 0)
@@ -48,6 +63,7 @@ static int fails(const char *name)
     count++;
     if (count < nth || count >= nth + times)
         return 0;
+    tell(name);
     errno = (int)number;
     return 1;
 }
@@ -71,8 +87,6 @@ static int is_file_there(int descriptor)
     path[length] = '\0';
     return is_there(path);
 }
-
-#define REAL(type, name, ...) ((type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
 
 static off64_t size_of(int descriptor)
 {

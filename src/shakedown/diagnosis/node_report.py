@@ -208,7 +208,8 @@ def _tallies(rows: Sequence[RunRow], setting: Setting, sets: NodeSets) -> Mappin
         chosen = numbers[np.repeat(np.array(told, dtype=bool), sizes)]
         return [int(count) for count in np.bincount(chosen, minlength=every)]
 
-    hours = np.bincount(numbers, weights=np.repeat([_hours(row) for row in rows], sizes), minlength=every).tolist()
+    held = np.bincount(numbers, weights=np.repeat([_hours(row) for row in rows], sizes), minlength=every)
+    hours = held.astype(np.float64).tolist()  # of no runs at all numpy counts in whole numbers
     columns = (whole([True] * len(rows)), whole(counted), whole(failed), whole(node_fail), hours)
     known = set(setting.nodes)
     return {

@@ -144,18 +144,15 @@ class Lease:
     def beat(self, now: float) -> None:
         """Purpose: the heartbeat. Called by the conductor's own loop, each turn; it costs something every 5 s at most.
 
-        Not by a thread: a thread would go on beating for a loop that hangs. ``now`` is any steady clock, in seconds.
+        Not by a thread: a thread would go on beating for a loop that hangs. ``now`` is any steady clock, in seconds. One that the
+        file system does not take (it is full, read-only, away) is tried again at the next turn and ends nothing.
         """
         if now - self._beaten < BEAT_S:
             return
         self.check()
-        try:
+        with suppress(OSError):  # nobody sees it meanwhile; whether it is still ours is asked before anything is written
             os.utime(self._path)
-        except OSError as error:
-            if is_away(self._path.parent):
-                return  # nobody sees it meanwhile; whether it is still ours is asked again before anything is written
-            raise unwritable(self._path, error) from error
-        self._beaten = now
+            self._beaten = now
 
     def say_why_it_waits(self, why: str) -> None:
         """Purpose: tell beside the lease why its driver cannot write the record, for who looks meanwhile; "" where it can again.
