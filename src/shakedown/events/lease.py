@@ -150,7 +150,9 @@ class Lease:
         if now - self._beaten < BEAT_S:
             return
         self.check()
-        with suppress(OSError):  # nobody sees it meanwhile; whether it is still ours is asked before anything is written
+        with suppress(
+            OSError
+        ):  # nobody sees it meanwhile; whether it is still ours is asked before anything is written
             os.utime(self._path)
             self._beaten = now
 
