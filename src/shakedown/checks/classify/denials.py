@@ -44,6 +44,9 @@ _DENIALS = tuple(
         # "0 tasks failed with out of memory", "none of the ranks was killed", "no process ran out of memory"
         rf"(?<![\w.#/:-])(?:0|zero|none|nobody|nothing|no(?: one)?|not one|not a single)\s+(?!{_OF_ITS_OWN_DOING})"
         rf"(?:of\s+(?:the\s+|all\s+|our\s+|\d+\s+){{0,2}})?(?:[\w/-]+ ){{0,3}}?{_VERB}\b[^.;:,]*",
+        # "there were 0 cases of 'no space left on device'"
+        r"(?<![\w.#/:-])(?:0|zero|no|not one|not a single)\s+(?:further |other |more |such )?"
+        r"(?:cases?|instances?|occurrences?|reports?|signs?|traces?|mentions?|messages?|lines?|hits)\s+(?:of|with|for|that)\b[^.;]*",
         r"\bno core(?: file)?s? (?:was |is |were )?dump\w*",
         # "never ran out of memory", "was not killed", "did not exceed the time limit"
         rf"\b(?:never|not|n't)\s+(?:been |be |have |has |yet |once |ever ){{0,2}}(?:get |got |hit |see |seen |saw "
@@ -189,7 +192,8 @@ _HARMLESS = tuple(
         r"^(?:max(?:imum)? locked memory|max memory size|stack size|core file size|open files|virtual memory)\b"
         r".*(?:unlimited|, -\w\))",  # ulimit -a
         r"connection (?:was )?restored|reconnected\b|recovered from\b|server \S+ OK$",
-        r"there was an error initializing an OpenFabrics device",  # Open MPI's openib, beside UCX that does the work
+        # Open MPI's openib, beside UCX that does the work
+        r"there was an error initializing an OpenFabrics device|messaging module was unable to find any relevant network",
         r"gds_ds\d+_lock|Read -1, expected \d+, errno = 1\b",
         r"^\W*(?:simulat|inject|emulat|mock|fak)(?:e|es|ed|ing)\b",
         r"^\W*(?:usage notes?|hints?(?!: (?:might )?try)|tips?|help|examples?|e\.g\.|options?|settings?|config(?:uration)?"
@@ -226,7 +230,9 @@ _HARMLESS = tuple(
 _QUIET = re.compile(
     r"^\W*(?:info|information|debug|notice|trace|verbose|note)\b|\b(?:\[|<|\()?(?:INFO|DEBUG|NOTICE|TRACE)(?:\]|>|\)|:|\s\|)"
     r"|\bwarn(?:ing)?\b|\bcorrected error|falling back|fall(?:s)? back|will (?:be )?(?:retr|tr)(?:y|ied)|\bretrying\b|still trying"
-    r"|trying again|asking again|attempt(?:ing)? to recover|\bcontinuing\b|\bignor(?:ed|ing)\b|\bnon-?fatal\b|\bharmless\b"
+    r"|trying again|asking again|attempt(?:ing)? to recover"
+    r"|start(?:ing|s)? (?:from (?:scratch|zero|the beginning)|afresh|anew|cold)|cold start"
+    r"|\bcontinuing\b|\bignor(?:ed|ing)\b|\bnon-?fatal\b|\bharmless\b"
     r"|\brecovered\b|\bnot fatal\b|\bcan be (?:safely )?ignored|\bignore (?:above|this|the|if)\b"
     r"|[,;(-] ?(?:\w+ ){1,2}(?:disabled|unavailable|off)\b|\bsafe(?:ly)? (?:to )?ignore"
     r"|\bwould (?:have|be|run)\b|\bprovok"
