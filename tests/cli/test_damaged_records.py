@@ -117,6 +117,26 @@ def test_nothing_is_added_to_it(opened: Open, words: tuple[str, ...]) -> None:
     assert (source.site / "truth").read_text() == ran
 
 
+@pytest.mark.parametrize("words", [*record_damages.ACTS, ("resume", "-q"), ("verify",)])
+def test_nothing_is_added_to_one_that_makes_no_sense_though_its_chain_was_made_again(
+    opened: Open, words: tuple[str, ...]
+) -> None:
+    source = opened("interrupted")
+    path = source.root / "log/000001.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if b'"event":"submit_order"' in line)
+    lines[at] = lines[at].replace(b',"job":"j000001"', b"")
+    path.write_bytes(b"".join(lines))
+    record_damages.remake(path.parent)
+    before = {one: one.read_bytes() for one in path.parent.glob("*.jsonl")}
+    ran = (source.site / "truth").read_text()
+    told = say(source, *words)
+    assert told.status == (1 if words == ("verify",) else 3), told
+    assert "this 'submit_order' makes no sense" in told.err + told.out, told
+    assert {one: one.read_bytes() for one in path.parent.glob("*.jsonl")} == before
+    assert (source.site / "truth").read_text() == ran
+
+
 def test_an_interrupted_record_is_not_damaged(opened: Open) -> None:
     source = opened("killed")
     with (segment_path(source.root / "log", segment_numbers(source.root / "log")[-1])).open("ab") as log:

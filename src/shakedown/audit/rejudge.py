@@ -275,6 +275,8 @@ def rejudge_campaign(
     Errors: LeaseHeld while a conductor drives it: only the holder of the lease may write. UsageError for a run without a
     verdict; RecordError.
     """
+    from shakedown.conductor.driver.snapshots import read_state
+    from shakedown.conductor.record.documents import Documents
     from shakedown.events.campaigns import refuse_rehearsal
     from shakedown.events.lease import Lease
     from shakedown.events.opening import open_log
@@ -286,7 +288,7 @@ def rejudge_campaign(
         judged = read_verdicts(read_events(layout.log))
         examined(judged, runs)  # a run that is not there is said before anything is written
         plan, digest = _plan(layout, judged, document)
-        log, _ = open_log(layout.log, lease)
+        log, _ = open_log(layout.log, lease, read_first=lambda: read_state(layout, Documents(layout)))
         try:
             act = Act(by, because, digest)
             new = list(_on_disk(judged, plan, layout, act, runs, lease.beat))

@@ -21,6 +21,7 @@ from shakedown.audit.page_check import PageCheck, check_page
 from shakedown.audit.payloads import changed_payloads
 from shakedown.audit.register_check import own_entry
 from shakedown.audit.seals_seen import SealSeen, newer_than, sealed_right_after, seals_seen, under_no_seal
+from shakedown.conductor.driver.sense import nonsense_of
 from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.record.baselines import look_at
 from shakedown.conductor.record.documents import Documents
@@ -107,7 +108,7 @@ def verify_campaign(
     found.damage = seals.damage or _of_chain(layout, chain)
     if found.damage is None:
         record = fold_runs(read_events(layout.log))
-        found.damage = _beside_the_log(layout, record, seals)
+        found.damage = _beside_the_log(layout, record, seals) or nonsense_of(layout, kinds=False)
         _say_log(found, chain, seals, record)
         _say_lost(found, layout)
         _say_made(found, layout)

@@ -33,7 +33,7 @@ from shakedown.engine.state.phases import CampaignPhase
 from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease
-from shakedown.events.opening import Tail, open_log
+from shakedown.events.opening import Tail
 from shakedown.events.reader import read_events
 from shakedown.events.set_back import refuse_other
 from shakedown.events.writer import DiskFull
@@ -81,11 +81,9 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
         return Outcome(read_state(layout, Documents(layout))[0], finished=True)
     keep_to_ourselves()
     with Lease.acquire(layout, take_over=take_over) as lease:
-        log, tail = open_log(layout.log, lease)
         documents = Documents(layout)
         snapshots = Snapshots(layout, documents)
-        state = snapshots.load_and_fold()
-        refuse_unknown(layout, state)
+        log, tail, state = snapshots.open_and_fold(lease, partial(refuse_unknown, layout))
         document = documents.newest(state)
         with open_ports(layout, document, log, lease, watchers.idle) as real:
             conductor = Conductor(state, real.ports, watchers.event, commands_for(documents), documents)

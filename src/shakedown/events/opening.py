@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,15 +45,18 @@ def open_log(
     segment_bytes: int = SEGMENT_BYTES,
     reserve_bytes: int = RESERVE_BYTES,
     eager: bool = True,
+    read_first: Callable[[], object] = lambda: None,
 ) -> tuple[LogWriter, Tail]:
     """Purpose: a writer that goes on behind the last whole line, in a new segment, and how the log ended.
 
     Every driver writes to segments of its own: what a driver that was stopped and lost the lease still writes when it wakes up lies
-    behind the seal. ``eager`` is the writer's. Nothing is added to a damaged record. Errors: LeaseHeld where the lease is not ours,
+    behind the seal. ``eager`` is the writer's. ``read_first`` is called once the sums hold and before anything is added: where
+    it raises an error the log stays as it is. Nothing is added to a damaged record. Errors: LeaseHeld where the lease is not ours,
     RecordError for damage, DiskFull.
     """
     refuse_damaged(Layout(directory.parent))
     refuse_set_back(Layout(directory.parent))
+    read_first()
     _make_directory(directory)
     for attempt in range(1, _ATTEMPTS + 1):
         lease.check()

@@ -19,7 +19,6 @@ from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.record.documents import Documents
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease
-from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
@@ -83,10 +82,9 @@ def carry_out(layout: Layout, more: Commands | None = None) -> list[Event]:
     if all(command.what in FOR_DRIVERS for command in FileInbox(layout).poll()):
         return []
     with Lease.acquire(layout) as lease:
-        log, _ = open_log(layout.log, lease)
+        documents = Documents(layout)
+        log, _, state = Snapshots(layout, documents).open_and_fold(lease)
         try:
-            documents = Documents(layout)
-            state = Snapshots(layout, documents).load_and_fold()
             inbox, nothing, clock = FileInbox(layout), _Nothing(), _WallClock()
             ports = Ports(clock, nothing, nothing, nothing, log, inbox)
             conductor = Conductor(

@@ -1,6 +1,6 @@
 """Events that can be read and make no sense: the first one that the engine or the rows cannot take, with its place.
 
-It is asked once something else came out wrong, so it may take its time: every event is folded as ``resume`` and ``report`` do.
+It takes its time, for every event is folded as ``resume`` and ``report`` do: ``verify`` asks it, and who finds another thing wrong.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 
 
-def nonsense_of(layout: Layout) -> Damage | None:
-    """Purpose: the first event that says what cannot be, None where all of them make sense."""
+def nonsense_of(layout: Layout, kinds: bool = True) -> Damage | None:
+    """Purpose: the first event that says what cannot be, None where all of them make sense.
+
+    ``kinds``: a fact of another kind than in every event is one, too. Without it only what cannot be folded is.
+    """
     state, record, documents = State(), Record(), Documents(layout)
     try:
         for event in Reader(layout.log).events():
-            strange = _of_another_kind(event)
+            strange = _of_another_kind(event) if kinds else ""
             if strange:
                 return _told(layout, event, strange)
             try:

@@ -15,6 +15,8 @@ from shakedown.engine import State, index_plan
 from shakedown.engine.state.plan import PlanIndex
 from shakedown.engine.state.snapshot import freeze_state, thaw_state
 from shakedown.engine.state.state import FOLD_VERSION
+from shakedown.events.lease import Lease
+from shakedown.events.opening import Tail, open_log
 from shakedown.events.reader import read_events
 from shakedown.events.segments import Position
 from shakedown.events.snapshots import load, read_snapshot, save, snapshot_files
@@ -41,6 +43,24 @@ class Snapshots:
         state = self.load()
         self.saved = state.seq
         return fold(read_events(self.layout.log, after=state.seq), self.documents, state=state)
+
+    def open_and_fold(
+        self, lease: Lease, refuse: Callable[[State], object] = lambda state: None
+    ) -> tuple[LogWriter, Tail, State]:
+        """The log, opened to go on with it, and the state of all of it. It is folded before a segment is begun: nothing is added to
+        one that makes no sense, or that ``refuse`` raises an error about. Errors: those of ``open_log``.
+        """
+        state = State()
+
+        def read() -> None:
+            nonlocal state
+            state = self.load_and_fold()
+            refuse(state)
+
+        log, tail = open_log(self.layout.log, lease, read_first=read)
+        if tail.seq != state.seq:  # the driver before us wrote in between
+            read()
+        return log, tail, state
 
     def load(self) -> State:
         """Purpose: the state of the newest snapshot that fits, at ``position`` in the log; without one, an empty state."""
