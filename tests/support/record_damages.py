@@ -96,7 +96,8 @@ ACTS: tuple[tuple[str, ...], ...] = (
     ("agree", "30", "--by", "A", "--because", "b"),
 )
 CACHE = ".cache"  # of a site: what commands keep of its campaigns
-_NAME = re.compile(r"\bp-[12]\b")  # of campaigns: a sentence that names one says no number
+# Of campaigns and of snapshots that are not believed: a sentence that names one says no number.
+_NAME = re.compile(r"\bp-[12]\b|\b[0-9]{12}\.snapshot\b")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
