@@ -1,7 +1,7 @@
 """Two hundred failing system calls and three hundred kills, each followed by ``resume``: every run judged as it ended.
 
 With them go fifty stale handles and a hundred siblings: half writes, syncs that lose what was written, locks, links, closing,
-processes that do not start. The tests hold a sample of it (``tests/end_to_end/test_injected_errors.py``); this runs all. It takes about
+processes that do not start. The tests hold a sample of it (``tests/end_to_end/test_injected_errors.py``); this runs all: about
 twenty minutes on two idle cores.
 """
 
