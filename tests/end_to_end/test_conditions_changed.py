@@ -211,6 +211,10 @@ def test_a_file_in_a_variable_of_a_test_is_seen_but_for_outputs() -> None:
     pairs = [("TOOL", "/abs/a"), ("LIBS", "/abs/b:/abs/c"), ("OUT", "/abs/d"), ("KEPT", "/abs/e"), ("COUNT", "3")]
     assert list(files_of_variables(pairs, "tool >> /abs/e")) == ["/abs/a", "/abs/b", "/abs/c"]
     assert programs_in("cat /proc/meminfo") == ["cat"]
+    assert "/proc/self/status" not in programs_in("grep -E 'Sig(Ign|Blk)' /proc/self/status"), (
+        "a word of a pattern ends before it"
+    )
+    assert programs_in("(/sys/kernel/x; /dev/shm/y)") == []
     assert programs_in(filled_in("a --output=/abs/x --log=/abs/y of=/abs/z", {})) == ["a"]
 
 

@@ -72,7 +72,7 @@ def programs_in(script: str) -> list[str]:
     """
     found: dict[str, None] = {}
     for words in _commands(script):
-        if words and _PLAIN_WORD.fullmatch(words[0]) and not words[0].startswith("#"):
+        if words and _PLAIN_WORD.fullmatch(words[0]) and not words[0].startswith(("#", *_KERNEL)):
             found[words[0]] = None
         written = _written(words)
         for place, word in enumerate(words):
