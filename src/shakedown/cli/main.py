@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "clock": ("steer.clock", "Start, stop or restart the clock of a component."),
     "again": ("steer.again", "Run a component again: all of it, or the time it lacks."),
     "amend": ("steer.amend", "Put a changed plan into force, with who and why."),
+    "note": ("steer.note", "Put runs down to a class of failures, attach a ticket."),
     "rule": ("steer.rule", "Say whose failure a run was, beside its verdict."),
     "change": ("steer.change", "Declare a change of the machine; it opens a new epoch."),
     "waive": ("steer.waive", "Accept a criterion, gate or contract row, with a restriction."),
@@ -111,6 +112,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Judge and sign": (
         "report",
         "rule",
+        "note",
         "waive",
         "attest",
         "drill",

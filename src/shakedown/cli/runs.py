@@ -79,16 +79,16 @@ def _pattern(text: str | None) -> re.Pattern[str]:
 
 
 def _render(rows: list[Any], live: list[Any]) -> str:
-    """Modes, rulings and epochs are columns where there is any; epochs from the second on."""
+    """Modes, rulings, tickets and epochs are columns where there is any; epochs from the second on."""
     lines = []
     for row in rows:
         elapsed = "" if row.elapsed_s is None else f"{row.elapsed_s:.3f}"
         figures = " ".join(f"{name}={show_number(value)}" for name, value in list(row.figures.items())[:3])
         note = figures if row.verdict == "passed" else row.reason
-        more = [row.mode, str(row.epoch), row.ruling, row.judged_by]
+        more = [row.mode, str(row.epoch), row.ruling, row.ticket, row.judged_by]
         lines.append([row.run, row.case, *more, str(row.attempt), row.verdict, elapsed, note])
     lines += [
-        [row.run, row.case, row.mode, str(row.epoch), "", "", str(row.attempt), row.state, "", ""] for row in live
+        [row.run, row.case, row.mode, str(row.epoch), "", "", "", str(row.attempt), row.state, "", ""] for row in live
     ]
     if not lines:
         return "no runs"
@@ -98,13 +98,14 @@ def _render(rows: list[Any], live: list[Any]) -> str:
         "mode",
         "epoch",
         "ruled",
+        "ticket",
         "judged again by",
         "attempt",
         "verdict",
         "seconds",
         "figures or reason",
     ]
-    usual = {2: "", 3: "1", 4: "", 5: ""}
+    usual = {2: "", 3: "1", 4: "", 5: "", 6: ""}
     shown = [place for place in range(len(headings)) if any(line[place] != usual.get(place) for line in lines)]
     right = [new for new, old in enumerate(shown) if headings[old] in ("epoch", "attempt", "seconds")]
     return table([headings[i] for i in shown], [[line[i] for i in shown] for line in lines], right=right)

@@ -238,6 +238,7 @@ def _live_row(one: _Followed, row: OpenRun) -> dict[str, Any]:
         "reason": "",
         "failure": "",
         "ruling": "",
+        "ticket": "",
     }
     return common | more | {"ended": row.freed, "elapsed": None, "exit": None, "minute": int(one.record.last // 60)}
 
@@ -246,9 +247,9 @@ def _judged_row(one: _Followed, row: RunRow) -> dict[str, Any]:
     test, expected = one.cases.get(row.case, (row.case.partition("/")[0], ""))
     bad = bool(row.failure_class) and not row.was_taken_back and not (expected and row.verdict == expected)
     common = _common(row, test) | {"seq": row.seq, "at": row.time, "live": 0, "bad": int(bad)}
-    more = {"state": row.verdict, "nodes": row.nodes, "reason": row.reason, "failure": row.failure_class}
+    more = {"state": row.verdict, "nodes": row.nodes, "reason": row.reason, "failure": row.cause}
     ends = {"ended": row.over, "elapsed": row.elapsed_s, "exit": row.exit, "minute": int(row.time // 60)}
-    return common | more | ends | {"ruling": row.ruling}
+    return common | more | ends | {"ruling": row.ruling, "ticket": row.ticket}
 
 
 def _common(row: RunRow | OpenRun, test: str) -> dict[str, Any]:

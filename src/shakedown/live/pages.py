@@ -29,6 +29,7 @@ COLUMNS = {
     "attempt": "attempt", "repeat": "repeat", "at": "last change (UTC)", "ordered": "ordered (UTC)", "started": "began (UTC)",
     "ended": "ended (UTC)", "elapsed": "seconds", "nodes": "nodes", "failure": "put down to", "reason": "reason", "job": "job",
     "mode": "mode", "epoch": "epoch", "exit": "exit", "ruling": "ruled",
+    "ticket": "ticket",
 }  # fmt: skip
 USUAL = ("run", "case", "state", "attempt", "started", "elapsed", "nodes", "reason")
 FIRST = ("test", "case", "state", "nodes", "failure", "reason")  # filters that stand before the others

@@ -142,7 +142,7 @@ def _is_bad(row: RunRow, expected: Mapping[str, str]) -> bool:
 def _run_line(row: RunRow) -> Line:
     seconds = "" if row.elapsed_s is None else f"{row.elapsed_s:.3f}"
     began = "" if row.started is None else show_time(row.started)
-    more = {"began": began, "seconds": seconds, "nodes": row.nodes, "cause": row.failure_class, "reason": row.reason}
+    more = {"began": began, "seconds": seconds, "nodes": row.nodes, "cause": row.cause, "reason": row.reason}
     return _line(row, row.verdict, show_time(row.time)) | more
 
 

@@ -75,4 +75,4 @@ def _verdict(row: RunRow) -> str:
 
 def _class(row: RunRow) -> str:
     """The class of its failure, where the verdict says one."""
-    return str(getattr(row, "failure_class", "") or "")
+    return row.cause

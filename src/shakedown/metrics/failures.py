@@ -78,12 +78,12 @@ def _said(said: Mapping[str, Any]) -> Failure:
 
 def by_class(rows: Iterable[RunRow], tests: Mapping[str, str]) -> list[FailureGroup]:
     """Purpose: the runs that failed by class, the commonest first. ``tests``: case -> its test."""
-    return _group([((row.failure_class, ""), row) for row in rows if row.failure_class], tests)
+    return _group([((row.cause, ""), row) for row in rows if row.cause], tests)
 
 
 def by_likeness(rows: Iterable[RunRow], tests: Mapping[str, str]) -> list[FailureGroup]:
     """Purpose: unclassified runs by the likeness of their lines, the commonest first."""
-    mine = [row for row in rows if row.failure_class == UNCLASSIFIED]
+    mine = [row for row in rows if row.cause == UNCLASSIFIED]
     return _group([((UNCLASSIFIED, likeness(row.failure_line)), row) for row in mine], tests)
 
 
@@ -100,7 +100,7 @@ def _one(key: tuple[str, str], rows: Sequence[RunRow], tests: Mapping[str, str])
     times = [row.time for row in rows]
     return FailureGroup(
         name=name,
-        family=rows[0].failure_family,
+        family=rows[0].cause_family,
         key=alike,
         runs=tuple(row.run for row in rows),
         tests=_counted(tests.get(row.case, row.case) for row in rows),

@@ -372,6 +372,14 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         request="rule",
     ),
     EventKind(
+        "noted",
+        "A person put a run down to a class of failures, or attached a ticket to it; no verdict and no outcome changes by it.",
+        "What people say",
+        shown=("class", "ticket", "by"),
+        afterwards=True,
+        request="note",
+    ),
+    EventKind(
         "changed",
         "A person declared a change of the machine or its surroundings: it opened a new epoch.",
         "What people say",

@@ -76,13 +76,13 @@ def _seen(layout: Layout, name: str, record: Record) -> FailuresSeen:
     classes = classifier(document.failures if document else ()).classes
     failed = selected(record, lambda key: key.current and key.failed)
     rows = [row for row in failed if not row.was_taken_back]
-    known = {row.failure_class for row in rows} | {row.failure_family for row in rows}
+    known = {row.cause for row in rows} | {row.cause_family for row in rows}
     known |= {one.name for one in classes} | {one.family for one in classes} | {UNCLASSIFIED}
     if name and name not in known:
         raise UsageError(
             f"there is no class '{name}'", did_you_mean(name, known) or "'shakedown failures --catalogue' has them"
         )
-    chosen = [row for row in rows if name in ("", row.failure_class, row.failure_family)]
+    chosen = [row for row in rows if name in ("", row.cause, row.cause_family)]
     tests = {case.id: case.test for case in document.cases} if document else {}
     return FailuresSeen(
         campaign_name(layout),

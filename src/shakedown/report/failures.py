@@ -24,7 +24,8 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 class Failure:
     """Runs of one case that ended alike: the same verdict and class and, numbers aside, the same reason.
 
-    ``checks`` are those that did not hold, in the first of the runs, which ``excerpt`` is from too.
+    ``checks`` are those that did not hold, in the first of the runs, which ``excerpt`` is from too. ``said_by``: who put them down
+    to the class, "" = it was found; ``ticket``: those that people attached.
     """
 
     component: str
@@ -38,6 +39,8 @@ class Failure:
     expected: str = ""
     failure_class: str = ""
     failure_line: str = ""
+    said_by: str = ""
+    ticket: str = ""
 
 
 def find_failures(campaign: CampaignRead, cases: tuple[CaseSummary, ...]) -> tuple[list[Failure], int]:
@@ -48,7 +51,7 @@ def find_failures(campaign: CampaignRead, cases: tuple[CaseSummary, ...]) -> tup
         for row in summary.rows:
             if row.verdict != "passed":
                 alike = _NUMBERS.sub("#", row.reason)
-                key = (summary.component, summary.case.id, row.verdict, row.failure_class, alike)
+                key = (summary.component, summary.case.id, row.verdict, row.cause, row.said_by, alike)
                 groups.setdefault(key, []).append(row)
     found = [(by_name[component, case], rows) for (component, case, *_), rows in groups.items()]
     found.sort(key=lambda item: as_expected(item[1][0], item[0].case))
@@ -79,8 +82,10 @@ def _failure(campaign: CampaignRead, summary: CaseSummary, rows: list[RunRow]) -
         problems=first.problems[:8],
         excerpt=_excerpt(campaign, first),
         expected=summary.case.because if as_expected(first, summary.case) else "",
-        failure_class=harmless(first.failure_class),
+        failure_class=harmless(first.cause),
         failure_line=harmless(first.failure_line),
+        said_by=harmless(first.said_by),
+        ticket=harmless(", ".join(sorted({row.ticket for row in rows if row.ticket}))),
     )
 
 

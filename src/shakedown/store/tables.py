@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Double, Index, Integer, MetaData, Table, Text, UniqueConstraint
 
-VERSION = 1  # of the tables: an index of another version is thrown away and built again
+VERSION = 2  # of the tables: an index of another version is thrown away and built again
 
 metadata = MetaData()
 
@@ -66,6 +66,7 @@ runs = Table(
     Column("job", Text, nullable=False),
     Column("mode", Text, nullable=False),
     Column("ruling", Text, nullable=False),
+    Column("ticket", Text, nullable=False),
     Index("runs_by_time", "campaign", "at"),
     Index("bad_runs_by_time", "campaign", "bad", "at"),
     Index("runs_by_minute", "campaign", "minute"),

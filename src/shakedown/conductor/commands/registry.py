@@ -138,8 +138,9 @@ def commands_for(documents: Any, driven: bool = True) -> Commands:
     """Every command, for a campaign whose documents are found here. ``driven``: by the conductor that hears them."""
     from shakedown.conductor.commands.agreeing import agreeing_commands
     from shakedown.conductor.commands.amend import amend_command
+    from shakedown.conductor.commands.noting import NOTING_COMMANDS
     from shakedown.conductor.commands.overrides import STANDING_COMMANDS
     from shakedown.conductor.commands.rulings import PEOPLES_COMMANDS
 
     mine = {"amend": amend_command(documents, driven)} | agreeing_commands(documents)
-    return OPERATOR_COMMANDS | PEOPLES_COMMANDS | STANDING_COMMANDS | mine
+    return OPERATOR_COMMANDS | PEOPLES_COMMANDS | NOTING_COMMANDS | STANDING_COMMANDS | mine

@@ -39,19 +39,24 @@ def rule(conductor: Conductor, command: Command) -> Event:
     why = why_not_rule(conductor.state, run, party)
     if why:
         return refusal(command, why)
-    return Event("ruled", run=run, value={"as": party} | _asked(command), reason=command.reason)
+    return Event("ruled", run=run, value={"as": party} | who_asked(command), reason=command.reason)
 
 
 def why_not_rule(state: State, run: str, party: str) -> str:
     """Purpose: why there can be no such ruling, or ""."""
     if party not in (*PARTIES, WITHDRAWN):
         return f"'{party[:40]}' is no party; there are {', '.join(PARTIES)}, and {WITHDRAWN} takes a ruling back"
+    return why_not_judged(state, run, "a ruling")
+
+
+def why_not_judged(state: State, run: str, what: str) -> str:
+    """Purpose: why there is no verdict of a run that ``what``, in words, could stand beside, or ""."""
     if not _was_ordered(state, run):
         return f"there is no run '{run[:40]}' in this campaign"
     live = state.runs.get(run)
     waiting = any(entry.void_run == run for entry in state.waiting.every())
     if waiting or (live is not None and not live.verdict):
-        return f"{run} is not judged yet; a ruling stands beside a verdict"
+        return f"{run} is not judged yet; {what} stands beside a verdict"
     return ""
 
 
@@ -65,7 +70,7 @@ def change(conductor: Conductor, command: Command) -> Event:
     """The machine or its surroundings were changed: a new epoch opens."""
     if not command.reason.strip():
         return refusal(command, "it does not say what was changed")
-    return Event("changed", value=_asked(command), reason=command.reason)
+    return Event("changed", value=who_asked(command), reason=command.reason)
 
 
 def waive(conductor: Conductor, command: Command) -> Event:
@@ -85,7 +90,7 @@ def waive(conductor: Conductor, command: Command) -> Event:
         return refusal(command, why)
     said: dict[str, Any] = {"what": what, "component": component, "name": name, "restriction": restriction[:LONGEST]}
     said |= _as_it_is(conductor.state.index.document, what, component, name)
-    event = Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+    event = Event("waived", value={k: v for k, v in said.items() if v} | who_asked(command), reason=command.reason)
     if what != "gate":
         return event
     return replace(event, value=event.value | {"opens": component in gates_that_open(conductor, event)})
@@ -102,7 +107,7 @@ def _waive_conditions(conductor: Conductor, command: Command, name: str) -> Even
         "restriction": str(command.value.get("restriction", "")).strip()[:LONGEST],
     }
     said |= {"digest": conditions_digest(changes[name].value), "asked": changes[name].reason[:LONGEST]}
-    return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+    return Event("waived", value={k: v for k, v in said.items() if v} | who_asked(command), reason=command.reason)
 
 
 def _waive_issue(conductor: Conductor, command: Command, name: str) -> Event:
@@ -113,7 +118,7 @@ def _waive_issue(conductor: Conductor, command: Command, name: str) -> Event:
     one = every[name]
     said = {"what": "issue", "name": name, "restriction": str(command.value.get("restriction", "")).strip()[:LONGEST]}
     said |= {"digest": issue_digest(one.kind, one.what), "asked": f"{one.kind}: {one.what}"[:LONGEST]}
-    return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+    return Event("waived", value={k: v for k, v in said.items() if v} | who_asked(command), reason=command.reason)
 
 
 def issues_in(events: Iterable[Event]) -> dict[str, Issue]:
@@ -197,8 +202,8 @@ def _nothing(where: str, what: str, name: str, known: list[str]) -> str:
     return f"{where} has no {what} '{name[:100]}'; {near}"
 
 
-def _asked(command: Command) -> dict[str, Any]:
-    """Who answers for it, who left the request, and its id."""
+def who_asked(command: Command) -> dict[str, Any]:
+    """Purpose: who answers for it, who left the request, and its id."""
     asked = {"by": str(command.value.get("by") or command.who)[:100], "request": command.request, "who": command.who}
     return asked | together(command)
 

@@ -219,6 +219,22 @@ def _ruled(record: RecordRows, event: Event) -> None:
         record.runs[record._place[event.run]] = replace(older, ruling=row.party)
 
 
+def _noted(record: RecordRows, event: Event) -> None:
+    """The class of its failure, or a ticket, beside the verdict: nothing is judged by it. A later word replaces an earlier one."""
+    record.note(event)
+    older = record.row_of(event.run)
+    if older is None:
+        record.irregular.append(f"event {event.seq}: a note on {event.run or 'no run'}, which is not judged")
+        return
+    given, ticket = ("" if (text := _text(event, key)) == "none" else text or None for key in ("class", "ticket"))
+    if given is not None:
+        by = _by(event) if given else ""
+        older = replace(older, said_class=given, said_family=_text(event, "family"), said_by=by)
+    if ticket is not None:
+        older = replace(older, ticket=ticket)
+    record.runs[record._place[event.run]] = older
+
+
 def _changed(record: RecordRows, event: Event) -> None:
     open_epoch(record, event)
     _move_unstarted(record)
@@ -330,6 +346,7 @@ def _sealed(record: RecordRows, event: Event) -> None:
 
 HANDLERS: dict[str, Callable[[RecordRows, Event], None]] = {
     "ruled": _ruled,
+    "noted": _noted,
     "changed": _changed,
     "waived": _waived,
     "attested": _attested,

@@ -34,6 +34,7 @@ class RunRow(Struct, frozen=True):
     ``ordered``: when, and ``ordered_by``: by which event, it was ordered; None and 0 where that is not known.
     ``of``: of a warm-up, the mode that it belongs to.
     ``failure_class``: what it is put down to, never "" where it did not pass; ``failure_line``: the words that say so.
+    ``said_class`` and ``said_family``: what ``said_by`` put it down to instead, "" = none. ``ticket``: what a person attached.
     """
 
     run: str
@@ -77,6 +78,20 @@ class RunRow(Struct, frozen=True):
     ordered: float | None = None
     ordered_by: int = 0
     of: str = ""
+    said_class: str = ""
+    said_family: str = ""
+    said_by: str = ""
+    ticket: str = ""
+
+    @property
+    def cause(self) -> str:
+        """The class of failures it is put down to, by a person before all; "" where it passed."""
+        return (self.said_class or self.failure_class) if self.failure_class else ""
+
+    @property
+    def cause_family(self) -> str:
+        """The family of that class."""
+        return self.said_family if self.said_class else self.failure_family
 
     @property
     def over(self) -> float | None:

@@ -100,6 +100,7 @@ _RUNS = (
     "run", "component", "test", "case", "mode", "repeat", "attempt", "result", "verdict", "reason", "event", "supersedes",
     "superseded_by", "epoch", "counted", "good", "ruling", "aside", "started", "ended", "elapsed_s", "exit", "nodes", "job",
     "retried", "output", "failure_class", "failure_family", "failure_line", "judged_by", "judged_because",
+    "classified_by", "ticket",
 )  # fmt: skip
 _VALUES = (
     "run", "component", "test", "case", "mode", "epoch", "figure", "value", "unit", "event", "superseded_by", "counts",
@@ -206,7 +207,7 @@ def _runs(evidence: Evidence) -> Iterable[Sequence[Cell]]:
             row.seq in counted, case is not None and counts_as_passed(row, case.case), row.ruling, aside.get(row.run, ""),
             row.started, row.over, row.elapsed_s, row.exit, row.nodes, row.job, row.retried,
             " ".join(f"{key}={value}" for key, value in row.output.items() if not isinstance(value, dict | list)),
-            row.failure_class, row.failure_family, row.failure_line, row.judged_by, row.judged_because,
+            row.cause, row.cause_family, row.failure_line, row.judged_by, row.judged_because, row.said_by, row.ticket,
         )  # fmt: skip
 
 
