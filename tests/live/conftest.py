@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from finished_campaign import finished, people, site
@@ -48,7 +49,7 @@ class Browser:
     def __init__(self, app: Any, host: str = "127.0.0.1:8130") -> None:
         self.app, self.host = app, host
 
-    def get(self, address: str, method: str = "GET", **headers: str) -> Answer:
+    def get(self, address: str, method: str = "GET", body: bytes = b"", **headers: str) -> Answer:
         path, _, query = address.partition("?")
         said = {"host": self.host} | {name.replace("_", "-"): value for name, value in headers.items()}
         scope = {
@@ -65,14 +66,19 @@ class Browser:
             "client": ("127.0.0.1", 40000),
             "server": ("127.0.0.1", 8130),
         }
-        return asyncio.run(_ask(self.app, scope))
+        return asyncio.run(_ask(self.app, scope, body))
+
+    def post(self, address: str, items: list[tuple[str, str]], **headers: str) -> Answer:
+        """A form as a browser sends it."""
+        said = {"content_type": "application/x-www-form-urlencoded", "origin": f"http://{self.host}"} | headers
+        return self.get(address, "POST", urlencode(items).encode(), **{k: v for k, v in said.items() if v})
 
 
-async def _ask(app: Any, scope: dict[str, Any]) -> Answer:
+async def _ask(app: Any, scope: dict[str, Any], body: bytes) -> Answer:
     sent: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
@@ -100,9 +106,10 @@ def index(tmp_path: Path) -> Iterator[Index]:
 def browse(index: Index) -> Callable[..., Browser]:
     """A browser at the page of a site, whose index is up to date."""
 
-    def open_site(site: Path, token: str = "", host: str = "127.0.0.1:8130") -> Browser:
+    def open_site(site: Path, token: str = "", host: str = "127.0.0.1:8130", rulings: bool = False) -> Browser:
         indexer = Indexer(site, index)
         indexer.refresh()
-        return Browser(application(indexer, ["127.0.0.1", "localhost"], token, wait_s=None), host)
+        app = application(indexer, ["127.0.0.1", "localhost"], token, wait_s=None, rulings=rulings)
+        return Browser(app, host)
 
     return open_site

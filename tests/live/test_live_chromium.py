@@ -281,6 +281,60 @@ def test_a_tab_that_nobody_looks_at_holds_no_connection(shown: Served) -> None:
     page.context.close()
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_runs_are_ruled_on_by_keyboard_with_and_without_scripts(shown: Served, scripts: bool, tmp_path: Path) -> None:
+    """On a page of its own, for that of the others takes no rulings."""
+    site = Path(shutil.copytree(shown.site, tmp_path / "site", symlinks=True))
+    with served(site, tmp_path / "cache", "--allow-rulings") as (_, address):
+        page = shown.browser.new_context(viewport=NARROW, java_script_enabled=scripts).new_page()  # type: ignore[arg-type]
+        page.goto(address)
+        page.goto(f"{address.partition('?')[0]}campaign/p-1/runs?bad=1")
+        for box in page.get_by_role("checkbox", name=re.compile("choose r0")).all():
+            box.focus()
+            page.keyboard.press("Space")
+        page.get_by_label("whose failure").focus()
+        page.keyboard.type("vendor")
+        for words in ("out-of-memory", "INC-17", "Anna", "the switch was off"):
+            page.keyboard.press("Tab")
+            page.keyboard.type(words)
+        if scripts:
+            assert page.evaluate(CLIPPED) == [] and page.evaluate(BROKEN_WORDS) == []
+            found = Axe().run(page).response["violations"]
+            assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+        page.screenshot(path=tmp_path / "form.png", full_page=True)
+        page.keyboard.press("Enter")
+        told = page.get_by_role("status")
+        expect(told).to_contain_text("ruled vendor, class out-of-memory, ticket INC-17; recorded in p-1: event")
+        page.get_by_role("link", name="r000002").click()
+        while not scripts and "INC-17" not in page.locator("dl.facts").inner_text():
+            page.reload()
+        expect(page.locator("dl.facts")).to_contain_text("INC-17", timeout=PATIENCE_MS)
+        page.context.close()
+
+
+def test_what_is_begun_in_the_form_of_rulings_is_left_alone(shown: Served, tmp_path: Path) -> None:
+    """The page does not come again below a box that is ticked, whatever happens to the campaign meanwhile."""
+    site = Path(shutil.copytree(shown.site, tmp_path / "site", symlinks=True))
+    with served(site, tmp_path / "cache", "--allow-rulings") as (_, address):
+        page = shown.browser.new_context(viewport=WIDE).new_page()  # type: ignore[arg-type]
+        page.goto(address)
+        page.goto(f"{address.partition('?')[0]}campaign/p-1/runs?bad=1")
+        page.get_by_role("checkbox", name="choose r000002").check()
+        page.get_by_role("heading").first.click()
+        with page.expect_request(re.compile("/runs")) as again:
+            words = ("rule", "--campaign", "p-1", "r000004", "--as", "site", "--by", "Bo", "--because", "a link")
+            assert (
+                warm_commands.run(words, cwd=site, capture_output=True, text=True, timeout=300, check=False).returncode
+                == 0
+            )
+            page.wait_for_timeout(2_500)
+            assert page.get_by_role("checkbox", name="choose r000002").is_checked()
+            page.get_by_role("checkbox", name="choose r000002").uncheck()
+            page.get_by_role("heading").first.click()
+        assert again.value.url.endswith("/campaign/p-1/runs?bad=1")
+        page.context.close()
+
+
 def test_an_open_page_follows_its_campaign_and_leaves_the_reader_where_he_is(shown: Served) -> None:
     """The last test of this file: it lets the campaign end."""
     page = shown.open("/campaign/go-1")

@@ -27,7 +27,8 @@ def command(campaign: str | None, who: str, because: str, site: str | None, as_j
                 "--by and --because are kept in the record of a campaign", hint="name one: fingerprint CAMPAIGN"
             )
         return _here(as_json)
-    from shakedown.cli.steer.requests import find_started, kept_if_said, record_wishes
+    from shakedown.cli.steer.requests import find_started, kept_if_said
+    from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.commands.fingerprints import answer_now
 
     who, because = kept_if_said("--by", who), kept_if_said("--because", because)

@@ -34,6 +34,12 @@ EXTRA = "shakedown[serve]"
     help="A name under which this machine is asked, beside the address. Others are refused.",
 )
 @click.option("--token", is_flag=True, help="Ask for a token on the loopback address too.")
+@click.option(
+    "--allow-rulings",
+    "rulings",
+    is_flag=True,
+    help="Let people say whose failures runs were, which classes and which tickets. It wants a token.",
+)
 @click.option("--rehearsals", is_flag=True, help="Show rehearsals as well.")
 @click.option(
     "--index",
@@ -43,18 +49,27 @@ EXTRA = "shakedown[serve]"
     help="Where the index is kept, such as sqlite:////tmp/index.sqlite.",
 )
 def command(
-    site: str | None, host: str, port: int, names: tuple[str, ...], token: bool, rehearsals: bool, index_url: str | None
+    site: str | None,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    token: bool,
+    rulings: bool,
+    rehearsals: bool,
+    index_url: str | None,
 ) -> int:
     """Serve the campaigns of a site as a live page.
 
-    It shows and never steers. Without --host only this machine reaches it; on any other address it wants a token, which is
-    printed once as part of the address. Ctrl-C ends it. Prometheus finds the same counts at /metrics.
+    It shows and never steers; with --allow-rulings people can rule on runs.
+
+    Without --host only this machine reaches it; on any other address it wants a token, which is printed once as part of the
+    address. Ctrl-C ends it. Prometheus finds the same counts at /metrics.
     """
     from shakedown.plans import find_site
 
     found = find_site(Path(site) if site else None)
     loopback = _is_loopback(host)
-    word = secrets.token_urlsafe(24) if token or not loopback else ""
+    word = secrets.token_urlsafe(24) if token or rulings or not loopback else ""
     _serve(
         found,
         host,
@@ -63,12 +78,20 @@ def command(
         word,
         rehearsals,
         index_url,
+        rulings,
     )
     return 0
 
 
 def _serve(
-    site: Path, host: str, port: int, hosts: list[str], token: str, rehearsals: bool, index_url: str | None
+    site: Path,
+    host: str,
+    port: int,
+    hosts: list[str],
+    token: str,
+    rehearsals: bool,
+    index_url: str | None,
+    rulings: bool,
 ) -> None:
     """Build the index, then serve until somebody ends it."""
     try:
@@ -88,7 +111,7 @@ def _serve(
         listening = _listen(host, port)
         address = f"[{host}]" if ":" in host else host
         config = uvicorn.Config(
-            application(indexer, hosts, token),
+            application(indexer, hosts, token, rulings=rulings),
             log_level="warning",
             access_log=False,
             server_header=False,

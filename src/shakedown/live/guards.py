@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -19,17 +19,17 @@ HEADERS = (
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # with no-referrer a form of ours would say that it is from nowhere
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
 
 
 class Headers:
-    """What every answer says to a browser, errors too, unless it says another thing itself; and that only looking is possible."""
+    """What every answer says to a browser, errors too, unless it says another thing itself; and which methods there are."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, methods: Sequence[str]) -> None:
+        self.app, self.methods = app, methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -43,8 +43,8 @@ class Headers:
                 message["headers"] = [*said, *((name, value) for name, value in HEADERS if name not in names)]
             await send(message)
 
-        if scope["method"] not in ("GET", "HEAD"):
-            refused = PlainTextResponse("this server only shows\n", 405, headers={"allow": "GET, HEAD"})
+        if scope["method"] not in self.methods:
+            refused = PlainTextResponse("this server only shows\n", 405, headers={"allow": ", ".join(self.methods)})
             await refused(scope, receive, with_headers)
             return
         await self.app(scope, receive, with_headers)

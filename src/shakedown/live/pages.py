@@ -91,7 +91,7 @@ class Asked:
 class Pages:
     """Renders. One engine for all requests; templates are compiled once."""
 
-    def __init__(self) -> None:
+    def __init__(self, rulings: bool = False) -> None:
         from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 
         loaders = {"shakedown": FileSystemLoader(REPORT_TEMPLATES), "live": FileSystemLoader(HERE / "templates")}
@@ -108,6 +108,7 @@ class Pages:
         self.engine.filters |= {"deadline": deadline_in_words, "shut": shut_in_words, "literally": literally}
         self.engine.globals |= {
             "version": __version__,
+            "may": "rulings are taken" if rulings else "read only",
             "BY": BY,
             "COLOURS": COLOURS,
             "COLUMNS": COLUMNS,
@@ -125,14 +126,14 @@ class Pages:
         """Purpose: what a page shows, for programs; drawings are left out."""
         from markupsafe import Markup
 
-        left_out = ("view", "damage", "here", "asked", "found", "sections", "words")
+        left_out = ("view", "damage", "here", "asked", "found", "sections", "words", "saying")
         shown = {key: value for key, value in facts.items() if key not in left_out}
         plain = {key: value for key, value in shown.items() if not isinstance(value, Markup)}
         return msgspec.json.format(msgspec.json.encode(plain), indent=2)
 
     def asked(self, items: list[tuple[str, str]], campaign: str) -> Asked:
         """Purpose: the words of an address, read. Errors: UsageError that names the word and what it may be."""
-        items = [(key, value) for key, value in items if value != ""]
+        items = [(key, value) for key, value in items if value != "" and key != "told"]
         words = dict(items)
         for key, value in items:
             _refuse_unknown("word", key, _WORDS)

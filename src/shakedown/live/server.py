@@ -1,7 +1,8 @@
 """The live page as a web application: every address, and who may ask. ``application`` is the table of contents.
 
-It only reads: there is no address that changes anything, and methods other than GET and HEAD are refused. What comes in is an
-address: names of campaigns and runs are looked up, never used as paths. Pages hold no script and load nothing from elsewhere.
+It only reads: methods other than GET and HEAD are refused, but for one address where rulings are allowed, which leaves requests in
+a campaign's inbox (``sayings``). What comes in is an address: names of campaigns and runs are looked up, never used as paths. Pages
+hold no script and load nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -28,8 +29,9 @@ from shakedown.live.guards import Headers, Token
 from shakedown.live.indexing import Indexer
 from shakedown.live.judged import QUICK_S, NotYet
 from shakedown.live.maps import COLOURS
-from shakedown.live.pages import Pages, static
+from shakedown.live.pages import Pages, segment, static
 from shakedown.live.pictures import titles
+from shakedown.live.sayings import LONGEST_FORM, RULINGS, NotAllowed, Sayings, TooLong, shipped_classes
 from shakedown.live.views import NotThere, Views
 from shakedown.model.errors import ShakedownError, UsageError
 from shakedown.store.index import IndexAway
@@ -38,33 +40,20 @@ REFRESH_S = 0.5  # between two looks at the logs
 
 
 def application(
-    indexer: Indexer, hosts: list[str], token: str = "", refresh_s: float = REFRESH_S, wait_s: float | None = QUICK_S
+    indexer: Indexer,
+    hosts: list[str],
+    token: str = "",
+    refresh_s: float = REFRESH_S,
+    wait_s: float | None = QUICK_S,
+    rulings: bool = False,
 ) -> ASGIApp:
     """Purpose: the application. ``hosts``: the names under which it may be asked; a request for another host is refused, so that
     no foreign page can read it through a name that is pointed here. ``token``: "" where everybody who reaches it may look.
-    ``wait_s``: that a page waits for what takes long to work out before it says so; None waits until it is there.
+    ``wait_s``: that a page waits for what takes long to work out before it says so; None waits until it is there. ``rulings``:
+    whether people may say whose failures runs were, which classes, which tickets; that wants a token.
     """
-    site = _Site(indexer, refresh_s, wait_s)
-    routes = [
-        Route("/", site.overview),
-        Route("/runs", site.runs),
-        Route("/compare", site.compare),
-        Route("/compare.svg", site.compare),
-        Route("/history", site.history),
-        Route("/history.svg", site.history),
-        Route("/campaign/{name}", site.campaign),
-        Route("/campaign/{name}/runs", site.runs),
-        Route("/campaign/{name}/runs/{run}", site.run),
-        Route("/campaign/{name}/scorecard", site.scorecard),
-        Route("/campaign/{name}/nodes", site.nodes),
-        Route("/campaign/{name}/figures", site.figures),
-        Route("/campaign/{name}/figures/{file}", site.figure),
-        Route("/campaign/{name}/why", site.why),
-        Route("/campaign/{name}/notes", site.notes),
-        Route("/changes", site.changes),
-        Route("/metrics", site.metrics),
-        Route("/static/{file}", site.static),
-    ]
+    sayings = Sayings(token) if rulings and token else None
+    site = _Site(indexer, refresh_s, wait_s, sayings)
     middleware = [
         Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
         Middleware(Token, token=token),
@@ -77,15 +66,43 @@ def application(
         ShakedownError: site.failed,
         500: site.our_fault,
     }
-    app = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=site.lifespan)
-    return Headers(app)  # outside of everything: what went wrong has them, too
+    app = Starlette(routes=_routes(site), middleware=middleware, exception_handlers=handlers, lifespan=site.lifespan)
+    return Headers(
+        app, ("GET", "HEAD", *(["POST"] if sayings else []))
+    )  # outside of everything: what went wrong has them, too
+
+
+def _routes(site: _Site) -> list[Route]:
+    """Every address."""
+    return [
+        Route("/", site.page(site.overview)),
+        Route("/runs", site.page(site.runs)),
+        Route("/compare", site.page(site.compare)),
+        Route("/compare.svg", site.page(site.compare)),
+        Route("/history", site.page(site.history)),
+        Route("/history.svg", site.page(site.history)),
+        Route("/campaign/{name}", site.page(site.campaign)),
+        Route("/campaign/{name}/runs", site.page(site.runs)),
+        Route("/campaign/{name}/runs/{run}", site.page(site.run)),
+        Route("/campaign/{name}/scorecard", site.page(site.scorecard)),
+        Route("/campaign/{name}/nodes", site.page(site.nodes)),
+        Route("/campaign/{name}/figures", site.page(site.figures)),
+        Route("/campaign/{name}/figures/{file}", site.figure),
+        Route("/campaign/{name}/why", site.page(site.why)),
+        Route("/campaign/{name}/notes", site.page(site.notes)),
+        Route("/changes", site.changes),
+        Route("/metrics", site.metrics),
+        Route("/static/{file}", site.static),
+        *([Route("/campaign/{name}/say", site.say, methods=["POST"])] if site.sayings else []),
+    ]
 
 
 class _Site:
     """The addresses, each a function of the request."""
 
-    def __init__(self, indexer: Indexer, refresh_s: float, wait_s: float | None) -> None:
-        self.views, self.pages, self.refresh_s = Views(indexer, wait_s), Pages(), refresh_s
+    def __init__(self, indexer: Indexer, refresh_s: float, wait_s: float | None, sayings: Sayings | None) -> None:
+        self.views, self.pages, self.refresh_s = Views(indexer, wait_s), Pages(sayings is not None), refresh_s
+        self.sayings = sayings
         self.indexer, self._leaving = indexer, threading.Event()
 
     @contextlib.asynccontextmanager
@@ -106,6 +123,15 @@ class _Site:
                     self.indexer.refresh()
                 except IndexAway:
                     self.indexer.start_again()
+
+    def page(self, show: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """A page that knows of which version it is: what changes while it is made is newer than it."""
+
+        async def versioned(request: Request) -> Response:
+            request.state.version = self.views.version(request.path_params.get("name", ""))
+            return await show(request)
+
+        return versioned
 
     async def overview(self, request: Request) -> Response:
         rows = await run_in_threadpool(self.views.overview)
@@ -131,13 +157,34 @@ class _Site:
             return RedirectResponse(f"?{urlencode(said)}", 303)
         asked = self.pages.asked(items, name)
         found = await run_in_threadpool(self.views.stream, asked.filter, bool(asked.word("draw")))
-        return self._answer(request, "runs.html", found | {"asked": asked, "name": name}, name)
+        facts = found | {"asked": asked, "name": name} | (self._may_say(request) if name else {"saying": None})
+        return self._answer(request, "runs.html", facts, name)
 
     async def run(self, request: Request) -> Response:
         name = request.path_params["name"]
-        row, figures, view = await run_in_threadpool(self.views.run, name, request.path_params["run"])
-        facts = {"campaign": row, "figures": figures, "view": view, "name": name}
+        row, figures, said, view = await run_in_threadpool(self.views.run, name, request.path_params["run"])
+        facts = {"campaign": row, "figures": figures, "said": said, "view": view, "name": name} | self._may_say(request)
         return self._answer(request, "run.html", facts, name)
+
+    async def say(self, request: Request) -> Response:
+        """What somebody says of runs of a campaign, by a form. A page of these runs comes next, and tells what became of it."""
+        assert self.sayings is not None
+        name = request.path_params["name"]
+        await run_in_threadpool(self.views.facts, name)
+        said = self.sayings.said_in(request, await _body(request))
+        told = await run_in_threadpool(self.views.say, name, said, self.sayings)
+        if request.query_params.get("as") == "json":
+            return JSONResponse(told)
+        at = f"/campaign/{segment(name)}/runs"
+        back = f"{at}/{segment(said.runs[0])}?" if len(said.runs) == 1 else f"{at}?bad=1&"
+        return RedirectResponse(f"{back}told={self.sayings.keep(told)}", 303)
+
+    def _may_say(self, request: Request) -> dict[str, Any]:
+        """What the form needs, and the answer to the one before; None where nothing may be said."""
+        if self.sayings is None:
+            return {"saying": None}
+        told = self.sayings.kept(request.query_params.get("told", ""))
+        return {"saying": {"word": self.sayings.word, "told": told, "rulings": RULINGS, "classes": shipped_classes()}}
 
     async def scorecard(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -234,7 +281,8 @@ class _Site:
         return self._sorry(request, 202, *_words(error), again=True)
 
     async def refused(self, request: Request, error: Exception) -> Response:
-        return self._sorry(request, 404 if isinstance(error, NotThere) else 400, *_words(error))
+        status = next((status for kind, status in _REFUSALS.items() if isinstance(error, kind)), 400)
+        return self._sorry(request, status, *_words(error))
 
     async def failed(self, request: Request, error: Exception) -> Response:
         return self._sorry(request, 409, *_words(error))
@@ -262,8 +310,21 @@ class _Site:
         if request.query_params.get("as") == "json":
             return Response(self.pages.as_json(facts), media_type="application/json")
         path = request.url.path + (f"?{urlencode(request.query_params.multi_items())}" if request.query_params else "")
-        facts = {"name": name, "here": path} | facts
+        facts = {"name": name, "here": path, "of_version": request.state.version} | facts
         return Response(self.pages.render(template, facts, path), media_type="text/html")
+
+
+_REFUSALS: dict[type[Exception], int] = {NotThere: 404, NotAllowed: 403, TooLong: 413}
+
+
+async def _body(request: Request) -> bytes:
+    """What a form sends. Errors: TooLong, before all of it is read."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LONGEST_FORM:
+            raise TooLong(f"a form has at most {LONGEST_FORM} bytes")
+    return body
 
 
 def _words(error: Exception) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from shakedown.live.indexing import JUDGING, Indexer
 from shakedown.live.judged import QUICK_S, STALE_S, Judged, NotYet
 from shakedown.live.maps import COLOURS, map_of
 from shakedown.live.pictures import Gallery, gallery_of, painted
+from shakedown.live.sayings import Said, Sayings
 from shakedown.metrics.failures import NO_FAILURE
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
@@ -45,12 +46,14 @@ from shakedown.store.reading import (
     figures_of,
     has_run,
     kinds_of_notes,
+    literal,
     notes_of,
     runs_of,
 )
 from shakedown.store.reading import run_times as times_of
 
 DRAWN_RUNS = 20_000
+_SAID = {"ruling": "ruled", "failure": "put down to", "ticket": "ticket"}  # columns of a run that people speak of
 WAITING = "waiting"  # the kind of events that say why something waits: the page says that as it is now
 RUNNING, QUEUED = ("running", JUDGING), ("ordered", "queued", "waiting again", "unknown", "no_answer", "absent")
 
@@ -127,14 +130,25 @@ class Views:
             chosen = [kind for kind in kinds if compiled(of_kind).search(kind)]
             return notes_of(connection, row["id"], limit, chosen) if chosen else [], kinds
 
-    def run(self, name: str, run: str) -> tuple[dict[str, Any] | None, dict[str, float], RunView]:
-        """Purpose: one run: its row, its figures, its script and the end of its output."""
+    def run(self, name: str, run: str) -> tuple[dict[str, Any], dict[str, float], list[tuple[str, str]], RunView]:
+        """Purpose: one run: its campaign, its figures, what people said of it, its script and the end of its output."""
         row = self.facts(name)
         with self.index.reading() as connection:
             if not has_run(connection, row["id"], run):
                 raise NotThere(f"{name} has no run '{run}'", hint="its page of runs lists them")
             figures = figures_of(connection, row["id"], run)
-        return row, figures, show_run(Layout(self._path(name)), run)
+            mine, _ = runs_of(connection, Filter(campaign=name, patterns={"run": f"^{literal(run)}$"}, limit=1))
+        said = [(word, str(one[key])) for one in mine for key, word in _SAID.items() if one[key]]
+        return row, figures, said, show_run(Layout(self._path(name)), run)
+
+    def say(self, name: str, said: Said, sayings: Sayings) -> dict[str, Any]:
+        """Purpose: leave what somebody says of runs in the campaign's inbox. Errors: UsageError, RecordError."""
+        folds = self._folds(name)
+
+        def ruled(run: str) -> bool:
+            return folds.checked(lambda record: (row := record.row_of(run)) is not None and bool(row.ruling))
+
+        return sayings.say(folds.layout, said, lambda: folds.state()[0], ruled)
 
     def why(self, name: str, subject: str) -> Answer:
         """Purpose: why a run, a case, a component or a criterion stands as it does. Errors: UsageError, RecordError."""

@@ -26,8 +26,9 @@ def command(names: tuple[str, ...], who: str, because: str, key: str | None, sit
     kept, and --sign signs it. A party to which the plan gives keys can agree only with a signature.
     """
     from shakedown.cli.record import folds_of
-    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.cli.steer.requests import find_started
     from shakedown.conductor.commands.agreeing import find_acts, why_not_agree
+    from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.record.settling import consent_of
     from shakedown.events.agreements import MOST_ACTS, agreed_text, sign_agreement, who_signed
     from shakedown.events.signatures import moment

@@ -30,9 +30,10 @@ def command(
 ) -> int:
     """Put a changed PLAN into force: results so far stay, a new epoch opens, the difference is recorded."""
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.cli.steer.requests import record_wishes, refuse_alike
+    from shakedown.cli.steer.requests import refuse_alike
     from shakedown.cli.unavailable import started
     from shakedown.conductor.commands.amend import keep_document
+    from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.record.baselines import past_of
     from shakedown.machine import this_system
     from shakedown.model.layout import Layout

@@ -33,7 +33,8 @@ def command(
 
     Without CAMPAIGN it is the newest one.
     """
-    from shakedown.cli.steer.requests import enough_evidence, find_started, kept_lines, record_wishes
+    from shakedown.cli.steer.requests import enough_evidence, find_started, kept_lines
+    from shakedown.conductor.commands.asking import record_wishes
     from shakedown.events.evidence import keep_evidence
 
     campaign, (component, procedure) = campaign_of(names, 2, "attest [CAMPAIGN] COMPONENT PROCEDURE ...")

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 @json_option
 def command(campaign: str | None, who: str, because: str, site: str | None, as_json: bool) -> int:
     """Declare a change of the machine or its surroundings: it opens a new epoch, earlier results keep theirs."""
-    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.cli.steer.requests import find_started
+    from shakedown.conductor.commands.asking import record_wishes
 
     layout, state = find_started(site, campaign, "change", who)
     data = record_wishes(layout, "change", [{"by": who}], because)

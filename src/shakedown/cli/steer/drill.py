@@ -35,7 +35,8 @@ def command(
     A later word takes the place of an earlier one; both stay in the record. Without CAMPAIGN it is the newest one.
     """
     from shakedown.cli.steer.override import read_moment
-    from shakedown.cli.steer.requests import enough_evidence, find_started, kept_lines, record_wishes
+    from shakedown.cli.steer.requests import enough_evidence, find_started, kept_lines
+    from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.commands.registry import drill_of
     from shakedown.events.evidence import keep_evidence
 

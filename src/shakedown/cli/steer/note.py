@@ -32,7 +32,8 @@ def command(
 
     What was found stays in the record; lists and tables go by what was said last.
     """
-    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.cli.steer.requests import find_started
+    from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.commands.noting import families_of, why_not_note
 
     layout, state = find_started(site, campaign, "note", who)

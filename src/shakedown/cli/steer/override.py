@@ -23,7 +23,8 @@ def give(
     words: str,
 ) -> int:
     """Purpose: give orders, each a value of the command ``what``; ``words`` say what is so now. Errors: UsageError."""
-    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.cli.steer.requests import find_started
+    from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.commands.overrides import check_all
 
     layout, state = find_started(site, campaign, what, who)

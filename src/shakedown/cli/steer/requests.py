@@ -1,8 +1,7 @@
-"""Wishes to a driver: a file in the inbox, and a sentence on when it is carried out; and what people say, recorded at once."""
+"""Wishes to a driver: a file in the inbox, and a sentence on when it is carried out; and what options of such commands say."""
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,12 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from shakedown.model.errors import LeaseHeld, UsageError
+from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.said_words import shows_nothing, wrong_name
 
 if TYPE_CHECKING:
-    from shakedown.conductor.driver.conductor import Commands
     from shakedown.engine import State
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -142,33 +140,3 @@ def leave_wish(layout: Layout, what: str, value: dict[str, Any], reason: str) ->
     else:
         said = f"request {request} waits: nobody drives {layout.root.name}; it is carried out by: shakedown resume"
     return {"request": request, "campaign": layout.root.name, "said": said}
-
-
-def record_wishes(
-    layout: Layout, what: str, values: Sequence[dict[str, Any]], reason: str, more: Commands | None = None
-) -> dict[str, Any]:
-    """Purpose: post commands that need no scheduler, and carry them out where nobody drives the campaign.
-
-    Errors: UsageError with the reason where one was refused.
-    """
-    from shakedown.conductor.commands.offline import carry_out
-    from shakedown.events.inbox import post
-
-    if len(values) > 1:  # one command of a person is one act, however many events it takes
-        token = secrets.token_hex(8)
-        values = [{**value, "together": token} for value in values]
-    requests = [post(layout, what, value, reason) for value in values]
-    data: dict[str, Any] = {"requests": requests, "campaign": layout.root.name}
-    try:
-        events = carry_out(layout, more)
-    except LeaseHeld as held:
-        return data | {"recorded": [], "said": f"left for the conductor of {layout.root.name}: {held.message}"}
-    mine = {event.value.get("request"): event for event in events}
-    if not mine.keys() & set(requests):
-        return data | {"recorded": [], "said": f"taken by a conductor of {layout.root.name}; see: shakedown log"}
-    refused = [mine[request] for request in requests if request in mine and mine[request].event == "command_refused"]
-    if refused:
-        raise UsageError(refused[0].reason)
-    recorded = [mine[request].seq for request in requests if request in mine]
-    places = ", ".join(map(str, recorded))
-    return data | {"recorded": recorded, "said": f"recorded in {layout.root.name}: event {places}"}

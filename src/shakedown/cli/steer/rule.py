@@ -29,7 +29,8 @@ def command(
     runs: tuple[str, ...], party: str, who: str, because: str, campaign: str | None, site: str | None, as_json: bool
 ) -> int:
     """Say whose failure RUNs were. Verdicts stay as they are. Rates are shown before and after rulings; the last ruling counts."""
-    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.cli.steer.requests import find_started
+    from shakedown.conductor.commands.asking import record_wishes
 
     layout, _ = find_started(site, campaign, "rule on", who)
     wanted = list(dict.fromkeys(runs))

@@ -56,7 +56,8 @@ def command(
     restricts the acceptance no more; both stay on the page. With --issue EVENT: the open issue of the ledger that this event
     opened. Without CAMPAIGN it is the newest one.
     """
-    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.cli.steer.requests import find_started
+    from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.commands.rulings import (
         changes_in,
         issues_in,

@@ -21,8 +21,9 @@ def command(names: tuple[str, ...], who: str, because: str, site: str | None, as
     What was taken back has no effect on the outcome, and stays in the record and on the page, with who took it back and why.
     """
     from shakedown.cli.steer.agree import acts_named
-    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.cli.steer.requests import find_started
     from shakedown.conductor.commands.agreeing import CAN_BE_WITHDRAWN, find_acts
+    from shakedown.conductor.commands.asking import record_wishes
     from shakedown.queries.status import look_at_runs
 
     campaign, numbers = acts_named(names, "withdraw [CAMPAIGN] ACT... --by WHO --because WHY")

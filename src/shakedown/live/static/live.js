@@ -7,7 +7,7 @@
   let loading = false;
   let again = false;
   let source = null;
-  let known = null;
+  let known = document.body.dataset.version; // of what this page is; none where it is no page of a campaign's
   let written = null;
 
   // Read aloud is only that the page is old: everything else would be read every few seconds.
@@ -19,11 +19,15 @@
   const fresh = () => say(`as of ${new Date().toISOString().slice(11, 19)} UTC`, false);
   const lost = () => say("the server does not answer: this is as it was before", true);
 
-  // Somebody who fills in the form, or selects text to copy, is not disturbed.
+  // Somebody who fills in a form, or selects text to copy, is not disturbed; neither is what was begun in the form of rulings.
+  const begun = (one) => (one.type === "checkbox" ? one.checked
+    : one.tagName === "SELECT" ? one.selectedIndex > 0 : one.type !== "hidden" && Boolean(one.value));
   const inUse = () => {
     const at = document.activeElement;
     const selection = document.getSelection();
-    return Boolean(at && at.closest("form")) || Boolean(selection && !selection.isCollapsed);
+    const saying = document.getElementById("saying");
+    return Boolean(at && (at.form || at.closest("form"))) || Boolean(selection && !selection.isCollapsed)
+      || Boolean(saying && [...saying.elements].some(begun));
   };
 
   // The new content takes the place of the old one, but for what the reader did: what is open, scrolled or has the focus stays so.
@@ -59,6 +63,7 @@
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const main = page.querySelector("main");
       if (main) replace(main);
+      known = page.body.dataset.version;
       fresh();
     } catch (error) {
       lost();
@@ -74,9 +79,9 @@
     } else if (!source) {
       source = new EventSource("/changes?campaign=" + encodeURIComponent(campaign));
       source.onmessage = (event) => {
-        if (known !== null && known !== event.data) load();
+        if (known !== undefined && known !== event.data) load();
         else fresh();
-        known = event.data;
+        if (known === undefined) known = event.data;
       };
       source.onerror = lost;
     }
