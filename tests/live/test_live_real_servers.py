@@ -2,94 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import shutil
 import signal
-import socket
 import subprocess
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
+from real_servers import Server, needs_influx, needs_victoria
 from stories import SHAKEDOWN
 
 from shakedown.events.reader import read_events
 from shakedown.model.layout import Layout
-
-needs_influx = pytest.mark.skipif(shutil.which("influxd") is None, reason="scripts/slurm-packages installs influxdb")
-needs_victoria = pytest.mark.skipif(
-    shutil.which("victoria-metrics") is None, reason="scripts/slurm-packages installs victoria-metrics"
-)
-
-
-class Server:
-    """A real server on a port of its own. ``command``: what starts it."""
-
-    def __init__(self, command: list[str], port: int, ready: str) -> None:
-        self.command, self.address, self.ready = command, f"http://127.0.0.1:{port}", ready
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
-        self.process = subprocess.Popen(
-            self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
-        )
-        for _ in range(600):
-            assert self.process.poll() is None, "the server ended"
-            with contextlib.suppress(OSError):
-                self.ask(self.ready)
-                return
-            time.sleep(0.1)
-        raise AssertionError("the server does not answer")
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-
-    def ask(self, path: str, data: bytes | None = None) -> bytes:
-        with urllib.request.urlopen(self.address + path, data, timeout=20) as answer:
-            found: bytes = answer.read()
-            return found
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port
-
-
-@pytest.fixture
-def influx(tmp_path: Path) -> Iterator[Server]:
-    home, port, other = tmp_path / "influx", free_port(), free_port()
-    home.mkdir()
-    (home / "influx.conf").write_text(
-        f'reporting-disabled = true\nbind-address = "127.0.0.1:{other}"\n'
-        f'[meta]\ndir = "{home}/meta"\n[data]\ndir = "{home}/data"\nwal-dir = "{home}/wal"\n'
-        f'[http]\nbind-address = "127.0.0.1:{port}"\nlog-enabled = false\n'
-    )
-    server = Server(["influxd", "-config", str(home / "influx.conf")], port, "/ping")
-    server.start()
-    server.ask("/query", urllib.parse.urlencode({"q": "CREATE DATABASE acceptance"}).encode())
-    yield server
-    server.kill()
-
-
-@pytest.fixture
-def victoria(tmp_path: Path) -> Iterator[Server]:
-    port = free_port()
-    words = [f"-storageDataPath={tmp_path}/victoria", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=100y"]
-    server = Server(["victoria-metrics", *words], port, "/health")
-    server.start()
-    yield server
-    server.kill()
 
 
 def _asked(influx: Server, question: str) -> list[list[Any]]:

@@ -81,10 +81,10 @@ def test_misuse_has_its_sentence(
     assert "error: cannot listen on 192.0.2.1 port 8130: Cannot assign requested address" in done.stderr
     done = people(site, "serve", "--index", "nonsense")
     assert done.returncode == 2 and "the index" in done.stderr and "--index" in done.stderr
-    done = people(site, "serve", "--index", "postgresql://me:word@127.0.0.1:1/x")
+    done = people(site, "serve", "--index", "mysql://me:word@127.0.0.1:1/x")
     assert (
         done.returncode == 2
-        and "needs a driver that is not installed: psycopg" in done.stderr
+        and "needs a driver that is not installed: MySQLdb" in done.stderr
         and "word" not in done.stderr
     )
     done = people(tmp_path, "serve")
