@@ -165,3 +165,14 @@ def test_the_rate_of_a_gpu_is_that_of_the_best_run(document: Document, tmp_path:
     slower = row.replace("571392", "285696").replace("1.268e+06 ( 3.964e+04)", "1.000e+06 ( 3.125e+04)")
     found = dict(judged(document, tmp_path, "hpl-nvidia", {"output": text.replace(row, f"{row}\n{slower}")}).figures)
     assert (found["best"], found["per_gpu"]) == (1268000, 39640)
+
+
+def test_of_two_runs_of_ior_in_one_output_the_last_one_counts(document: Document, tmp_path: Path) -> None:
+    first = texts({"output": "ior-3.0.txt"})["output"]
+    second = first.replace("143.22", "613.20").replace("9049.20", "8021.50")
+    found = judged(document, tmp_path, "ior", {"output": f"{first}\n{second}"})
+    bandwidth = {name: value for name, value in found.figures if name.startswith("bandwidth")}
+    assert (found.verdict, bandwidth) == (
+        "passed",
+        {"bandwidth[Operation=write]": 613.2, "bandwidth[Operation=read]": 8021.5},
+    )

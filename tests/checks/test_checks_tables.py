@@ -344,3 +344,27 @@ def test_json_lines_of_a_kind_are_a_table_whose_columns_are_their_keys() -> None
 )
 def test_a_record_that_cannot_be_read_is_a_problem(where: str, content: str, said: str) -> None:
     assert said in problem(Table(records="collective", column="us", where=(("operation", where),)), content)
+
+
+def test_a_line_that_only_looks_like_the_header_is_passed_over() -> None:
+    content = "T/V    : Wall time / encoded variant.\nN      : The order of A.\n\nT/V  N  Gflops\nWR  8  1.5\n"
+    assert values(Table(header="^T/V", column="Gflops", by=("N",)), content) == {"x[N=8]": 1.5}
+
+
+def test_where_no_line_has_all_columns_the_first_that_looks_like_the_header_is_told() -> None:
+    content = "T/V  N  Rate\nWR  8  1.5\nT/V  N\n"
+    said = "figure x: the table has no column 'Gflops'; it has 'T/V', 'N', 'Rate'"
+    assert problem(Table(header="^T/V", column="Gflops", by=("N",)), content) == said
+
+
+def test_a_colon_that_a_blank_parts_from_its_name_is_no_part_of_it() -> None:
+    content = "Operation        Max\nFile stat   :   2.5\nFile removal :  3.5\n"
+    assert values(Table(header="^Op", column="Max", by=("Operation",)), content) == {
+        "x[Operation=File stat]": 2.5,
+        "x[Operation=File removal]": 3.5,
+    }
+
+
+def test_a_profile_of_a_whole_program_is_read() -> None:
+    content = "n t\n" + "".join(f"routine_{n} {n}.5\n" for n in range(600))
+    assert len(values(Table(header="^n t", column="t", by=("n",)), content)) == 600

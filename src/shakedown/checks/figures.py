@@ -22,7 +22,7 @@ from shakedown.model.figures import FigureSpec
 from shakedown.model.units import UNITS, unit_of_print
 
 _UNIT_BEHIND = re.compile(r"[ \t]*[(\[]?([A-Za-zµμ]+(?:/[A-Za-z]+)?)(?![\w/^-])")
-MOST_CELLS = 200  # numbers that one figure may have in one run: each is a figure in the record
+MOST_CELLS = 1000  # numbers that one figure may have in one run: each is a figure in the record
 
 
 @dataclass(frozen=True, slots=True)

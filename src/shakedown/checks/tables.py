@@ -139,6 +139,7 @@ class _Reader:
         self.header = _compiled(table.header)
         self.until = _compiled(table.until)
         self.units: dict[str, str] = {}  # of the columns of the table in hand
+        self.begun = False  # whether a header was found
         self.only = _compiled(table.rows)
 
     def rows(self) -> Iterator[dict[str, str]]:
@@ -147,25 +148,47 @@ class _Reader:
             begin = self._begin(number)
             if begin is None:
                 return
-            number, names = begin
-            found, number = self._body(number, self._with_columns(names))
+            number, ways = begin
+            found, number = self._body(number, ways)
             yield from found
             if self.after is None and self.header is None:
                 return
 
     def _begin(self, number: int) -> tuple[int, list[Names]] | None:
-        """The first line behind the next table's beginning, and how its columns may be called; None where there is no other."""
+        """The first line behind the next table's beginning, and how its columns may be called; None where there is no other.
+        Raises TableError.
+        """
         if self.after is not None:
             number = self._next(number, self.after)
             if number >= len(self.lines):
                 return None
             number += 1
         if self.table.columns:
-            return number, [self.table.columns[:-1] if self.open else self.table.columns]
-        number = self._next(number, self.header) if self.header else self._first(number)
-        if number >= len(self.lines):
-            return None
-        return number + 1, self._header_names(self.lines[number])
+            return number, self._with_columns([self.table.columns[:-1] if self.open else self.table.columns])
+        return self._begin_with_header(number)
+
+    def _begin_with_header(self, number: int) -> tuple[int, list[Names]] | None:
+        """The same for a table with a header. A line that looks like one and lacks a column that is asked for is none, as where a
+        program explains its columns before it prints them; only where no line has all of them the first one is an error.
+        """
+        unlike: TableError | None = None
+        while number < len(self.lines):
+            number = self._next(number, self.header) if self.header else self._first(number)
+            if number >= len(self.lines):
+                break
+            try:
+                ways = self._with_columns(self._header_names(self.lines[number]))
+            except TableError as error:
+                unlike = unlike or error
+                if self.header is None:
+                    break
+                number += 1
+                continue
+            self.begun = True
+            return number + 1, ways
+        if unlike is not None and not self.begun:
+            raise unlike
+        return None
 
     def _next(self, number: int, pattern: re.Pattern[str]) -> int:
         while number < len(self.lines) and not pattern.search(self.lines[number]):
@@ -273,7 +296,7 @@ class _Reader:
         joined = _RUN_TIME.sub(r"\1", line)
         if joined != line:
             ways.insert(0, joined.split())
-        return [[field.rstrip(":") or field for field in way] for way in ways]
+        return [[field.rstrip(": ") or field for field in way] for way in ways]
 
 
 def _is_rule(line: str) -> bool:
