@@ -89,3 +89,22 @@ def test_a_test_that_got_another_name_is_one_error_wherever_the_old_one_is_left(
     said = told(files)
     assert said.count("error: ") == 1, said
     assert "runs no test 'old' (also in plans/p.yaml:5)" in said
+
+
+@pytest.mark.parametrize("text", ["test: a\n\trun: b\n", "test: a\ntags: [x\nrun: {command: y}\n"])
+def test_a_tag_is_not_missed_where_a_test_cannot_be_read(told: Any, text: str) -> None:
+    files = {"tests/a.yaml": text, "plans/p.yaml": "plan: p\nsystem: here\ncomponents:\n  - site: {tests: ['tag:x']}\n"}
+    said = told(files)
+    assert said.startswith("error: tests/a.yaml:")
+    assert said.count("error: ") == 1, said
+
+
+def test_a_rehearsal_that_cannot_be_read_is_not_missed_by_those_that_extend_it(told: Any) -> None:
+    said = told({"rehearsals/a.yaml": "rehearsal: a\nfaults: *x\n", "rehearsals/b.yaml": "rehearsal: b\nextends: a\n"})
+    assert said.startswith("error: rehearsals/a.yaml:2:9: no anchor of this name")
+    assert said.count("error: ") == 1, said
+
+
+def test_a_text_over_several_lines_may_be_in_quotes(told: Any) -> None:
+    about = 'about: "first\n  second: \\"third\n\n  - fourth"\n'
+    assert told({"tests/a.yaml": f"test: a\n{about}run: {{command: x}}\n"}) == ""

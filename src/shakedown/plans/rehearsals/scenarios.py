@@ -111,6 +111,8 @@ def _whole(
     """A rehearsal on top of those that it extends, and of the system's word."""
     roots, seen, at = [one.root], {one.name}, one
     while (base := _extended(at)) is not None:
+        if _own(problems, f"{FOLDER}/{base.value}.yaml") and base.value not in written:
+            return None  # why its file cannot be read is told at its own place
         if base.value not in written or base.value in seen:
             fault = (
                 f"there is no rehearsal '{base.value}'"

@@ -15,6 +15,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from shakedown.plans.credentials import tell_credentials
 from shakedown.plans.files import LIMIT_BYTES
 from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.yaml_quotes import left_open, may_be_open
 from shakedown.plans.schema.yaml_words import in_words
 
 LIMIT_DEPTH = 50
@@ -42,7 +43,10 @@ def read_nodes(data: bytes, name: str, problems: Problems) -> MappingNode | None
             return None
         root = _loader(data, name).get_single_node()
     except yaml.MarkedYAMLError as error:
-        _say(error, text, name, problems)
+        _tell(left_open(_loader(data, name), text) or in_words(error, text), name, problems)
+        return None
+    if may_be_open(data) and (fault := left_open(_loader(data, name), text)):
+        _tell(fault, name, problems)
         return None
     if root is not None and _SPECIAL.search(data) and not _Special(problems).check(root):
         return None
@@ -142,8 +146,8 @@ def _map(root: Node | None, name: str, problems: Problems) -> MappingNode | None
     return None
 
 
-def _say(error: yaml.MarkedYAMLError, text: str, name: str, problems: Problems) -> None:
-    message, hint, mark = in_words(error, text)
+def _tell(fault: tuple[str, str | None, Any], name: str, problems: Problems) -> None:
+    message, hint, mark = fault
     problems.file(name, message, hint, mark.line + 1 if mark else 0, mark.column + 1 if mark else 0)
 
 

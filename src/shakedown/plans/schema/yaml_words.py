@@ -25,7 +25,10 @@ _WORDS: dict[str, tuple[str, str | None]] = {
     ),
     "did not find expected '-' indicator": ("the list goes on here without a '-'", "is the indentation right?"),
     "did not find expected node content": ("a value is expected here", None),
-    "found unexpected end of stream": ("the quote that is opened here is never closed", None),
+    "found unexpected end of stream": (
+        "the quote that is opened here is never closed",
+        "close it in the line in which it is opened",
+    ),
     "found unknown escape character": (
         "double quotes know no such escape",
         "put it in single quotes: there a backslash is a backslash",
@@ -39,7 +42,10 @@ _WORDS: dict[str, tuple[str, str | None]] = {
         "YAML is indented with spaces",
     ),
     "found a tab character that violates indentation": ("a tab indents this line", "YAML is indented with spaces"),
-    "did not find expected comment or line break": ("nothing but a comment can follow '|' or '>' here", None),
+    "did not find expected comment or line break": (
+        "nothing but a comment can follow '|' or '>' here",
+        "put text that begins with it in quotes",
+    ),
 }
 _AT_THE_START = {"found unexpected end of stream"}  # shown where the trouble began, not where it was noticed
 
