@@ -100,3 +100,8 @@ def test_colours_do_not_stand_between_a_name_and_its_number() -> None:
     assert take(FigureSpec("x", regex=r"Triad: (?P<value>[\d.]+) MB/s"), decode("output", coloured.encode())) == (
         Figure("x", 91234.9),
     )
+
+
+def test_a_run_time_in_yaml_is_a_time_as_in_any_text() -> None:
+    assert value(FigureSpec("x", yaml="runs[0].t", unit="s"), "runs:\n- {t: 1m30s}\n") == 90.0
+    assert value(FigureSpec("x", yaml="t", unit="GB/s"), "t: 1m30s\n") == "figure x: '1m30s' is not a number"

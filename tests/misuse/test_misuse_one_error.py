@@ -108,3 +108,38 @@ def test_a_rehearsal_that_cannot_be_read_is_not_missed_by_those_that_extend_it(t
 def test_a_text_over_several_lines_may_be_in_quotes(told: Any) -> None:
     about = 'about: "first\n  second: \\"third\n\n  - fourth"\n'
     assert told({"tests/a.yaml": f"test: a\n{about}run: {{command: x}}\n"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("files", "begins"),
+    [
+        (
+            {"tests/a.yaml": "test: a\nextends: -7\nrun: {command: x}\n"},
+            "tests/a.yaml:2:10: extends: '-7' cannot be",
+        ),
+        (
+            {
+                "tests/a.yaml": "test: a\nabstract: true\ntags: [x]\ntags: [y]\n",
+                "tests/b.yaml": "test: b\nextends: a\nrun: {command: x}\n",
+            },
+            "tests/a.yaml:4:1: key 'tags' is written twice",
+        ),
+        (
+            {"contracts/a.csv": "test,figure,must,basis\na,elapsed,<= 1 s,site,1\na,elapsed,<= 2 s,site,2\n"},
+            "contracts/a.csv:2:1: the row has 5 cells, and there are 4 columns (also in contracts/a.csv:3)",
+        ),
+        (
+            {"tests/a.yaml": "test: a\nrun: {command: x}\nscaling: {by: n}\n"},
+            "tests/a.yaml:3:11: unknown key 'by' in scaling",
+        ),
+        (
+            {"tests/a.yaml": "  test: a\nrun: {command: x}\n"},
+            "tests/a.yaml:2:1: this line begins further left than the first one",
+        ),
+    ],
+)
+def test_what_follows_from_a_mistake_is_not_told_beside_it(told: Any, files: dict[str, str], begins: str) -> None:
+    said = told(files)
+    assert said.startswith(f"error: {begins}"), said
+    assert said.count("error: ") == 1, said
+    assert "hint: " in said

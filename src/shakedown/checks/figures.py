@@ -146,7 +146,7 @@ def _entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
     if spec.json:
         return structured.json_entries(spec.json, text)
     if spec.yaml:
-        return structured.yaml_entries(spec.yaml, text)
+        return structured.yaml_entries(spec.yaml, text, spec.unit)
     return _regex_entries(spec, text, cut)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from shakedown.checks.numbers import Entry, number
+from shakedown.checks.numbers import Entry, number_in
 from shakedown.checks.text import show
 from shakedown.model import json_paths
 from shakedown.model.json_paths import Step
@@ -31,10 +31,10 @@ def json_entries(path: str, text: str) -> Iterator[Entry]:
     yield from _in_lines(path, steps, text)
 
 
-def yaml_entries(path: str, text: str) -> Iterator[Entry]:
+def yaml_entries(path: str, text: str, unit: str = "") -> Iterator[Entry]:
     """Purpose: what the path leads to in each of the documents of a YAML text.
 
-    Text that is a number is one: YAML's readers leave 1e3 as text.
+    Text that is a number in ``unit`` is one: YAML's readers leave 1e3 as text, and 1m30s.
     """
     import yaml  # slow to import, and few tests need it
 
@@ -48,7 +48,7 @@ def yaml_entries(path: str, text: str) -> Iterator[Entry]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         for document in yaml.load_all(text, loader):
-            yield from _numbers(path, steps, document, text_too=True)
+            yield from _numbers(path, steps, document, unit)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         said = str(getattr(error, "problem", None) or error).partition("\n")[0]
         yield f"it is not YAML: {show(said, 80)}"
@@ -110,9 +110,10 @@ def _record(text: str) -> Any:
         return json.loads(text)
 
 
-def _numbers(path: str, steps: tuple[Step, ...], value: Any, text_too: bool = False) -> Iterator[Entry]:
+def _numbers(path: str, steps: tuple[Step, ...], value: Any, unit: str | None = None) -> Iterator[Entry]:
+    """``unit``: of numbers in texts; None where a text is no number."""
     for found in json_paths.find(steps, value):
-        yield number(found) if text_too and isinstance(found, str) else _number(path, found)
+        yield number_in(unit, found) if unit is not None and isinstance(found, str) else _number(path, found)
 
 
 def _number(path: str, value: Any) -> Entry:

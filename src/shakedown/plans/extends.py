@@ -20,8 +20,10 @@ def check_lists_joined(root: MappingNode) -> MappingNode:
 
 
 def _merge(over: MappingNode, under: MappingNode) -> MappingNode:
-    """Keys stay in the order of ``under``. A key that ``over`` writes twice stays there twice, to be complained about."""
-    pairs = list(under.value)
+    """Keys stay in the order of ``under``. A key that ``over`` writes twice stays there twice, to be complained about; one that
+    ``under`` has twice is complained about at its own place.
+    """
+    pairs = _once(under)
     places = {key.value: number for number, (key, _) in enumerate(pairs) if isinstance(key, ScalarNode)}
     for key, value in over.value:
         number = places.pop(key.value, None) if isinstance(key, ScalarNode) else None
@@ -30,6 +32,18 @@ def _merge(over: MappingNode, under: MappingNode) -> MappingNode:
         else:
             pairs[number] = (key, _on_top(value, pairs[number][1]))
     return MappingNode("", pairs, over.start_mark)
+
+
+def _once(node: MappingNode) -> list[tuple[Node, Node]]:
+    """The entries of a map, of each key the first."""
+    seen: set[str] = set()
+    pairs = []
+    for key, value in node.value:
+        if not isinstance(key, ScalarNode) or key.value not in seen:
+            pairs.append((key, value))
+        if isinstance(key, ScalarNode):
+            seen.add(key.value)
+    return pairs
 
 
 def _on_top(value: Node, below: Node) -> Node:

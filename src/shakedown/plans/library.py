@@ -167,7 +167,8 @@ class _Joined:
         own = name == test.name and not test.shipped  # a site's test may build on the one it hides
         base = (self.library.shipped if own else self.library.tests).get(name)
         if base is None and name and not own:
-            self.library.missing(name, self.problems, at)
+            if _NAME.fullmatch(name):  # the table of keys says of another text that it is no name
+                self.library.missing(name, self.problems, at)
         elif base is None and name:
             self.problems.at(at, f"test '{name}' extends itself")
         elif base is not None and any(base is other for other in self.open):

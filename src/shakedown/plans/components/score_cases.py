@@ -33,7 +33,8 @@ def find_case(node: Node, written: dict[str, Any], where: str, plan: Plan) -> tu
     test, problems, own = written["test"], plan.problems, written.get("component", "")
     names = [component.name for component in plan.components]
     if own and own not in names:
-        problems.at(place(node, "component"), f"there is no component '{own}'", did_you_mean(own, names))
+        near = did_you_mean(own, names) or f"components are: {', '.join(names)}"
+        problems.at(place(node, "component"), f"there is no component '{own}'", near)
         return None
     mine = [one for one in plan.components if own in ("", one.name)]
     runs = [(one, plan.selector.cases[case]) for one in mine for case in one.cases]

@@ -115,7 +115,7 @@ def _yaml_row(number: int, at: Node, nodes: list[Node], columns: list[str], prob
     mark: Any = at.start_mark
     row = Written(number, mark.name, mark.line + 1, mark.column + 1)
     if len(nodes) != len(columns):
-        problems.at(at, *_wrong_count(len(nodes), columns))
+        problems.at(at, *_wrong_count(len(nodes), columns), _one_mistake(mark.name, len(nodes)))
         return None
     for column, node in zip(columns, nodes, strict=True):
         row.nodes[column] = node
@@ -177,7 +177,8 @@ def _csv_rows(file: Found, lines: list[tuple[int, list[str]]], problems: Problem
     for number, (line, cells) in enumerate(lines[1:], 1):
         row = Written(number, file.name, line)
         if len(cells) != len(columns):
-            problems.file(file.name, *_wrong_count(len(cells), columns), line, 1)
+            about = _one_mistake(file.name, len(cells))
+            problems.file(file.name, *_wrong_count(len(cells), columns), line, 1, about)
             continue
         for column, cell in zip(columns, cells, strict=True):
             _put(row, column, cell, problems)
@@ -248,6 +249,11 @@ def _column_faults(columns: list[str]) -> Iterator[tuple[str, str | None]]:
     for column in REQUIRED:
         if column not in columns:
             yield f"the column '{column}' is missing", f"it holds {COLUMNS[column]}"
+
+
+def _one_mistake(file: str, count: int) -> str:
+    """What the faults of rows with the same count of cells are about: it may be a column that is missing."""
+    return f"rows of {count} cells in {file}"
 
 
 def _wrong_count(count: int, columns: list[str]) -> tuple[str, str]:

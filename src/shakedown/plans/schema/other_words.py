@@ -12,6 +12,9 @@ _PARTITION = "beside run, write where: {partitions: [NAME]}"
 _RANKS = "for 8 ranks write nodes: 2, tasks_per_node: 4"
 _SUBMISSION = "for the submission write options: ['--{word}=NAME']"
 _PLAN = "a component of a plan has {key}: N"
+_OF_COMPONENTS = (
+    "mix filler fill drills clock windows sweep pack ladder modes gate retry criteria set_up clean_up procedures"
+)
 
 # key -> the names of it elsewhere
 _NAMES: dict[str, str] = {
@@ -49,6 +52,7 @@ TEST_WORDS: dict[str, str] = {
     **dict.fromkeys(("depends", "depends_on", "dependencies", "requires", "after"), "here it is 'needs'"),
     **dict.fromkeys(("parameter", "params", "matrix", "parameterset"), "here it is 'parameters'"),
     **dict.fromkeys(("modules", "module", "spack"), "write software: {modules: [NAME]}"),
+    **{word: f"a component of a plan has {word}: it stands in a file of plans/" for word in _OF_COMPONENTS.split()},
     **{word: said for word, said in RUN_WORDS.items() if said == _RANKS or said.startswith("a component")},
     **{word: f"write run: {{{key}: ...}}" for key, words in _NAMES.items() for word in words.split()},
 }

@@ -11,6 +11,7 @@ from shakedown.model.units import parse_known, parse_quantity
 from shakedown.plans.parties import Speaker
 from shakedown.plans.schema.baselines import BASELINE
 from shakedown.plans.schema.criteria import CRITERION
+from shakedown.plans.schema.other_words import in_its_place
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, OneKey, Record
 from shakedown.plans.schema.scalars import Choice, Duration, Identifier, InvalidValue, Name, Parsed, Text, Whole
 from shakedown.plans.schema.scheduling import MOST, STAGGER, ZONE, keys_of_filling
@@ -155,6 +156,14 @@ _COMPONENT = Record(
         ),
         "criteria": Key(MapOf(_NAME, CRITERION, "a map of criteria", "CRITERION"), "what it must satisfy"),
     },
+    in_its_place(
+        ("system", "contract", "scores", "baselines", "parties", "consent", "issues", "seed", "zone"),
+        "it stands beside components, not in one",
+    )
+    | in_its_place(
+        ("build", "run", "check", "figures", "parameters", "software", "needs", "scaling", "expect", "loads"),
+        "a test has {}: it stands in a file of tests/",
+    ),
 )
 
 _LIMITS = Record(
@@ -237,4 +246,5 @@ PLAN = Record(
         ),
         "limits": Key(_LIMITS, "policy of the whole campaign"),
     },
+    in_its_place(_COMPONENT.keys, "write components: [{{performance: {{{}: ...}}}}], with the kind that it is"),
 )

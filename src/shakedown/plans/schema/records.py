@@ -58,12 +58,14 @@ class Record:
             return None
         values: dict[str, Any] = {}
         misspelt: set[str] = set()  # required keys that are there under nearly their names
+        unknown = 0
         for key_node, value_node in node.value:
             name = _key_name(key_node, label, problems)
             if name is None:
                 continue
             key = self.keys.get(name)
             if key is None:
+                unknown += 1
                 near = self.other_words.get(name) or did_you_mean(name, self.keys)
                 problems.at(key_node, f"unknown key '{name}'{_within(label)}", near or self._all())
                 misspelt.update(known for known in self.required if near and f"'{known}'" in near)
@@ -71,8 +73,9 @@ class Record:
                 _say_twice(key_node, name, node, problems)
             else:
                 values[name] = key.kind.read(value_node, f"{label}.{name}" if label else name, problems)
+        other = unknown > 0 and not values  # another map was meant: of which keys none is known
         for name in self.required:
-            if name not in values and name not in misspelt:
+            if name not in values and name not in misspelt and not other:
                 problems.at(node, f"'{name}' is missing{_within(label)}", f"{name}: {self.keys[name].about}")
         return values
 

@@ -24,7 +24,10 @@ _WORDS: dict[str, tuple[str, str | None]] = {
         "write a ',' or a '}'; text that begins with '{' is put in quotes",
     ),
     "did not find expected '-' indicator": ("the list goes on here without a '-'", "is the indentation right?"),
-    "did not find expected node content": ("a value is expected here", None),
+    "did not find expected node content": (
+        "a value is expected here",
+        "write one, or take away what leads to it",
+    ),
     "found unexpected end of stream": (
         "the quote that is opened here is never closed",
         "close it in the line in which it is opened",
@@ -36,6 +39,10 @@ _WORDS: dict[str, tuple[str, str | None]] = {
     "found undefined alias": ("no anchor of this name stands before it", "text that begins with '*' is put in quotes"),
     "found undefined tag handle": ("tags have no meaning here", "text that begins with '!' is put in quotes"),
     "but found another document": ("a second document begins here", "a file holds one; give it a file of its own"),
+    "did not find expected <document start>": (
+        "this line begins further left than the first one",
+        "all keys of a file begin in one column",
+    ),
     "second occurrence": ("the anchor is already in use", None),
     "found a tab character where an indentation space is expected": (
         "a tab indents this line",
