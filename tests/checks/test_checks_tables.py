@@ -216,7 +216,7 @@ def test_rows_of_one_tag_are_picked_from() -> None:
         (
             Table(header="^a b", column="b", by=("a",)),
             "a b\n1 2 3\n",
-            "the line '1 2 3' has 3 fields, and the table 2 columns",
+            "the line '1 2 3' has 3 fields, and the table 2 columns; 'rows' can say which lines are its rows",
         ),
         (
             Table(header="^size", column="time", by=("size",)),

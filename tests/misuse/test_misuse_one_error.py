@@ -143,3 +143,16 @@ def test_what_follows_from_a_mistake_is_not_told_beside_it(told: Any, files: dic
     assert said.startswith(f"error: {begins}"), said
     assert said.count("error: ") == 1, said
     assert "hint: " in said
+
+
+def test_a_figure_of_another_kind_is_one_error_in_all_parts_of_a_score(told: Any) -> None:
+    part = "test: t, figure: r, tflop: 1, nodes: 1"
+    parts = f"{{a: {{{part}, where: {{n: 1}}}}, b: {{{part}, where: {{n: 2}}}}}}"
+    score = f"scores: {{s: {{kind: ssp, nodes: 1, parts: {parts}}}}}"
+    said = told(
+        {
+            "tests/t.yaml": "test: t\nparameters: {n: [1, 2]}\nrun: {command: x}\nfigures: {r: {regex: '(?P<value>1)', unit: GB}}",
+            "plans/p.yaml": f"plan: p\nsystem: here\ncomponents:\n  - site: {{tests: [t]}}\n{score}\n",
+        }
+    )
+    assert "figure 'r' is in GB" in said and said.count("error: ") == 1, said

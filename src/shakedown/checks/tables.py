@@ -268,7 +268,8 @@ class _Reader:
         fields = self._split(line)[0]
         if self.open and len(fields) >= len(names):
             return f"the line {show(line.strip(), 80)} has no number in its column {show(self.column)}"
-        return f"the line {show(line.strip(), 80)} has {len(fields)} fields, and the table {len(names)} columns"
+        said = f"the line {show(line.strip(), 80)} has {len(fields)} fields, and the table {len(names)} columns"
+        return said if self.only is not None else f"{said}; 'rows' can say which lines are its rows"
 
     def _is_header(self, line: str, ways: list[Names]) -> bool:
         """Whether the header of the table in hand comes again: programs repeat it in long tables."""

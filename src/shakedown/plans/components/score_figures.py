@@ -45,7 +45,8 @@ def read_figures(node: Node, written: dict[str, Any], test: Test, times: bool, p
     better: Better | None = "lower" if times else _better(known)
     why = _why_not(known, unit, better, times, "reference" in written)
     if why or better is None:
-        problems.at(at, *(why or ("",)))
+        message, hint = why or ("", "")
+        problems.at(at, message, hint, f"what is measured of test {test.name}: {message}")
         return None
     return Measured(tuple(weights.items()), unit, better)
 
