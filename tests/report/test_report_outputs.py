@@ -156,7 +156,10 @@ def test_an_output_of_one_endless_line_is_read_up_to_the_limit(
     drawing_campaign.run("pairs", "main", output='{"record":"matrix","rows":[[' + "1," * 5000)
     drawing_campaign.end()
     text = write_report(drawing_campaign.save()).read_text()
-    assert "only 1000\N{NO-BREAK SPACE}B of 9.8\N{NO-BREAK SPACE}KiB were read" in text and "its line is damaged or cut off" in text
+    assert (
+        "only 1000\N{NO-BREAK SPACE}B of 9.8\N{NO-BREAK SPACE}KiB were read" in text
+        and "its line is damaged or cut off" in text
+    )
 
 
 def test_all_outputs_together_have_a_limit_too(drawing_campaign: CampaignBuilder) -> None:
