@@ -215,12 +215,31 @@ NO_WAIT(Ialltoallv, ialltoallv, (OUT_V, IN_V, MPI_Comm comm), (buffer, counts, p
         ALLTOALLV_C, ALLTOALLV_F)
 #define OUT_W const void *buffer, const int counts[], const int places[], const MPI_Datatype types[]
 #define IN_W void *into, const int most[], const int into_places[], const MPI_Datatype as[]
-#define ALLTOALLW_C buffer == MPI_IN_PLACE ? bytes_of_each(most, as, comm) : bytes_of_each(counts, types, comm)
-#define ALLTOALLW_F in_place(a) ? bytes_of_each_in_fortran(f, h, COMM(i)) : bytes_of_each_in_fortran(b, d, COMM(i))
+#define ALLTOALLW_C buffer == MPI_IN_PLACE ? bytes_of_each(most, as, members(comm)) : bytes_of_each(counts, types, members(comm))
+#define ALLTOALLW_F in_place(a) ? bytes_of_each_in_fortran(f, h, members(COMM(i))) : bytes_of_each_in_fortran(b, d, members(COMM(i)))
 COLLECTIVE(Alltoallw, alltoallw, (OUT_W, IN_W, MPI_Comm comm), (buffer, counts, places, types, into, most, into_places, as, comm), 10,
            COMM(i), ALLTOALLW_C, ALLTOALLW_F)
 NO_WAIT(Ialltoallw, ialltoallw, (OUT_W, IN_W, MPI_Comm comm), (buffer, counts, places, types, into, most, into_places, as, comm), 11,
         ALLTOALLW_C, ALLTOALLW_F)
+
+/* Among neighbours: who waits for whom is not known, so that no wait is told. */
+#define AMONG_NEIGHBOURS(N, name, I, iname, PARAMETERS, ARGUMENTS, count, more, BYTES, FORTRAN_BYTES) \
+    CALL(N, name, (LIST PARAMETERS), (LIST ARGUMENTS), count, BYTES, FORTRAN_BYTES) \
+    NO_WAIT(I, iname, PARAMETERS, ARGUMENTS, more, BYTES, FORTRAN_BYTES)
+#define OUT_N const void *buffer, const int counts[], const MPI_Aint places[], const MPI_Datatype types[]
+#define IN_N void *into, const int most[], const MPI_Aint into_places[], const MPI_Datatype as[]
+AMONG_NEIGHBOURS(Neighbor_allgather, neighbor_allgather, Ineighbor_allgather, ineighbor_allgather, (OUT, IN, MPI_Comm comm),
+                 (buffer, count, type, into, most, as, comm), 8, 9, bytes_of(count, type), BYTES(b, c))
+AMONG_NEIGHBOURS(Neighbor_allgatherv, neighbor_allgatherv, Ineighbor_allgatherv, ineighbor_allgatherv, (OUT, IN_V, MPI_Comm comm),
+                 (buffer, count, type, into, most, into_places, as, comm), 9, 10, bytes_of(count, type), BYTES(b, c))
+AMONG_NEIGHBOURS(Neighbor_alltoall, neighbor_alltoall, Ineighbor_alltoall, ineighbor_alltoall, (OUT, IN, MPI_Comm comm),
+                 (buffer, count, type, into, most, as, comm), 8, 9, neighbours(comm) * bytes_of(count, type), neighbours(COMM(g)) * BYTES(b, c))
+AMONG_NEIGHBOURS(Neighbor_alltoallv, neighbor_alltoallv, Ineighbor_alltoallv, ineighbor_alltoallv, (OUT_V, IN_V, MPI_Comm comm),
+                 (buffer, counts, places, type, into, most, into_places, as, comm), 10, 11,
+                 bytes_of(sum_of(counts, neighbours(comm)), type), bytes_of(sum_of(b, neighbours(COMM(i))), TYPE(d)))
+AMONG_NEIGHBOURS(Neighbor_alltoallw, neighbor_alltoallw, Ineighbor_alltoallw, ineighbor_alltoallw, (OUT_N, IN_N, MPI_Comm comm),
+                 (buffer, counts, places, types, into, most, into_places, as, comm), 10, 11,
+                 bytes_of_each(counts, types, neighbours(comm)), bytes_of_each_in_fortran(b, d, neighbours(COMM(i))))
 
 /* One-sided: Get counts what it asks for, at the rank that asks. */
 #define AT int to, MPI_Aint displacement, int most, MPI_Datatype as

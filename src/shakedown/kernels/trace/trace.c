@@ -50,7 +50,9 @@ extern void *MPIR_F_MPI_IN_PLACE __attribute__((weak));         /* MPICH's */
     X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block) X(Gather) X(Gatherv) \
     X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) X(Ibarrier) X(Ibcast) X(Ireduce) \
     X(Iallreduce) X(Iscan) X(Iexscan) X(Ireduce_scatter) X(Ireduce_scatter_block) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) \
-    X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw) X(Put) X(Get) X(Accumulate) X(Get_accumulate) X(Rput) \
+    X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw) \
+    X(Neighbor_allgather) X(Neighbor_allgatherv) X(Neighbor_alltoall) X(Neighbor_alltoallv) X(Neighbor_alltoallw) \
+    X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Ineighbor_alltoall) X(Ineighbor_alltoallv) X(Ineighbor_alltoallw) X(Put) X(Get) X(Accumulate) X(Get_accumulate) X(Rput) \
     X(Rget) X(Raccumulate) X(Fetch_and_op) X(Compare_and_swap) X(Win_fence) X(Win_lock) X(Win_unlock) X(Win_lock_all) \
     X(Win_unlock_all) X(Win_flush) X(Win_flush_all) X(Win_post) X(Win_start) X(Win_complete) X(Win_wait) X(Win_free) X(Win_create) X(Win_allocate) X(Win_allocate_shared) \
     X(File_open) X(File_close) X(File_sync) X(File_read) X(File_write) X(File_read_all) X(File_write_all) X(File_read_at) \
@@ -386,26 +388,45 @@ static bool is_root(int root, MPI_Comm comm)
     return remote ? root == MPI_ROOT : rank == root;
 }
 
-static int64_t sum(const int *counts, MPI_Comm comm)
+/* To how many neighbours a rank sends: on a grid to two along each axis, whether they are there or not, as its send buffer has room for. */
+static int neighbours(MPI_Comm comm)
+{
+    int kind, rank, from, weighted, count = 0;
+    PMPI_Topo_test(comm, &kind);
+    if (kind == MPI_CART) {
+        PMPI_Cartdim_get(comm, &count);
+        return 2 * count;
+    }
+    PMPI_Comm_rank(comm, &rank);
+    if (kind == MPI_GRAPH)
+        PMPI_Graph_neighbors_count(comm, rank, &count);
+    else if (kind == MPI_DIST_GRAPH)
+        PMPI_Dist_graph_neighbors_count(comm, &from, &count, &weighted);
+    return count;
+}
+
+static int64_t sum_of(const int *counts, int partners)
 {
     int64_t all = 0;
-    for (int i = members(comm) - 1; i >= 0; i--)
+    for (int i = 0; i < partners; i++)
         all += counts[i];
     return all;
 }
 
-static int64_t bytes_of_each(const int *counts, const MPI_Datatype *types, MPI_Comm comm)
+static int64_t sum(const int *counts, MPI_Comm comm) { return sum_of(counts, members(comm)); }
+
+static int64_t bytes_of_each(const int *counts, const MPI_Datatype *types, int partners)
 {
     int64_t all = 0;
-    for (int i = members(comm) - 1; i >= 0; i--)
+    for (int i = 0; i < partners; i++)
         all += bytes_of(counts[i], types[i]);
     return all;
 }
 
-static int64_t bytes_of_each_in_fortran(const MPI_Fint *counts, const MPI_Fint *types, MPI_Comm comm)
+static int64_t bytes_of_each_in_fortran(const MPI_Fint *counts, const MPI_Fint *types, int partners)
 {
     int64_t all = 0;
-    for (int i = members(comm) - 1; i >= 0; i--)
+    for (int i = 0; i < partners; i++)
         all += bytes_of(counts[i], PMPI_Type_f2c(types[i]));
     return all;
 }
