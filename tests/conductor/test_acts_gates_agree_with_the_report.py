@@ -143,6 +143,23 @@ def test_a_bound_that_one_party_alone_loosened_opens_no_gate() -> None:
     assert weigh_gate(said.conductor, "first")[0] == "met"
 
 
+def test_a_change_that_one_party_alone_declared_opens_no_gate() -> None:
+    """The criterion counts the last epoch; the plan asks for consent to changes, and without it there is no other epoch."""
+    all_of_them = replace(HALF, measure="passed / attempts", bound=1.0, must="= 100 %", comparison="=", epochs="last")
+    plain = plan("change", criterion=all_of_them)
+    said = Said(replace(plain, components=(replace(plain.components[0], repeats=2), plain.components[1])))
+    acts: list[int] = []
+    for repeat, verdict in ((1, "failed"), (2, "passed")):
+        order = {"component": "first", "repeat": repeat, "attempt": 1}
+        run = {"run": f"r00000{repeat}", "case": "t0"}
+        said.conductor.log("submit_order", job=f"j00000{repeat}", value=order, **run)
+        said.conductor.log("verdict", value=order | {"verdict": verdict}, **run)
+        acts += [said.hear("change", by="Bo")] if repeat == 1 else []
+    assert weigh_gate(said.conductor, "first")[0] == "not met"
+    said.agree(acts[0], "Ada")
+    assert weigh_gate(said.conductor, "first")[0] == "met"
+
+
 def test_a_gate_that_asks_again_for_what_was_waived_is_open_again() -> None:
     said = Said(plan())
     said.waive("Ada")

@@ -19,8 +19,10 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Component, Party
 from shakedown.queries.status import status
 from shakedown.report import write_report
+from shakedown.report.evidence import evidence_of
 from shakedown.report.page import pdf
 from shakedown.report.page.first_pages import MOST, advice, is_cut, restrictions_that_fit
+from shakedown.report.reading import read_campaign
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
@@ -175,6 +177,27 @@ def test_a_date_that_only_an_amendment_without_effect_moved_is_the_one_from_befo
     assert said == [("moved", BEGIN - 60, "missed"), ("gone", BEGIN - 60, "missed")]
     first = write_report(campaign).read_text().partition('class="signing')[0]
     assert first.count("<td>2026-11-03 09:59:00</td>") == 2 and "at first" not in first
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_the_tables_count_by_the_plan_that_is_judged_by(new: Callable[..., CampaignBuilder]) -> None:
+    """The vendor takes a component out; the site has not agreed, as the plan asks for: its runs are in every table."""
+    parts = [Component(name, "functionality", ("hello",)) for name in ("kept", "gone")]
+    parties = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
+    builder = new(components=tuple(parts), parties=parties, consent=("amend",))
+    for name in ("kept", "gone"):
+        builder.run("hello", name)
+    later = replace(builder.document, components=(parts[0],))
+    value = {"document": digest(freeze(later)), "components": ["kept", "gone"], "difference": ["one"], "by": "Bo"}
+    builder.add("amended", value=value, reason="it is not needed")
+    campaign = builder.save()
+    Layout(campaign).document(digest(freeze(later))).write_bytes(freeze(later))
+    found = evidence_of(read_campaign(campaign))
+    assert [(case.component, case.attempts) for case in found.cases] == [("kept", 1), ("gone", 1)]
+    assert [part.name for part in found.scorecard.components] == ["kept", "gone"]
+    write_report(campaign)
+    lines = (Layout(campaign).root / "report/tables/cases.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == ["kept", "gone"]
 
 
 def test_restrictions_that_fit_are_whole_and_nothing_is_said_twice() -> None:

@@ -79,28 +79,29 @@ def find_evidence(
     """Purpose: everything that follows from the rows. ``spent``: where the time went, as ``report.time_spent`` reads it;
     ``judged``: the plan and the record that it is judged by, where some acts have no effect.
     """
-    cases, people = summarise(document, record), populations(document, record)
+    plan, counted = judged or (document, record)
+    cases, people = summarise(plan, counted), populations(plan, counted)
     return Evidence(
         document=document,
         record=record,
         scorecard=scorecard,
         cases=cases,
-        sides=side_by_side(document, record, cases),
+        sides=side_by_side(plan, counted, cases),
         counts=count_tests(cases),
-        rates=rates(document, record),
-        utilisation=utilisation(document, record),
+        rates=rates(plan, counted),
+        utilisation=utilisation(plan, counted),
         nodes=examine_nodes(document, record),
-        stability=stability(document, record),
+        stability=stability(plan, counted),
         loads=loads(document, record),
         windows=window_spells(document, record),
-        scaling=tuple(scaled(document, people)),
-        changes=tuple(looks_of_plan(document, record)),
-        toolchains=tuple(toolchains_of(document, people, record)),
+        scaling=tuple(scaled(plan, people)),
+        changes=tuple(looks_of_plan(plan, counted)),
+        toolchains=tuple(toolchains_of(plan, people, counted)),
         congestion=tuple(congestion_of(cases)),
         spent=spent,
         availability=availability(record, spent),
         issues=issues(record, spent, document),
-        deadlines=deadlines(*(judged or (document, record))),
+        deadlines=deadlines(plan, counted),
     )
 
 

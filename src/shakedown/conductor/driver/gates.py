@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from shakedown.model.nouns import Document
 
 _OUTCOMES = {"accepted": "met", "accepted with restrictions": "met", "rejected": "not met"}
-_WORDS = frozenset({"rule", "waive", "attest", "clock", "pause", "withdraw"})  # what people say beside the runs
 _SHOWN = 3  # criteria that are named
 _LONGEST = 500
 
@@ -64,19 +63,15 @@ def _with_consent(conductor: Conductor, name: str) -> tuple[Document, Record]:
     document, record = conductor.state.index.document, rows_of(conductor)
     from shakedown.metrics.judging.what_if import plans_of
 
-    consent = consent_now(conductor)
-    record.plans = plans_of(record, documents_of(conductor))
-    if not consent.void:
+    documents = documents_of(conductor)
+    record.plans = plans_of(record, documents)
+    if not consent_now(conductor).void:
         return document, record
-    from shakedown.conductor.record.settling import amendment_in_effect
-    from shakedown.metrics.judging.people import acts_of
-    from shakedown.metrics.judging.without import Variants
+    from shakedown.conductor.record.settling import signatures_under
+    from shakedown.metrics.judging.in_effect import in_effect
 
-    acts = acts_of(record)
-    words = [act.number for act in acts if act.number in consent.void and act.kind in _WORDS and not act.lasting]
-    plan = documents_of(conductor)(record.documents[amendment_in_effect(record, consent.void)])
-    stands = plan if any(part.name == name for part in plan.components) else document
-    return stands, Variants(record, acts, conductor.reread).without(words) if words else record
+    plan, judged = in_effect(document, record, documents, conductor.reread, signatures_under(record))
+    return (plan, judged) if any(part.name == name for part in plan.components) else (document, record)
 
 
 def consent_now(conductor: Conductor, then: Record | None = None) -> Consent:
