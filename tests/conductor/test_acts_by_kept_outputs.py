@@ -13,6 +13,7 @@ import pytest
 import warm_commands
 
 from shakedown.conductor.workers.kept_outputs import KeptOutputs
+from shakedown.events.register import read_register
 from shakedown.metrics.judging.from_outputs import UNREAD, Question
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.layout import Layout
@@ -76,6 +77,13 @@ def test_without_the_amendment_the_check_that_it_took_out_is_evaluated_from_the_
     run(site, "report", "--no-pdf")
     rows = (site / "campaigns/p-1/report/tables/acts.csv").read_text()
     assert "right of functionality is not met instead of met" in rows
+
+
+def test_a_register_that_is_begun_anew_has_the_outcome_that_kept_outputs_tell(site: Path) -> None:
+    (site / "register.jsonl").unlink()
+    assert run(site, "register", "--anew", "--by", "Ada", "--because", "lost").returncode == 0
+    (found,) = read_register(site).campaigns()
+    assert (found.fact, found.campaign, found.outcome) == ("found", "p-1", "disputed")
 
 
 @pytest.mark.parametrize("how", ["gone", "changed"])

@@ -29,6 +29,7 @@ def new_campaign(
     from shakedown.cli.unavailable import started
     from shakedown.conductor.driver.ports import clusters_of, refuse_cores_that_are_not_there, refuse_small_limits
     from shakedown.conductor.record.registering import enter, ready, refuse_used
+    from shakedown.conductor.workers.settling import settle_campaign
     from shakedown.events.campaigns import create_campaign, new_identifier
     from shakedown.model.frozen import freeze
 
@@ -36,7 +37,7 @@ def new_campaign(
     clusters_of(document)  # says what no campaign can be made of, before there is one
     refuse_cores_that_are_not_there(document)
     refuse_small_limits(document)
-    used = {entry.campaign for entry in ready(root).campaigns()}
+    used = {entry.campaign for entry in ready(root, settle_campaign).campaigns()}
     if identifier:
         refuse_used(root, identifier)
     name = identifier or new_identifier(root, document.plan, used=used)

@@ -37,8 +37,9 @@ def command(anew: bool, who: str | None, because: str | None, site: str | None, 
         return show_campaigns(root, as_json)
     by, why = kept_words("--by", who), kept_words("--because", because)
     from shakedown.conductor.record.registering import begin_anew
+    from shakedown.conductor.workers.settling import settle_campaign
 
-    begin_anew(root, by, why)
+    begin_anew(root, by, why, settle_campaign)
     say("the register was begun anew: every later page says so")
     return show_campaigns(root, as_json)
 

@@ -28,6 +28,7 @@ from shakedown.conductor.driver.startup import begin
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.going_on import is_closed, refuse_unknown
 from shakedown.conductor.record.registering import enter
+from shakedown.conductor.workers.settling import settle_campaign
 from shakedown.engine import State, index_plan
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.events.campaigns import refuse_rehearsal
@@ -105,7 +106,9 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             real.clock.idle_look = lambda now: conditions.consider(conductor, now)
             driver |= {"replaced": lease.replaced} if lease.replaced else {}
             with closing(fingerprints):
-                start = documents.start_value(state) | ({} if state.phase else {"register": enter(layout, document)})
+                start = documents.start_value(state) | (
+                    {} if state.phase else {"register": enter(layout, document, settle=settle_campaign)}
+                )
                 again = snapshots.take_away()
                 try:
                     return _session(

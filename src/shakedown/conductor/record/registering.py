@@ -7,6 +7,7 @@ killed in between leaves a line too little: the next one who comes by adds it, a
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ from shakedown.events.register import (
     read_register,
     register_path,
 )
+from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.rows.rows import SealRow
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.errors import RecordError, ShakedownError, UsageError
@@ -49,18 +51,19 @@ from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 
+Settle = Callable[[Layout, Document, Record], Scorecard]
 IN_NO_SITE = (
     "it began in no site directory, so in no register: nobody can tell how many campaigns of its plan there were"
 )
 
 
-def ready(site: Path) -> Register:
+def ready(site: Path, settle: Settle = settle_log) -> Register:
     """Purpose: the register of a site, ready for one campaign more. Where there is none, it is opened; campaigns that it does not
-    know are entered as found.
+    know are entered as found. ``settle``: how one of these came out; whoever can reads the outputs that it keeps.
 
     Errors: RecordError where it is damaged, is not the one that a campaign was entered in, or cannot be written.
     """
-    strangers = _strangers(site, refuse_another(site))
+    strangers = _strangers(site, refuse_another(site), settle)
     with open_register(site) as register:
         if register.found.damage:
             raise damaged(register.found)
@@ -82,8 +85,9 @@ def refuse_another(site: Path) -> Register:
     return register
 
 
-def begin_anew(site: Path, by: str, because: str) -> Register:
+def begin_anew(site: Path, by: str, because: str, settle: Settle = settle_log) -> Register:
     """Purpose: a new register in the place of one that is lost or damaged, by a person's word. The old file keeps another name.
+    ``settle``: as of ``ready``.
 
     Errors: UsageError where nothing is wrong with the one that is there; RecordError where it cannot be written.
     """
@@ -97,7 +101,7 @@ def begin_anew(site: Path, by: str, because: str) -> Register:
         content = register.path.read_bytes()
         before = hashlib.sha256(content).hexdigest()
         register.path.replace(register.path.with_name(f"register-{before[:8]}.jsonl"))
-    strangers = _strangers(site, Register(register.path), all_of_them=True)
+    strangers = _strangers(site, Register(register.path), settle, all_of_them=True)
     with open_register(site) as opened:
         if not opened.found.entries:
             opened.add(OPENED, register=new_name(), by=by, because=because, before=before)
@@ -122,15 +126,16 @@ def refuse_used(site: Path, identifier: str) -> None:
 # ---- one campaign ------------------------------------------------------------------------------------------------------------
 
 
-def enter(layout: Layout, document: Document, site: Path | None = None) -> dict[str, Any]:
-    """Purpose: enter a campaign that has not begun, once, and return what its first event says of that. ``site``: where it lies.
+def enter(layout: Layout, document: Document, site: Path | None = None, settle: Settle = settle_log) -> dict[str, Any]:
+    """Purpose: enter a campaign that has not begun, once, and return what its first event says of that. ``site``: where it lies;
+    ``settle``: as of ``ready``.
 
     Errors: UsageError where its name was used before; RecordError where the register is damaged or cannot be written.
     """
     site = site or site_of(layout)
     if site is None:
         return _outside(layout)
-    ready(site)
+    ready(site, settle)
     identity, name = identity_of(layout), layout.root.absolute().name
     with open_register(site) as register:
         place = _entry_of(register, layout, document, identity)
@@ -242,7 +247,7 @@ def _end_of(layout: Layout) -> tuple[int, str]:
 # ---- what was there before ---------------------------------------------------------------------------------------------------
 
 
-def _strangers(site: Path, register: Register, all_of_them: bool = False) -> list[dict[str, Any]]:
+def _strangers(site: Path, register: Register, settle: Settle, all_of_them: bool = False) -> list[dict[str, Any]]:
     """Campaigns that the register does not know, as found, the oldest first. One that says that it was entered here is none.
 
     ``all_of_them``: a register is begun anew, so what they say of the one before does not matter.
@@ -256,13 +261,13 @@ def _strangers(site: Path, register: Register, all_of_them: bool = False) -> lis
             copied = any(one.first == first for one in register.campaigns())
             rehearsed = first != "" and rehearsal_of(layout) is not None  # it was brought here: it is no campaign
             if first and not (entered or copied or rehearsed) and register.entered(name_in_register(layout)) is None:
-                found.append(_found(layout))
+                found.append(_found(layout, settle))
         except (ShakedownError, OSError):
             found.append((0.0, {"campaign": path.name, "outcome": "damaged"}))
     return [said for _, said in sorted(found, key=lambda pair: (pair[0], pair[1]["campaign"]))]
 
 
-def _found(layout: Layout) -> tuple[float, dict[str, Any]]:
+def _found(layout: Layout, settle: Settle) -> tuple[float, dict[str, Any]]:
     """When it began, and what its line says."""
     record = fold_runs(read_events(layout.log))
     said: dict[str, Any] = {"campaign": name_in_register(layout), "plan": record.plan, "document": record.document}
@@ -271,7 +276,7 @@ def _found(layout: Layout) -> tuple[float, dict[str, Any]]:
         said["digest"] = record.seals[-1].digest
     if record.ended is not None:
         end, log = _end_of(layout)
-        outcome = settle_log(layout, Documents(layout)(record.document), record).outcome
+        outcome = settle(layout, Documents(layout)(record.document), record).outcome
         said |= {"outcome": outcome, "event": end, "log": log}
     return record.started or 0.0, said
 
