@@ -10,6 +10,7 @@ import gzip
 import itertools
 import re
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,13 +28,11 @@ MAKE = (
 )
 _REQUIRED = ("Submit", "Start", "End", "State")
 _UNITS = (("AllocNodes", "nodes"), ("NNodes", "nodes"), ("AllocCPUS", "processors"), ("NCPUS", "processors"))
-# Columns that people write into: a | or a new line there belongs to the text.
-_FREE = frozenset(
-    {
-        *("jobname", "comment", "admincomment", "systemcomment", "submitline", "workdir", "stdout", "stderr", "stdin"),
-        *("extra", "reason", "account", "user", "wckey", "container", "constraints", "flags", "licenses", "qos"),
-        *("partition", "reservation"),
-    }
+# Columns that people write into: a | or a new line there belongs to the text. It belongs to the first of them that it can be of.
+_FREE = (
+    *("jobname", "comment", "admincomment", "systemcomment", "submitline", "workdir", "stdout", "stderr", "stdin"),
+    *("extra", "reason", "wckey", "container", "constraints", "flags", "licenses", "reservation"),
+    *("account", "user", "qos", "partition"),
 )
 _STATES = frozenset(
     {
@@ -87,6 +86,7 @@ class _Columns:
     account: int
     user: int
     free: tuple[int, ...]
+    first: str  # the line that names them; it comes again where files were put together
 
     def fits(self, words: Sequence[str]) -> bool:
         """Whether the words may be a record: times and a state where they belong."""
@@ -110,10 +110,13 @@ def read_sacct(path: Path | None, zone: str = "", tell: Callable[[int], None] = 
     records are read. Errors: UsageError for a file without its columns or without any record; OSError.
     """
     name = "standard input" if path is None else str(path)
-    with _opened(path) as text:
-        columns = _header(text.readline(_CHARACTERS), name)
-        found = Gathered()
-        _gather(text, columns, found, tell)
+    found = Gathered()
+    try:
+        with _opened(path) as text:
+            columns = _header(text.readline(_CHARACTERS), name)
+            _gather(text, columns, found, tell)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UsageError(f"{name}: it cannot be unpacked: {error}", "is the file complete?") from error
     if not found.job:
         bad = "; " + so_many(len(found.bad), "line is none", "lines are none") if found.bad else ""
         raise UsageError(f"{name}: there is no record of a job in it{bad}", f"make it with: {MAKE}")
@@ -156,7 +159,8 @@ def _header(line: str, name: str) -> _Columns:
         job=lower.get("jobidraw", lower.get("jobid", -1)),
         account=lower.get("account", -1),
         user=lower.get("user", -1),
-        free=tuple(at for at, word in enumerate(words) if word.lower() in _FREE),
+        free=tuple(lower[word] for word in _FREE if word in lower),
+        first=line.rstrip("\r\n"),
     )
 
 
@@ -207,7 +211,7 @@ def _records(text: TextIO, columns: _Columns, found: Gathered) -> Iterator[list[
                 pending = ""
             yield words
             continue
-        if not line and not pending:
+        if (not line and not pending) or line == columns.first:
             continue
         began = began if pending else number
         pending = f"{pending}\n{line}" if pending else line
