@@ -29,7 +29,7 @@ _OF_ITS_OWN_DOING = (
 )
 _VERB = (
     r"(?:(?:(?:is|are|was|were|has|have|had|been|be|being|got|to)\s+){0,3}"
-    rf"(?:{_TROUBLED}\w*|skipped|refused|denied|reset|lost|dropped)"
+    rf"(?:{_TROUBLED}\w*|skipped|refused|denied|reset|lost|dropped|(?:report|encounter|suffer|experienc)\w*)"
     r"|(?:is|are|was|were)\s+(?:full|down|hung|dead|stuck|stale|missing|unreachable|stopped))"
 )
 _COUNTED = r"(?:counts?|counter|total|number|num|occurrences?|events?|times|hits|instances)"
@@ -47,7 +47,7 @@ _DENIALS = tuple(
         # "there were 0 cases of 'no space left on device'"
         r"(?<![\w.#/:-])(?:0|zero|no|not one|not a single)\s+(?:further |other |more |such )?"
         r"(?:cases?|instances?|occurrences?|reports?|signs?|traces?|mentions?|messages?|lines?|hits)\s+(?:of|with|for|that)\b[^.;]*",
-        r"\bno core(?: file)?s? (?:was |is |were )?dump\w*",
+        r"\bno core(?: file)?s? (?:was |is |were )?dump\w*|\bno (?:(?!space|room)\w+ ){0,2}core[ -]?(?:dumps?|files?)\b",
         # "never ran out of memory", "was not killed", "did not exceed the time limit"
         rf"\b(?:never|not|n't)\s+(?:been |be |have |has |yet |once |ever ){{0,2}}(?:get |got |hit |see |seen |saw "
         rf"|encounter(?:ed)? |{_TROUBLED})[^.;:]*",
@@ -88,7 +88,8 @@ _VERDICTS = (
     # "Out of memory may occur if the block is too large"
     _Verdict(
         re.compile(
-            r"\b(?:may|might|can|could|will|would) (?:also |then |still )?(?:occur|happen|appear|arise|be seen)\b[^.;]*",
+            r"\b(?:may|might|can|could|will|would) (?:also |then |still )?(?:occur|happen|appear|arise|be seen)\b[^.;]*"
+            r"|\b(?:is|are) (?:possible|conceivable)\b[^.;]*",
             re.IGNORECASE,
         ),
         ".;:",
@@ -230,7 +231,7 @@ _HARMLESS = tuple(
 _QUIET = re.compile(
     r"^\W*(?:info|information|debug|notice|trace|verbose|note)\b|\b(?:\[|<|\()?(?:INFO|DEBUG|NOTICE|TRACE)(?:\]|>|\)|:|\s\|)"
     r"|\bwarn(?:ing)?\b|\bcorrected error|falling back|fall(?:s)? back|will (?:be )?(?:retr|tr)(?:y|ied)|\bretrying\b|still trying"
-    r"|trying again|asking again|attempt(?:ing)? to recover"
+    r"|trying again|asking again|attempt(?:ing)? to recover|\bgoing to \S+ instead"
     r"|start(?:ing|s)? (?:from (?:scratch|zero|the beginning)|afresh|anew|cold)|cold start"
     r"|\bcontinuing\b|\bignor(?:ed|ing)\b|\bnon-?fatal\b|\bharmless\b"
     r"|\brecovered\b|\bnot fatal\b|\bcan be (?:safely )?ignored|\bignore (?:above|this|the|if)\b"
