@@ -281,6 +281,19 @@ def test_of_many_checks_those_that_do_not_hold_are_kept() -> None:
     assert judgement.problems[-2:] == (TRIMMED, "188 of 200 checks are not listed")
 
 
+def test_many_figures_leave_room_for_what_held_and_what_did_not() -> None:
+    results = (
+        CheckResult("output contains 'End of Tests.'", True),
+        CheckResult("output lacks 'FAILED'", False, "it is there"),
+    )
+    figures = tuple((f"latency[size={number}]", number / 7) for number in range(300))
+    evidence = Evidence("r", results, figures, ("figure gflops: a match of 'x' is missing",), "z" * 1500)
+    judgement = judge(CASE, Test("t", checks=(Check("contains", "output", "x"),) * 2), report(), evidence)
+    assert [(check.text, check.held) for check in judgement.checks[-2:]] == [(one.text, one.held) for one in results]
+    assert judgement.problems == ("figure gflops: a match of 'x' is missing", TRIMMED)
+    assert judgement.figures == figures
+
+
 def test_a_verdict_with_a_long_list_of_nodes_fits_as_well() -> None:
     job = replace(report(), nodes="n[" + ",".join(str(n) for n in range(0, 900, 2)) + "]", output={"pack": "1.pack"})
     evidence = Evidence("r", (replace(HELD, held=False, detail="y" * 300),) * 30, excerpt="z" * 1500)

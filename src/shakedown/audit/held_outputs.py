@@ -196,12 +196,12 @@ def _difference(old: Event, new: Event) -> str:
     """How figures, checks or the verdict differ, in words; "" where they do not."""
     if new.value.get("verdict") != old.value.get("verdict"):
         return f"was judged '{old.value.get('verdict')}' and comes out '{new.value.get('verdict')}'"
-    if TRIMMED in old.value.get("problems", []):  # what was left out then cannot be compared
-        return ""
     before, now = old.value.get("figures", {}), new.value.get("figures", {})
     for name in sorted({*before, *now}):
         if before.get(name) != now.get(name):
             return f"has {name} = {before.get(name)} in the log, and {now.get(name)} comes out of its output"
+    if TRIMMED in old.value.get("problems", []):  # checks that were left out then cannot be compared; figures never are
+        return ""
     held = {check[0]: check[1] for check in old.value.get("checks", [])}
     for check in new.value.get("checks", []):
         if check[0] in held and held[check[0]] != check[1]:

@@ -15,6 +15,7 @@ from shakedown.model.events import VALUE_LIMIT
 from shakedown.model.ports import CheckResult, JobReport
 
 OTHER_FACTS = 800  # bytes that the rest of a verdict's value takes, without node list and output
+_BESIDE_FIGURES = 1000  # bytes that checks, problems and excerpt have where the figures take all the room
 TRIMMED = "this verdict was shortened to fit the record; the whole evidence is in the output"
 
 
@@ -57,6 +58,8 @@ def trim(
     if size(value) <= room:
         return checks, problems, excerpt
     fixed = size({key: part for key, part in value.items() if key not in ("checks", "problems", "excerpt")})
+    if fixed > room:  # by its figures alone, which are kept: no less of the rest makes it fit
+        room = fixed + _BESIDE_FIGURES
     for measure in _MEASURES:
         shorter = _apply(measure, checks, problems, excerpt)
         rows = [[check.text, check.held, check.detail] for check in shorter[0]]
