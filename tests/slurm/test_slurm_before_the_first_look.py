@@ -66,6 +66,17 @@ def test_what_a_site_makes_of_every_job_is_told_once(fault_cluster: Cluster, tmp
         campaign.assert_all_passed_once(3)
 
 
+def test_a_rule_for_jobs_on_several_nodes_interrupts_none_of_them(fault_cluster: Cluster, tmp_path: Path) -> None:
+    payloads = [Payload("narrow", "batch", "sleep 1"), Payload("wide", "batch", "sleep 1", nodes=2)]
+    with Disturbed(fault_cluster, tmp_path / "site", payloads, repeats=2, retry=AGAIN) as campaign:
+        rule = 'case "$*" in *--nodes=2*) scontrol update JobId=$id OverSubscribe=yes TimeLimit=5 ;; esac'
+        campaign.wrap("sbatch", f'id=$($REAL "$@") || exit\n{rule}\necho $id\nexit 0')
+        campaign.start()
+        campaign.end()
+        campaign.assert_all_passed_once(4)
+        assert [event.value["kind"] for event in campaign.events("finding")] == ["site_rule"], campaign.tale()
+
+
 def test_names_of_two_waiting_jobs_that_somebody_exchanges(fault_cluster: Cluster, tmp_path: Path) -> None:
     nodes = drained(fault_cluster)
     payloads = [Payload("good", "n001", "sleep 1"), Payload("bad", "n002", "exit 3")]
