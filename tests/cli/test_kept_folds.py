@@ -230,7 +230,7 @@ def reads(layout: Layout, monkeypatch: pytest.MonkeyPatch, clock: Callable[[], f
     counted: list[int] = []
     hashed = chain._hashed
 
-    def count(file: BinaryIO, end: int) -> tuple[int, str, dict[str, None]]:
+    def count(file: BinaryIO, end: int) -> tuple[int, str, dict[str, None], int]:
         counted.append(end)
         return hashed(file, end)
 

@@ -371,6 +371,28 @@ def test_where_all_sums_were_made_again_no_line_is_blamed(interrupted: Path, lay
     assert damage.why == "one of its lines up to event 20 is not what was written: lease/log-end has another sum"
 
 
+@pytest.mark.parametrize("by", [1, -1, 1000])
+def test_a_segment_whose_header_counts_otherwise_is_damage_though_the_chain_was_made_again(
+    open_writer: Open, layout: Layout, events: Events, by: int
+) -> None:
+    """Also where the numbers rise: every reader counts the lines of the segment before it, and not ``verify`` alone."""
+    writer = open_writer(segment_bytes=700)
+    writer.append(events(20))
+    writer.close()
+    remake_raw(layout.log)
+    one = sorted(layout.log.glob("*.jsonl"))[2]
+    found = re.search(rb'"first":([0-9]+)', one.read_bytes())
+    assert found is not None and damage_of(layout) is None
+    first = int(found[1])
+    one.write_bytes(one.read_bytes().replace(found[0], b'"first":%d' % (first + by), 1))
+    remake_raw(layout.log)
+    damage = damage_of(layout)
+    assert damage is not None and damage.path == f"log/{one.name}"
+    assert damage.why == (
+        f"its header says that event {first + by} comes first, and the segment before it ends with event {first - 1}"
+    )
+
+
 def test_a_segment_that_begins_before_the_one_before_it_is_damage_though_the_chain_was_made_again(
     open_writer: Open, layout: Layout, events: Events
 ) -> None:
@@ -385,4 +407,4 @@ def test_a_segment_that_begins_before_the_one_before_it_is_damage_though_the_cha
     remake_raw(layout.log)
     found = damage_of(layout)
     assert found is not None and found.path == f"log/{last.name}"
-    assert "its header says that event 0 comes first, and the segment before begins with" in found.why
+    assert "its header says that event 0 comes first, and the segment before it ends with event" in found.why

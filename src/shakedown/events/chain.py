@@ -13,7 +13,6 @@ import re
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -123,14 +122,17 @@ def _first_damage(
         return _gone(layout, end)
     digests: list[str] = []
     plans: dict[str, None] = {}
-    for before, span in pairwise(found):
-        if span.header.first < before.header.first:
-            why = f"its header says that event {span.header.first} comes first, and the segment before begins with "
-            return Damage(str(span.path.relative_to(layout.root)), f"{why}{before.header.first}")
-    for span in found:
-        damage = _segment(layout, span, digests, end, plans, looks)
+    counts: list[int] = []  # lines of each sealed segment, its header among them
+    for place, span in enumerate(found):
+        last = found[place - 1].header.first + counts[-1] - 2 if place else 0
+        damage = _segment(layout, span, digests, end, plans, looks, counts)
         if damage is not None:
             return damage
+        if place and span.header.first != last + 1:
+            why = (
+                f"its header says that event {span.header.first} comes first, and the segment before it ends with event"
+            )
+            return Damage(_name(span), f"{why} {last}", span.number, 1)
     if compares_end and end is None and found[0].header.end:
         return Damage(str(end_path(layout.log).relative_to(layout.root)), _NO_END)
     return _too_short(found, end) or _other_log(found, end) or _seals(layout, found, digests) or _plans(layout, plans)
@@ -214,11 +216,12 @@ def _segment(
     digests: list[str],
     end: LogEnd | None,
     plans: dict[str, None],
-    looks: Looks | None = None,
+    looks: Looks | None,
+    counts: list[int],
 ) -> Damage | None:
     """Its bytes against the seal in the next one's header, or, where there is none yet, against the sums of its lines.
 
-    ``plans`` is given the digests of frozen plans that its events name.
+    ``plans`` is given the digests of frozen plans that its events name, ``counts`` how many lines it has.
     """
     if digests and span.header.previous != digests[-1]:
         return _broken_seal(layout, span)
@@ -227,32 +230,37 @@ def _segment(
     if span.end is None:
         return _open_segment(span, end, plans)
     with open_plain(span.path) as file:
-        before, name = os.fstat(file.fileno()), f"{_name(span)} {span.end}"
+        before, name = os.fstat(file.fileno()), f"{_name(span)} {span.end} with its lines"
         known = looks.said(name, before) if looks is not None else None
         if known is not None:
             digests.append(known[0])
-            plans.update(dict.fromkeys(known[1:]))
+            counts.append(int(known[1]))
+            plans.update(dict.fromkeys(known[2:]))
             return None
-        length, digest, named = _hashed(file, span.end)
+        length, digest, named, lines = _hashed(file, span.end)
         if length < span.end:
             return Damage(_name(span), f"it ends at byte {length}, {sealed_at(span)}", span.number)
         if looks is not None:
-            looks.note(name, [before], [os.fstat(file.fileno())], [digest, *named])
+            looks.note(name, [before], [os.fstat(file.fileno())], [digest, str(lines), *named])
     digests.append(digest)
+    counts.append(lines)
     plans.update(named)
     return None
 
 
-def _hashed(file: BinaryIO, end: int) -> tuple[int, str, dict[str, None]]:
-    """How many of a segment's bytes up to its seal are there, their sha256, and the digests of frozen plans that they name."""
-    hashed, length, last, named = hashlib.sha256(), 0, b"", dict[str, None]()
+def _hashed(file: BinaryIO, end: int) -> tuple[int, str, dict[str, None], int]:
+    """How many of a segment's bytes up to its seal are there, their sha256, the digests of frozen plans that they name, and how
+    many lines they are.
+    """
+    hashed, length, last, named, lines = hashlib.sha256(), 0, b"", dict[str, None](), 0
     while length < end and (block := file.read(min(_BLOCK, end - length))):
         hashed.update(block)
         length += len(block)
+        lines += block.count(b"\n")
         _note_plans(last + block[: len(_NAMED) + _DIGEST_BYTES], named)
         _note_plans(block, named)
         last = block[-len(_NAMED) - _DIGEST_BYTES :]
-    return length, hashed.hexdigest(), named
+    return length, hashed.hexdigest(), named, lines
 
 
 def _note_plans(block: bytes, plans: dict[str, None]) -> None:
