@@ -196,6 +196,39 @@ def _put_back(seed: int) -> Acted:
     return told
 
 
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_campaigns_in_which_caps_and_exclusions_are_lifted(seed: int) -> None:
+    _comes_out_the_same(_lifted, seed)
+
+
+def test_some_of_what_is_lifted_left_nothing_behind_and_some_is_not_known() -> None:
+    cards = [_card(_lifted, seed) for seed in range(SEEDS)]
+    acts = [act for card in cards for act in card.acts if act.kind in ("cap", "exclude")]
+    assert min(sum(act.without == NOT_KNOWN for act in acts), sum(act.without != NOT_KNOWN for act in acts)) > 20
+    assert sum(bool(card.acts) and card.without_acts == "accepted" for card in cards) > 5
+
+
+def _lifted(seed: int) -> Acted:
+    """Six runs, one after the other; between an order and a verdict people cap and exclude, and lift that, or do so too late."""
+    draw = random.Random(f"lifted {seed}")
+    told = Acted(replace(plan(PARTIES, draw.choice([(), ("cap", "exclude")])), components=plan().components[:1]))
+    for place in range(6):
+        run = told.order("speed", CASES[place // 2], place % 2 + 1)
+        for _ in range(draw.choice([0, 0, 1, 2])):
+            by, word = draw.choice(["Ada", "Bo"]), draw.choice(["capped", "excluded"])
+            nodes = {"nodes": draw.choice([["n1"], ["n2", "n3"]])}
+            told.say(word, ({"test": "stream", "copies": 1} if word == "capped" else nodes) | {"by": by}, "a mistake")
+            told.now += draw.choice([0.0, 0.0, 0.0, 100.0])
+            if draw.random() < 0.9:
+                lifted = {"test": "stream", "copies": None} if word == "capped" else nodes
+                told.say("included" if word == "excluded" else word, lifted | {"by": by}, "it was")
+        if draw.random() < 0.2:
+            told.order("speed", CASES[2], 9)
+        told.judge(run, draw.choice(["passed"] * 19 + ["failed"]))
+    told.end()
+    return told
+
+
 def test_interrupts_are_ruled_away_by_several_rulings_together() -> None:
     cards = [_card(_interrupted, seed) for seed in range(SEEDS)]
     assert sum(any(act.together for act in card.acts) for card in cards) > 5

@@ -20,6 +20,7 @@ from recompute_beyond import hold_to
 from recompute_ends import Log
 from recompute_log import Campaign, Run, play, read_log, replay
 from recompute_plans import asks_less, eases, easier, harder_for, is_harder, known_without, steers
+from recompute_quiet import is_idle
 from recompute_stability import is_up_at
 from recompute_taken_back import otherwise, says_anew
 from recompute_timed import otherwise as timed_otherwise
@@ -46,6 +47,7 @@ class Act:
     events: set[int] = field(default_factory=set)
     lines: list[Json] = field(default_factory=list)
     anew: bool = False  # it had a component run again that had had its time
+    idle: bool = False  # nothing hung on it
     timed: bool = False  # it had a component run again that runs for a time: nobody knows
     restarts: set[str] = field(default_factory=set)  # components whose clock began at nothing when a pause of it ended
 
@@ -57,7 +59,7 @@ class Act:
 
     @property
     def known(self) -> bool:
-        return self.kind not in NOBODY_KNOWS and not self.timed and (self.kind != "pause" or self.back)
+        return (self.kind not in NOBODY_KNOWS or self.idle) and not self.timed and (self.kind != "pause" or self.back)
 
 
 def main(arguments: list[str]) -> int:
@@ -125,6 +127,9 @@ class _Settled:
             act.anew = said.get("clock") == "restart"
             act.timed = said.get("component") in timed and not act.anew
             act.restarts = self._restarted(act) if act.kind == "pause" else set()
+        runs = [run.charged if run.charged is not None else run.started for run in self.whole.runs.values()]
+        for act in self.acts.values():
+            act.idle = is_idle(act, list(self.acts.values()), events, [at for at in runs if at is not None])
         self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
         self.ended = self.whole.ended
         self.stood_by: dict[int, list[tuple[int, str]]] = {}  # act -> event of an agreement, and the side that agreed
@@ -133,7 +138,11 @@ class _Settled:
         lacking = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
         self.void = {n for n in lacking if self.acts[n].known and self.acts[n].kind not in ENDS}
         self.ends = {n for n in lacking if self.acts[n].kind in ENDS}
-        self.unagreed = {n for n in lacking if self.acts[n].kind in NOBODY_KNOWS | {"pause"} or self.acts[n].timed}
+        self.unagreed = {
+            n
+            for n in lacking
+            if (self.acts[n].kind in NOBODY_KNOWS | {"pause"} and not self.acts[n].idle) or self.acts[n].timed
+        }
         self.steering = {n for n, act in self.acts.items() if act.kind == "amend" and self._steers(act)}
         self.relied = {n for n, act in self.acts.items() if act.kind == "amend" and self._came_by(act)}
         self.driven = self.void & (self.steering | self.relied)

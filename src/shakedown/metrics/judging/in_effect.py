@@ -9,6 +9,7 @@ from shakedown.metrics.judging.ends import Ends
 from shakedown.metrics.judging.from_outputs import Answers
 from shakedown.metrics.judging.late_orders import times_up
 from shakedown.metrics.judging.people import acts_of, known_agains
+from shakedown.metrics.judging.quiet import without_effect
 from shakedown.metrics.judging.what_if import Documents, WhatIf, plans_of
 from shakedown.metrics.judging.without import Variants
 from shakedown.metrics.rows.table import Record
@@ -30,7 +31,7 @@ def in_effect(
     """
     plans = plans_of(record, document_of)
     if any(plan.consent for plan in plans.values()):
-        acts = known_agains(acts_of(record), document)
+        acts = without_effect(known_agains(acts_of(record), document), record)
         variants = Variants(record, acts, reread, Ends(record, acts, document_of, times_up(record, document_of)))
         what_if = WhatIf(document, record, document_of, variants, acts, signatures or {}, Answers(None))
         document, record = what_if.as_judged()

@@ -32,6 +32,7 @@ class Act(Struct, frozen=True):
     asked for. ``anew``: by it a clock was started anew: of a component that had had its time and ran again, or when a pause ended.
     ``ended``: (component, what was said of its clock, cause) of each pause that was ended; ``restarts``: components whose clock was
     started anew then. ``lifts``: a ruling that is none: it takes back what was ruled before.
+    ``idle``: it was lifted, or lifts what was said, before anything hung on it.
     """
 
     number: int
@@ -50,6 +51,7 @@ class Act(Struct, frozen=True):
     ended: tuple[tuple[str, str, str], ...] = ()
     restarts: frozenset[str] = frozenset()
     lifts: bool = False
+    idle: bool = False
 
     @property
     def backdated(self) -> bool:
@@ -71,7 +73,7 @@ class Act(Struct, frozen=True):
     @property
     def unsure(self) -> bool:
         """Something of what would have come without it is not known, backdated or not."""
-        return self.kind in UNKNOWN_WITHOUT and not self.plain
+        return self.kind in UNKNOWN_WITHOUT and not (self.plain or self.idle)
 
     @property
     def lasting(self) -> bool:

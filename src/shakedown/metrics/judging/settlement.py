@@ -19,6 +19,7 @@ from shakedown.metrics.judging.from_outputs import Answers, Evaluate
 from shakedown.metrics.judging.late_orders import times_up
 from shakedown.metrics.judging.moved_files import moved_files, where_they_were
 from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
+from shakedown.metrics.judging.quiet import without_effect
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
 from shakedown.metrics.judging.settled_words import (
     AGREED,
@@ -64,7 +65,7 @@ def settle(
     log again; ``signatures``: event of an agreement -> what its signature is worth; ``evaluate``: how runs come out by another
     plan, from their kept outputs.
     """
-    acts = known_agains(acts_of(record), document)
+    acts = without_effect(known_agains(acts_of(record), document), record)
     if not acts:
         record.plans = plans_of(record, document_of)
         return score(document, record, earlier=earlier_plans(record, document_of))
@@ -105,7 +106,8 @@ class _Settling(WhatIf):
         )
         unagreed, names = self._unagreed(restricting), named(self.acts, self.consent.missing)
         if not self._disputed(others, restricting):
-            hangs = hangs_words(scored, *self._hangs(scored, restricting)) if outcome == "rejected" else ""
+            told = [act for act in scored if not self._only_takes_back(act.number, outcome, restricting)]
+            hangs = hangs_words(told, *self._hangs(scored, restricting)) if outcome == "rejected" else ""
             return replace(settled, summary=settled.summary + hangs + unsure_words(self.unsure, names))
         computed = {act.number for act in self.acts if act.moves_back}
         lost = self._unread_alone(others)
@@ -422,6 +424,11 @@ class _Settling(WhatIf):
         mine = [act.number for act in self.acts if side and self.side(act) == side and act.number not in self.void]
         back |= self.replaced.by(self.by_number[number], mine) if len(mine) > 1 else frozenset()
         return frozenset(one for one in back if side and self._is_of(side, one, number))
+
+    def _only_takes_back(self, number: int, outcome: str, restricting: set[int]) -> bool:
+        """Nothing hangs on it but what its own side had said alone before, and says otherwise by it."""
+        own = self._own_words(number) if number in self.one_sided else frozenset()
+        return bool(own) and self.word_without(own | {number}, restricting) == outcome
 
     def _is_of(self, side: str, number: int, until: int) -> bool:
         """Whether nobody but one side had stood by an act until another one."""
