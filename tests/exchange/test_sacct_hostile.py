@@ -169,5 +169,5 @@ def test_a_packed_file_that_is_damaged_is_refused(damage: str, tmp_path: Path) -
         packed[len(packed) // 2] ^= 0xFF
     file = tmp_path / "sacct.gz"
     file.write_bytes({"cut": packed[: len(packed) // 2], "not packed": packed[:2] + b"nothing"}.get(damage, packed))
-    with pytest.raises(UsageError, match="it cannot be unpacked: .*"):
+    with pytest.raises(UsageError, match="it cannot be unpacked: "):
         read_sacct(file)

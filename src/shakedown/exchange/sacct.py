@@ -90,13 +90,16 @@ class _Columns:
 
     def fits(self, words: Sequence[str]) -> bool:
         """Whether the words may be a record: times and a state where they belong."""
-        state = words[self.state].split(" ", 1)[0].rstrip("+")
         return (
-            state in _STATES
+            _is_state(words[self.state])
             and _is_time(words[self.submit])
             and _is_time(words[self.start])
             and _is_time(words[self.end])
         )
+
+
+def _is_state(word: str) -> bool:
+    return word.split(" ", 1)[0].rstrip("+") in _STATES
 
 
 def _is_time(word: str) -> bool:
@@ -246,16 +249,46 @@ def _placed(text: str, columns: _Columns) -> list[str] | None:
         extra -= 1
     if not extra:
         return words if columns.fits(words) else None
-    ways = itertools.combinations_with_replacement(columns.free, extra)
-    for way in itertools.islice(ways, _WAYS):
+    for counts in itertools.islice(_ways(words, columns, extra), _WAYS):
         fields, at = [], 0
         for place in range(columns.width):
-            wide = 1 + way.count(place)
+            wide = 1 + counts.get(place, 0)
             fields.append("|".join(words[at : at + wide]))
             at += wide
         if columns.fits(fields):
             return fields
     return None
+
+
+def _ways(words: list[str], columns: _Columns, extra: int) -> Iterator[dict[int, int]]:
+    """How many of the delimiters may belong to which text: those in which a state stands where it belongs, with the times that
+    stand at a fixed distance from it. Most belong to the first of the texts.
+    """
+    state = columns.state
+    before, after = ([at for at in columns.free if (at < state) == first] for first in (True, False))
+    beside = [
+        at - state
+        for at in (columns.submit, columns.start, columns.end)
+        if not any(min(at, state) < free < max(at, state) for free in columns.free)
+    ]
+    order = range(extra + 1) if columns.free and columns.free[0] > state else range(extra, -1, -1)
+    for moved in order:
+        place = state + moved
+        if _is_state(words[place]) and all(_is_time(words[place + away]) for away in beside):
+            for first, second in itertools.product(_shared_out(moved, before), _shared_out(extra - moved, after)):
+                yield first | second
+
+
+def _shared_out(count: int, places: list[int]) -> Iterator[dict[int, int]]:
+    """Every way to share a number out among places, the most to the first."""
+    if not places:
+        yield from [{}] if count == 0 else []
+    elif len(places) == 1:
+        yield {places[0]: count}
+    else:
+        for own in range(count, -1, -1):
+            for rest in _shared_out(count - own, places[1:]):
+                yield {places[0]: own} | rest
 
 
 def _count(word: str) -> float | None:
