@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pytest
 import warm_commands
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacct_lines import line, text
 
+from shakedown.cli import output
+from shakedown.cli.main import cli
 from shakedown.cli.output import fitted, table
 
 LONG = "the scheduler ended it at a time limit after 12 s, although it asks for 600 s, and nobody knows who lowered it"
@@ -41,10 +44,7 @@ def test_a_path_is_never_cut() -> None:
     assert PATH in fitted(f"log: {PATH} and more", 80).split("\n")[1]
 
 
-def test_what_is_no_terminal_has_its_lines_whole(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
+def test_what_is_no_terminal_has_its_lines_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert fitted(LONG * 3) == LONG * 3
 
 
@@ -156,34 +156,22 @@ EVERY = (
 )  # fmt: skip
 
 
-def test_no_command_writes_lines_of_more_than_80_columns(site: Path, tmp_path: Path) -> None:
-    """Where COLUMNS says so, on a terminal or not. A line of a single word is a path or a name."""
+def test_no_command_writes_lines_of_more_than_80_columns_on_a_terminal(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line of a single word is a path or a name."""
     shakedown("run", "narrow", "--quiet", "--id", "narrow-80", cwd=site)
     case = next(word for word in shakedown("runs", "narrow-80", cwd=site).split() if word.startswith("a_test"))
     dump = tmp_path / "sacct.txt"
     rows = [line(n, n, n + 1, n + 5, nodes=2**n, account=f"an-account-of-{n}", name=LONG) for n in range(14)]
     dump.write_text(text(*rows, "cut off"))
+    monkeypatch.chdir(site)
+    monkeypatch.setattr(output, "_columns", lambda: 80)
     wide: dict[str, object] = {}
     for words in EVERY:
         asked = words.format(test=case.split("/")[0], case=case, dump=dump).split()
-        done = warm_commands.run(
-            asked,
-            cwd=site,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            env=os.environ | {"COLUMNS": "80"},
-        )
+        done = CliRunner().invoke(cli, asked)
         lines = [one for one in done.stdout.split("\n") if len(one) > 80 and len(one.split()) > 1]
         wide |= {words: lines} if lines else {}
         wide |= {words: done.stderr} if "Usage:" in done.stderr else {}
     assert not wide
-
-
-@pytest.mark.parametrize(("columns", "folds"), [("80", True), ("", False), ("wide", False)])
-def test_columns_of_the_environment_count_without_a_terminal(
-    columns: str, folds: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    assert (max(map(len, fitted(LONG * 3).split("\n"))) <= 80) == folds

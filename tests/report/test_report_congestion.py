@@ -73,9 +73,9 @@ def test_the_report_has_averages_99th_percentiles_and_impacts(new: Callable[...,
         assert found == pytest.approx(IMPACTS[name], rel=1e-4)
     text = page.read_text()
     section = text[text.index('<h2 id="congestion">') :].partition("<h2 ")[2]
-    line = re.search(r"<b>latency</b>.*?</tr>", section)
+    line = re.search(r">latency</span></b>.*?</tr>", section)
     assert line and re.findall(r'<td class="n">([^<]*)</td>', line.group()) == [
-        *("3", "2.6", "2.8", "1.1 ×", "3", "6", "2 ×"),
+        *("3", "2.6", "2.8", "1.1\N{NO-BREAK SPACE}×", "3", "6", "2\N{NO-BREAK SPACE}×"),
     ]
     assert '<a href="#congestion">Congestion</a>' in text
 

@@ -91,8 +91,7 @@ _NARROWEST = 24  # that the last column of a line may be continued in
 
 
 def fitted(text: str, width: int | None = None) -> str:
-    """Purpose: the text with no line wider than the terminal; where standard output is none, as it is: programs read lines. Where
-    COLUMNS is set in the environment, it says how wide that is, on a terminal or not.
+    """Purpose: the text with no line wider than the terminal; where standard output is none, as it is: programs read lines.
 
     A line that is too wide goes on below its last column, or four further in than it began. A word is never cut: it may be a path
     that somebody copies. ``width``: in characters; without it, the terminal's.
@@ -105,9 +104,7 @@ def fitted(text: str, width: int | None = None) -> str:
 
 
 def _columns() -> int:
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal():
-        return int(said)
+    """How wide the terminal is; 0 where standard output is none."""
     return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 0
 
 
