@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from shakedown.checks.judge import REASON_LIMIT, Judgement, judge, telling_line
+from shakedown.checks.text import NOT_AS_WRITTEN
 from shakedown.checks.trim import TRIMMED
 from shakedown.model.events import VALUE_LIMIT
 from shakedown.model.nouns import Case, Check, FigureSpec, Test
@@ -323,6 +324,15 @@ def test_what_a_full_disk_may_have_taken_is_not_judged_against_the_test() -> Non
     assert wrong.reason.startswith(f'could not be judged: {FULL}, and output contains "num": the output is empty')
     assert wrong.reason.endswith("so the result is attempted again")
     assert "exit status 1" in failed.reason
+
+
+def test_an_output_that_is_not_what_was_written_is_gone_and_its_result_attempted_again() -> None:
+    test = Test("t", checks=(Check("contains", "output", "num", 'output contains "num"'),))
+    report = JobReport("j000001", "completed", "local", exit_status=0, output={"pack": "0", "bytes": 7, "crc": "0"})
+    check = CheckResult('output contains "num"', None, NOT_AS_WRITTEN)
+    found = judge(Case("c", "t", "here:cores"), test, report, Evidence("r000001", (check,), trouble=NOT_AS_WRITTEN))
+    assert (found.verdict, found.gone) == ("undetermined", True)
+    assert found.reason.endswith("that is gone for good, so the result is attempted again")
 
 
 def test_a_run_that_has_its_whole_answer_passes_on_a_full_disk() -> None:

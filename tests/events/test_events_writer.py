@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from shakedown.events.chain import damage_of
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
 from shakedown.events.segment_file import RecordAway
 from shakedown.events.verification import verify
 from shakedown.model.errors import UNDECIDED, LeaseHeld, RecordError
 from shakedown.model.events import Event
+from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
     from tests.events.conftest import EasyLease, Events, Open
@@ -342,6 +344,58 @@ def test_a_broken_disk_is_said_in_a_sentence(
     monkeypatch.undo()
     with pytest.raises(RecordError):
         writer.commit()
+
+
+class ForgetfulDisk:
+    """Syncs that fail so many times; what was written since the last one that did not is zeros then, as some kernels leave it."""
+
+    def __init__(self, path: Path, failures: int) -> None:
+        self.path, self.failures, self.durable, self.real = path, failures, path.stat().st_size, os.fdatasync
+
+    def __call__(self, handle: int) -> None:
+        size = self.path.stat().st_size
+        if self.failures:
+            self.failures -= 1
+            with self.path.open("r+b") as file:
+                file.seek(self.durable)
+                file.write(bytes(size - self.durable))
+            raise OSError(errno.EIO, "Input/output error")
+        self.real(handle)
+        self.durable = size
+
+
+def test_what_a_failed_sync_may_have_lost_is_written_again(
+    open_writer: Open, directory: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = open_writer(segment_bytes=10**6)
+    writer.append(events(3))
+    writer.commit()
+    monkeypatch.setattr(os, "fdatasync", ForgetfulDisk(directory / "000001.jsonl", failures=1))
+    writer.append(events(2, after=3))
+    writer.flush()
+    writer.append(events(2, after=5))
+    writer.commit()
+    assert list(read_events(directory)) == events(7)
+    writer.close()
+    monkeypatch.undo()
+    assert verify(directory).whole
+
+
+def test_a_log_whose_syncs_go_on_failing_ends_where_it_is_durable_and_is_no_damage(
+    open_writer: Open, directory: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = open_writer(segment_bytes=10**6)
+    writer.append(events(3))
+    writer.commit()
+    monkeypatch.setattr(os, "fdatasync", ForgetfulDisk(directory / "000001.jsonl", failures=9))
+    writer.append(events(2, after=3))
+    writer.flush()
+    with pytest.raises(RecordError):
+        writer.commit()
+    writer.close()
+    monkeypatch.undo()
+    assert list(read_events(directory)) == events(3)
+    assert damage_of(Layout(directory.parent)) is None
 
 
 def test_a_directory_that_cannot_be_written_is_said(tmp_path: Path, lease: EasyLease) -> None:

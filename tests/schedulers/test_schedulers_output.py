@@ -312,6 +312,32 @@ def test_a_pack_is_synced_where_something_was_added_and_its_name_once(
     assert done == ["fdatasync", "fsync", "fdatasync"]
 
 
+def test_what_a_failed_sync_may_have_lost_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel tells a failed sync once, and takes the pages for clean from then on: only what is written again is synced."""
+    packs, written, real = PackWriter(tmp_path / "packs"), [], os.pwrite
+    packs.append(b"durable")
+    packs.sync()
+    pointer = packs.append(b"not yet")
+
+    def fail(handle: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    def note(handle: int, data: bytes, at: int) -> int:
+        written.append((at, bytes(data)))
+        return real(handle, data, at)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fdatasync", fail)
+        broken.setattr(os, "pwrite", note)
+        with pytest.raises(OSError, match="Input/output error"):
+            packs.sync()
+    assert written == [(7, b"not yet")]
+    packs.sync()
+    packs.append(b", and more")
+    packs.close()
+    assert pointer["offset"] == 7 and (tmp_path / "packs/000001.pack").read_bytes() == b"durablenot yet, and more"
+
+
 def test_a_part_of_an_output_can_be_read(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     writer = PackWriter(layout.packs)

@@ -99,7 +99,7 @@ def wish(seed: int, errors: Mapping[str, Sequence[int]] = ERRORS) -> str:
         "fork": 3,
         "half": 60,
         "pwrite": 40,
-        "lost": 20,
+        "lost": 40,
         "close": 200,
         "entry": 40,
         "spawn": 24,

@@ -25,7 +25,10 @@ OF_A_FILE: tuple[str, ...] = (
     *("a device", "a link to zeros", "no permission", "set back"),
 )
 OF_A_FOLDER = ("a file", "a link to nothing", "no permission", "of another campaign", "set back", "moved away")
-OF_A_RECORD = ("rolled back", "older log end", "plan replaced", "log and lease of another campaign", "lease removed")
+OF_A_RECORD = (
+    *("rolled back", "older log end", "plan replaced", "log and lease of another campaign", "lease removed"),
+    *("segment renamed", "segment again", "segment of another campaign behind", "header lies"),
+)
 NOBODY = 65534
 _NUMBER = re.compile(rb"(?<=[:\[,])-?[0-9]+(?:\.[0-9]+)?(?=[,\]}])")
 _SUM = re.compile(rb',"sum":"[0-9a-f]{8}"\}\n')
@@ -195,9 +198,38 @@ def spoil_record(root: Path, kind: str, chance: random.Random, others: Sequence[
         shutil.rmtree(root / "lease", ignore_errors=True)
         return False
     other = chance.choice([one for one in others if one != root])
+    if kind.startswith("segment"):
+        return _segment(root / "log", kind, chance, other / "log")
+    if kind == "header lies":
+        return _lying_header(root / "log", chance)
     for name in ("log", "lease"):
         _replace(root / name, other / name)
     return True
+
+
+def _segment(log: Path, kind: str, chance: random.Random, other: Path) -> bool:
+    """A segment under another number, once more behind the last one, or one of another campaign there."""
+    logs = sorted(log.glob("*.jsonl"))
+    path, behind = chance.choice(logs), log / f"{len(logs) + 1:06d}.jsonl"
+    if kind == "segment renamed":
+        number = chance.choice([0, int(path.stem) + 1, int(path.stem) + 5, len(logs) + 1, 999999])
+        path.rename(log / f"{number:06d}.jsonl")
+    else:
+        shutil.copy(path if kind == "segment again" else chance.choice(sorted(other.glob("*.jsonl"))), behind)
+    return False
+
+
+def _lying_header(log: Path, chance: random.Random) -> bool:
+    """A header with another number, first event, epoch or length; perhaps the chain is made again over it."""
+    path = chance.choice(sorted(log.glob("*.jsonl")))
+    head, newline, rest = path.read_bytes().partition(b"\n")
+    found = chance.choice(list(_NUMBER.finditer(head)))
+    lie = chance.choice([b"0", b"1", b"2", b"-1", b"1e3", b"99999999999999999999", b"null", b"true"])
+    path.write_bytes(head[: found.start()] + lie + head[found.end() :] + newline + rest)
+    again = chance.random() < 0.5
+    if again:
+        remake_raw(log)
+    return again
 
 
 def _older_end(root: Path, chance: random.Random, cuts: bool) -> bool:

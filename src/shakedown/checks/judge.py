@@ -22,7 +22,7 @@ from shakedown.checks.classify.ending import weigh
 from shakedown.checks.derived import derive
 from shakedown.checks.doubt import ATTEMPTED_AGAIN, doubted
 from shakedown.checks.extract import label
-from shakedown.checks.text import cut, printable
+from shakedown.checks.text import NOT_AS_WRITTEN, cut, printable
 from shakedown.checks.trim import room_for, size, trim
 from shakedown.model.checks import is_of_exit_status
 from shakedown.model.contracts import beside, holds, source_text
@@ -156,7 +156,7 @@ def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, st
         return "failed", f"ranks of a step were lost, although its exit status is 0: {printable(evidence.lost_ranks)}"
     wrong = _what_is_wrong(test, evidence)
     if _is_undetermined(test, evidence):
-        way_out = _GONE if "lost" in report.output else _AGAIN
+        way_out = _GONE if "lost" in report.output or NOT_AS_WRITTEN in evidence.trouble else _AGAIN
         return UNDETERMINED, f"could not be judged: {cut(printable(evidence.trouble), 160)}; {way_out}"
     if wrong and full:
         return _nobody_knows(full, wrong[0])

@@ -30,6 +30,11 @@ class Text:
     problems: tuple[str, ...] = ()
 
 
+NOT_AS_WRITTEN = (
+    "the output is gone: what is there is not what was written"  # a disk dropped it, or somebody changed it
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A subject that cannot be looked at. ``held`` False: it is not there; None: it may be, but it cannot be read.

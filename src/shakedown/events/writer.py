@@ -256,11 +256,36 @@ class LogWriter:
         try:
             self._segment.sync()
         except NoRoom:
-            self._lines[:0] = self._written
-            self._written = []
-            self._segment.fall_back(self._end, self._durable)
+            self._take_back()
             raise
+        except RecordError:
+            self._sync_again()
         self._written, self._since = [], None
+
+    def _sync_again(self) -> None:
+        """A sync that fails is told once, and what it was to make durable may be gone: so that is written again, once.
+
+        Where the disk does not take it either, the segment ends where it is durable: what lies behind may be anything.
+        """
+        count = self._take_back()
+        try:
+            while count:
+                written = self._segment.write(self._lines[:count])
+                self._written += self._lines[:written]
+                del self._lines[:written]
+                count -= written
+            self._segment.sync()
+        except (NoRoom, RecordError):
+            self._take_back()
+            raise
+
+    def _take_back(self) -> int:
+        """What is not durable waits again to be written, and is cut off; how many lines that is."""
+        count = len(self._written)
+        self._lines[:0] = self._written
+        self._written = []
+        self._segment.fall_back(self._end, self._durable)
+        return count
 
     def _roll(self) -> None:
         """Begin the next segment; its header seals this one."""

@@ -118,10 +118,24 @@ class PackWriter:
         self.flush()
         if self._descriptor < 0 or self._durable == self._end:
             return
-        os.fdatasync(self._descriptor)
+        try:
+            os.fdatasync(self._descriptor)
+        except OSError:
+            self._write_again()
+            raise
         if self._durable < 0:
             sync_directory(self._directory)
         self._durable = self._end
+
+    def _write_again(self) -> None:
+        """A sync that fails is told once, and the next one succeeds though nothing is on the disk: what is not durable is written
+        once more, as it can be read. What cannot any more has another sum than its pointer says.
+        """
+        with suppress(OSError), open_plain(self._directory / self._name) as file:
+            at = max(0, self._durable)
+            file.seek(at)
+            while block := file.read(min(_BUFFER_BYTES, self._end - at)):
+                at += os.pwrite(self._descriptor, block, at)
 
     def close(self) -> None:
         """Write what waits and let go of the file; the next output begins another."""

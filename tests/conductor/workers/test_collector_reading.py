@@ -88,6 +88,7 @@ def test_a_run_that_wrote_nothing_and_need_not_has_no_problem(room: Room) -> Non
         ({"file": "outputs/000/r000001.out", "bytes": 5}, "the output is gone: there is no file output"),
         ({"file": "outputs/000/r000001.out", "bytes": 0}, "the output is gone: there is no file output"),
         ({"lost": "No space left on device"}, "the output could not be kept: No space left on device"),
+        ({"pack": "000001.pack", "bytes": 7, "crc": "00000000"}, "the output is gone: what is there is not what was written"),
     ],
 )  # fmt: skip
 def test_an_output_that_is_gone_decides_nothing_and_is_said(

@@ -17,7 +17,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, cut, decode, excerpt, joined, printable
+from shakedown.checks.text import (
+    LINE_LIMIT,
+    NOT_AS_WRITTEN,
+    Contents,
+    Missing,
+    Text,
+    cut,
+    decode,
+    excerpt,
+    joined,
+    printable,
+)
 from shakedown.conductor.workers.whole_files import read_all, read_reference
 from shakedown.events.plain_files import LINK_CHARACTERS, link_of
 from shakedown.model.layout import Layout
@@ -271,6 +282,9 @@ class RunReader:
             )
         parts = self._parts(descriptor, offset, size)
         self._sums = sums_of_parts(parts)
+        wanted = self.output.get("crc")
+        if wanted and self._sums.get("crc", wanted) != wanted:
+            return Missing("output", NOT_AS_WRITTEN, trouble=True)
         return self._decode("output", parts, size)
 
     def _parts(self, descriptor: int, offset: int, size: int) -> tuple[bytes, ...]:
