@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from shakedown.events.reader import read_events
 from shakedown.live.feeds import feed as feeds
-from shakedown.live.feeds.feed import JSON, Feed
+from shakedown.live.feeds.feed import JSON, OLCF, Feed
 from shakedown.live.feeds.line_protocol import line_of
+from shakedown.live.feeds.olcf import OlcfNames
 from shakedown.live.feeds.points import Point, points_of
 from shakedown.live.feeds.sending import with_words
 from shakedown.model.errors import UsageError
@@ -102,6 +103,71 @@ def test_every_event_comes_once_and_later_ones_after_it(
     before = len(server.got)
     assert feed().run(once=True)
     assert seqs(server.got) == logged(site) and len(server.got) > before
+
+
+def test_names_of_olcf_tell_each_run_from_its_submission_to_its_check(
+    site: Path, tmp_path: Path, server: Server, feed: Callable[..., Feed], people: Any
+) -> None:
+    assert feed(OLCF).run(once=True)
+    events = [(line.partition(",")[0], *_parsed(line)) for line in server.got]
+    mine = [one for one in events if one[0] == "events" and one[1]["test_id"] == "p-1.r000002"]
+    mine.sort(key=lambda one: one[3])
+    named = {one[2]["event_name"]: one for one in mine}
+    assert list(named) == [
+        "submit_start", "submit_end", "job_queued", "binary_execute_start", "binary_execute_end", "check_start", "check_end",
+    ]  # fmt: skip
+    _, tags, fields, _ = named["check_end"]
+    assert tags == {"app": "bad", "test": "bad", "test_id": "p-1.r000002", "runtag": "p-1", "machine": "here"}
+    assert (fields["event_value"], fields["event_type"], fields["event_subtype"]) == ("1", "check", "end")
+    assert fields["event_filename"] == "Event_200_check_end.txt" and fields["check_alias"] == "unclassified"
+    assert fields["output_txt"] == "no" and fields["comment"] == "exit status 3: no" and fields["user"] == "[NO_VALUE]"
+    assert all("=" + '"' in line.partition(" ")[2] for line in server.got if line.startswith("events,"))
+    checks = {one[1]["test_id"]: one[2]["event_value"] for one in events if one[2].get("event_name") == "check_end"}
+    assert checks == {"p-1.r000001": "0", "p-1.r000002": "1", "p-1.r000003": "0", "p-1.r000004": "1"}
+    metrics = [one for one in events if one[0] == "metrics" and one[1]["test_id"] == "p-1.r000001"]
+    assert [list(one[2]) for one in metrics] == [["ok-ok-execution_time"]] and float(
+        metrics[0][2]["ok-ok-execution_time"]
+    ) > 0
+    health = Counter((one[1]["test"], one[2]["status"]) for one in events if one[0] == "node_health")
+    assert health == {("ok", "SUCCESS"): 2, ("bad", "FAILED"): 2}
+    points = [(one[0], tuple(sorted(one[1].items())), one[3]) for one in events]
+    assert len(set(points)) == len(points)  # none takes another's place
+    before = list(server.got)
+    people(site, "change", "p-1", "--by", "Ada", "--because", "a new cable")
+    assert feed(OLCF).run(once=True) and server.got == before  # no event of the harness
+    (tmp_path / "place.json").unlink()
+    assert feed(OLCF).run(once=True)
+    assert server.got == before * 2  # the same once more
+
+
+def test_a_feed_that_begins_again_in_the_middle_knows_what_was_before(
+    site: Path, server: Server, feed: Callable[..., Feed]
+) -> None:
+    assert feed(OLCF).run(once=True)
+    whole, server.got = server.got, []
+    layout = Layout(site / "campaigns/p-1")
+    names = OlcfNames(layout, "here", {"ok": "ok", "bad": "bad"})
+    late = [event for event in read_events(layout.log) if event.event == "verdict"]
+    lines = [line_of(point) for event in late for point in names.points_of(event)]
+    assert lines and set(lines) <= set(whole)
+
+
+def test_what_a_run_of_many_nodes_says_of_them(site: Path) -> None:
+    names = OlcfNames(Layout(site / "campaigns/p-1"), "here", {"ok": "ok"})
+
+    def told(nodes: str, **value: Any) -> list[tuple[str, Any]]:
+        event = Event("verdict", 90, 1.5, run="r000001", value={"nodes": nodes, **value}, reason="why")
+        return [
+            (one.tags["node"], one.fields["status"])
+            for one in names.points_of(event)
+            if one.measurement == "node_health"
+        ]
+
+    assert told("n1", verdict="incorrect") == [("n1", "HW-FAIL")]
+    assert told("n1", verdict="performance") == [("n1", "PERF-FAIL")]
+    assert told("n[1-3]", verdict="passed") == told("n[1-3]", verdict="failed") == []  # whose it was nobody knows
+    assert told("n[1-3]", verdict="node_fail", failed_nodes=["n2"]) == [("n2", "FAILED")]
+    assert told("n1", verdict="spared") == told("n1", verdict="undetermined") == []
 
 
 def test_an_outage_is_waited_for_and_told_once(

@@ -55,6 +55,14 @@ def test_influx_holds_every_event_once_after_kills_of_both(
     assert feed.wait(60) == 0 and "events read" in (feed.stdout.read() if feed.stdout else "")
     feed.communicate()
     assert people(site, *words, "--once").returncode == 0
+    done = people(site, *words[:-1], str(tmp_path / "olcf"), "--names", "olcf", "--once")
+    assert done.returncode == 0, done.stderr
+    checks = _asked(
+        influx, "SELECT event_value, app, test_id FROM events WHERE event_name = 'check_end' AND runtag = 'p-2'"
+    )
+    assert sorted(row[1:] for row in checks) == [
+        ["0", "ok", "p-2.r000001"], ["0", "ok", "p-2.r000003"], ["1", "bad", "p-2.r000002"], ["1", "bad", "p-2.r000004"],
+    ]  # fmt: skip
     for name in ("p-1", "p-2"):
         events = list(read_events(Layout(site / "campaigns" / name).log))
         rows = _asked(influx, f"SELECT seq, reason FROM shakedown_event WHERE campaign = '{name}'")

@@ -21,6 +21,13 @@ from shakedown.model.errors import UNDECIDED, UsageError
     metavar="FILE",
     help="A file with the token of the server, which is sent as Authorization.",
 )
+@click.option(
+    "--names",
+    type=click.Choice(["ours", "olcf"]),
+    default="ours",
+    show_default=True,
+    help="Of influx: our measurements, or events, metrics and node_health as OLCF's test harness writes them.",
+)
 @click.option("--once", is_flag=True, help="End when all is sent, or when the server does not answer: for cron.")
 @click.option(
     "--position",
@@ -31,7 +38,14 @@ from shakedown.model.errors import UNDECIDED, UsageError
 )
 @json_option
 def command(
-    kind: str, address: str, site: str | None, token_file: Path | None, once: bool, position: Path | None, as_json: bool
+    kind: str,
+    address: str,
+    site: str | None,
+    token_file: Path | None,
+    names: str,
+    once: bool,
+    position: Path | None,
+    as_json: bool,
 ) -> int:
     """Send every event of a site's campaigns to the server at ADDRESS, once, whatever happens to it or to us.
 
@@ -41,14 +55,16 @@ def command(
 
     Exit status of --once: 0 all is sent, 4 the server did not take all of it.
     """
-    from shakedown.live.feeds.feed import JSON, LINES, Feed, place_of
+    from shakedown.live.feeds.feed import JSON, LINES, OLCF, Feed, place_of
     from shakedown.live.feeds.sending import check_address, with_words
     from shakedown.plans import find_site
 
     found = find_site(Path(site) if site else None)
-    form = JSON if kind == "json" else LINES
+    if kind == "json" and names != "ours":
+        raise UsageError("events as JSON have the names of the record", hint="leave --names out, or feed influx")
+    form = JSON if kind == "json" else OLCF if names == "olcf" else LINES
     check_address(address)
-    whole = with_words(address, precision="ns") if form == LINES else address
+    whole = with_words(address, precision="ns") if form != JSON else address
     feed = Feed(found, whole, form, position or place_of(found, address, form), _headers(token_file, form), say)
     try:
         done = feed.run(once)
@@ -69,5 +85,5 @@ def _headers(token_file: Path | None, form: str) -> dict[str, str]:
         raise UsageError(f"{token_file} cannot be read as a token: {error}") from error
     if not token or "\n" in token or not token.isprintable():
         raise UsageError(f"{token_file} holds no token", hint="it is one line of plain letters")
-    kind = "" if " " in token else "Token " if form == "lines" else "Bearer "
+    kind = "" if " " in token else "Bearer " if form == "json" else "Token "
     return {"Authorization": f"{kind}{token}"}

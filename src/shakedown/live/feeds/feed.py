@@ -23,7 +23,8 @@ from shakedown.events.follower import Follower
 from shakedown.events.looks import Looks
 from shakedown.events.segments import Position
 from shakedown.live.feeds.line_protocol import line_of
-from shakedown.live.feeds.points import points_of
+from shakedown.live.feeds.olcf import OlcfNames
+from shakedown.live.feeds.points import Point, points_of
 from shakedown.live.feeds.same_campaign import identity_of
 from shakedown.live.feeds.sending import Answer, Outcome, post
 from shakedown.model.errors import RecordError, ShakedownError, UsageError
@@ -35,7 +36,7 @@ from shakedown.report.words import one_line
 MANY = 2000  # items in one request
 LOOK_S, LONGEST_WAIT_S = 1.0, 60.0
 LOOK_FOR_DAMAGE_S = 30.0
-LINES, JSON = "lines", "json"
+LINES, OLCF, JSON = "lines", "olcf", "json"
 
 
 @dataclass(slots=True)
@@ -75,6 +76,7 @@ class Feed:
     counts: Counts = field(default_factory=Counts)
     _places: dict[str, Place] = field(default_factory=dict)
     _tests: dict[str, dict[str, str]] = field(default_factory=dict)
+    _olcf: dict[str, OlcfNames] = field(default_factory=dict)
     _outage: str = ""
     _damaged: dict[str, str] = field(default_factory=dict)
     _looked: dict[str, tuple[float, str]] = field(default_factory=dict)  # campaign -> when, and what was found
@@ -154,8 +156,17 @@ class Feed:
                 continue
             if path.name not in self._tests or event.event == "amended":
                 self._tests[path.name] = _tests_of_cases(Layout(path))
-            for point in points_of(path.name, event, self._tests[path.name]):
+                self._olcf.pop(path.name, None)
+            for point in self._points(path, event):
                 yield event.seq, line_of(point).encode()
+
+    def _points(self, path: Path, event: Event) -> Iterator[Point]:
+        tests = self._tests[path.name]
+        if self.form == LINES:
+            return points_of(path.name, event, tests)
+        if path.name not in self._olcf:
+            self._olcf[path.name] = OlcfNames(Layout(path), _machine_of(Layout(path)), tests)
+        return self._olcf[path.name].points_of(event)
 
     # ---- delivery
 
@@ -224,6 +235,14 @@ def _tests_of_cases(layout: Layout) -> dict[str, str]:
         with contextlib.suppress(ShakedownError):
             found |= {case.id: case.test for case in thaw(read_document(layout, path.stem)).cases}
     return found
+
+
+def _machine_of(layout: Layout) -> str:
+    """The name of the system, from any of the plans that were in force: a campaign stays on its machine."""
+    for path in sorted(layout.documents.glob("*.json")):
+        with contextlib.suppress(ShakedownError):
+            return str(thaw(read_document(layout, path.stem)).system.name)
+    return ""
 
 
 def place_of(site: Path, address: str, form: str) -> Path:
