@@ -53,7 +53,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt scripts/setup
 	touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt scripts/setup
-	scripts/setup $(VENV) '.[mpi,pdf,serve,watch,grafana,postgres,dev,docs]'
+	scripts/setup $(VENV) '.[mpi,pdf,serve,watch,grafana,postgres,mariadb,dev,docs]'
 	touch $@ $(VENV)/.installed $(VENV)/.installed-docs
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt scripts/setup

@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 
 import pytest
 from finished_campaign import finished, people, site
-from real_servers import influx, postgres, victoria
+from real_servers import influx, mariadb, postgres, victoria
 
 from shakedown.live.indexing import Indexer
 from shakedown.live.server import application
 from shakedown.store.index import Index, sqlite_url
 
-__all__ = ["finished", "influx", "people", "postgres", "site", "victoria"]
+__all__ = ["finished", "influx", "mariadb", "people", "postgres", "site", "victoria"]
 
 
 @pytest.fixture(autouse=True)

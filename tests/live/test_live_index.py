@@ -200,7 +200,7 @@ def test_two_servers_of_one_file_are_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=said) as told, writing_alone(url):
             pytest.fail("both write it")
         assert "--index" in (told.value.hint or "")
-        with writing_alone(sqlite_url(tmp_path / "other.sqlite")), writing_alone("postgresql://host/index"):
+        with writing_alone(sqlite_url(tmp_path / "other.sqlite")), writing_alone("sqlite://"):
             pass
     with writing_alone(url):
         assert not (tmp_path / "index.sqlite").exists(), "nothing of the index is touched before"

@@ -136,3 +136,39 @@ def postgres() -> Iterator[str]:
         server.send_signal(signal.SIGINT if not as_nobody else signal.SIGTERM)
         server.wait(60)
         shutil.rmtree(place, ignore_errors=True)
+
+
+needs_mariadb = pytest.mark.skipif(
+    shutil.which("mariadbd") is None or shutil.which("mariadb-install-db") is None,
+    reason="scripts/slurm-packages installs mariadb-server-core",
+)
+
+
+@pytest.fixture
+def mariadb() -> Iterator[str]:
+    """The address of an empty database, for SQLAlchemy. The server listens on a socket of its own alone."""
+    place = Path(tempfile.mkdtemp(prefix="my-", dir="/tmp"))
+    user = ["--user=root"] if os.getuid() == 0 else []
+    told = ["--no-defaults", *user, f"--datadir={place}/data", f"--tmpdir={place}", "--innodb-log-file-size=16M"]
+    made = ["mariadb-install-db", *told, "--skip-test-db", "--auth-root-authentication-method=normal"]
+    subprocess.run(made, check=True, capture_output=True)
+    words = [
+        f"--socket={place}/socket",
+        "--skip-networking",
+        f"--pid-file={place}/pid",
+        "--innodb-flush-log-at-trx-commit=0",
+    ]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(["mariadbd", *told, *words], **quiet)  # type: ignore[call-overload]
+    try:
+        ask = ["mariadb", "--no-defaults", f"--socket={place}/socket", "-uroot", "-e", "CREATE DATABASE acceptance"]
+        for _ in range(600):
+            assert server.poll() is None, "the server ended"
+            if subprocess.run(ask, capture_output=True, check=False).returncode == 0:
+                break
+            time.sleep(0.1)
+        yield f"mariadb+pymysql://root@localhost/acceptance?unix_socket={place}/socket&charset=utf8mb4"
+    finally:
+        server.terminate()
+        server.wait(60)
+        shutil.rmtree(place, ignore_errors=True)

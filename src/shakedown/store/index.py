@@ -15,7 +15,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, create_engine, delete, event, func, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    bindparam,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    make_url,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -115,6 +128,7 @@ class Index:
     def write(self, batch: Batch) -> None:
         """Purpose: put a batch in, all or nothing."""
         with self._told(), self.engine.begin() as connection:
+            batch = _fit(batch)
             number = _campaign(connection, batch)
             if batch.afresh:
                 _forget(connection, number)
@@ -186,19 +200,48 @@ class Index:
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
         try:
-            yield
-        except ModuleNotFoundError as error:
-            message = f"the index {_without_password(self.url)} needs a driver that is not installed: {error.name}"
-            raise IndexAway(message, hint="install its package with pip, or leave --index out") from error
-        except SQLAlchemyError as error:
+            with _telling(self.url):
+                yield
+        except IndexAway:
             self._known = {}  # what a transaction entered that did not end is not there
-            why = str(getattr(error, "orig", None) or error).splitlines()[0]
-            message = f"the index {_without_password(self.url)} cannot be used: {why}"
-            hint = "name another one with --index; an index can always be thrown away"
-            raise IndexAway(message, hint=hint) from error
+            raise
+
+
+@contextlib.contextmanager
+def _telling(url: str) -> Iterator[None]:
+    """What goes wrong with a database, in words."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"the index {_without_password(url)} needs a driver that is not installed: {error.name}"
+        raise IndexAway(message, hint="install its package with pip, or leave --index out") from error
+    except SQLAlchemyError as error:
+        why = str(getattr(error, "orig", None) or error).splitlines()[0]
+        message = f"the index {_without_password(url)} cannot be used: {why}"
+        hint = "name another one with --index; an index can always be thrown away"
+        raise IndexAway(message, hint=hint) from error
+
+
+def _fit(batch: Batch) -> Batch:
+    """The same without letters that a database refuses: PostgreSQL keeps no NUL, and a test prints what it likes."""
+    figures: dict[str, Mapping[str, float]] = {}
+    for run, found in batch.figures.items():
+        figures[run] = {_plain(name): value for name, value in found.items()}
+    runs, notes = ([_plain_row(row) for row in rows] for rows in (batch.runs, batch.notes))
+    return Batch(batch.campaign, _plain_row(batch.facts), runs, figures, notes, batch.afresh)
+
+
+def _plain_row(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: _plain(value) if isinstance(value, str) else value for key, value in row.items()}
+
+
+def _plain(text: str) -> str:
+    return text.replace("\0", "\N{SYMBOL FOR NULL}")
 
 
 def _engine(url: str) -> Engine:
+    if make_url(url).get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True)  # a server that was started again is no fault
     engine = create_engine(url, poolclass=NullPool if url.startswith("sqlite:///") and url != "sqlite://" else None)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
@@ -221,11 +264,12 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
 def writing_alone(url: str) -> Iterator[None]:
     """Purpose: be the one process that writes an index in a file, for as long as this lasts, before anything of it is touched.
 
-    Raises UsageError where another one is. An index on a server is not held: there it is for people to run one alone.
+    Raises UsageError where another one is. On a server, PostgreSQL and MariaDB hold it for the connection of whoever has it.
     """
     path = _file_of(url)
     if path is None:
-        yield
+        with _held_on_a_server(url):
+            yield
         return
     lock = path.with_name(f".{path.name}.lock")
     try:
@@ -239,6 +283,30 @@ def writing_alone(url: str) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextlib.contextmanager
+def _held_on_a_server(url: str) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        with _telling(url):
+            engine = _engine(url)
+            stack.callback(engine.dispose)  # which ends the connection, and so gives the lock back
+            asked = _HELD.get(engine.dialect.name)
+            if asked:
+                connection = stack.enter_context(engine.connect().execution_options(isolation_level="AUTOCOMMIT"))
+                held = connection.scalar(text(asked))
+                if not held:
+                    message = f"another server writes the index {_without_password(url)}"
+                    raise UsageError(message, hint="look at its page, or name an index of your own with --index")
+        yield
+
+
+# One who writes a database: a lock that its server takes back when the connection ends, also by a crash.
+_HELD = {
+    "postgresql": "SELECT pg_try_advisory_lock(hashtext('shakedown index'))",
+    "mysql": "SELECT GET_LOCK(CONCAT('shakedown index ', DATABASE()), 0)",
+    "mariadb": "SELECT GET_LOCK(CONCAT('shakedown index ', DATABASE()), 0)",
+}
 
 
 def _lock(handle: int, path: Path) -> None:
@@ -256,7 +324,6 @@ def _lock(handle: int, path: Path) -> None:
 
 def _file_of(url: str) -> Path | None:
     """The file of an index in SQLite; None where it lies in no file, or cannot be told."""
-    from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
     try:
@@ -273,7 +340,6 @@ def sqlite_url(path: Path) -> str:
 
 
 def _without_password(url: str) -> str:
-    from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
     try:

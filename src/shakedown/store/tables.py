@@ -7,28 +7,34 @@ such a time divided by 60. Whatever the log says may be in here as text: nothing
 from __future__ import annotations
 
 from sqlalchemy import Column, Double, Index, Integer, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy.dialects.mysql import LONGTEXT, VARCHAR
 
 VERSION = 2  # of the tables: an index of another version is thrown away and built again
 
 metadata = MetaData()
 
-about = Table("about", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
+# MariaDB and MySQL tell apart what is spelt differently only where that is said, and keep no text in a key without a length.
+_MYSQL = ("mysql", "mariadb")
+Words = Text().with_variant(LONGTEXT(collation="utf8mb4_bin"), *_MYSQL)
+Key = Text().with_variant(VARCHAR(255, collation="utf8mb4_bin"), *_MYSQL)
+
+about = Table("about", metadata, Column("key", Key, primary_key=True), Column("value", Words, nullable=False))
 
 campaigns = Table(
     "campaigns",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("plan", Text, nullable=False),
-    Column("rehearsal", Text, nullable=False),  # on what it was rehearsed, in words; "" of a real campaign
+    Column("name", Key, nullable=False),
+    Column("plan", Words, nullable=False),
+    Column("rehearsal", Words, nullable=False),  # on what it was rehearsed, in words; "" of a real campaign
     Column("started", Double),
     Column("last", Double, nullable=False),
     Column("ended", Double),
     Column("seq", Integer, nullable=False),  # the last event that is in here
     Column("epoch", Integer, nullable=False),
     Column("building", Integer, nullable=False),  # builds that were ordered and are not over
-    Column("position", Text, nullable=False),  # where the log is read on, as JSON
-    Column("damage", Text, nullable=False),  # why the record cannot be believed, "" where it is whole
+    Column("position", Words, nullable=False),  # where the log is read on, as JSON
+    Column("damage", Words, nullable=False),  # why the record cannot be believed, "" where it is whole
     UniqueConstraint("name"),
 )
 
@@ -36,8 +42,8 @@ names = Table(
     "names",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("kind", Key, nullable=False),
+    Column("text", Words, nullable=False),
     Index("names_by_kind", "kind"),
 )
 
@@ -45,7 +51,7 @@ runs = Table(
     "runs",
     metadata,
     Column("campaign", Integer, primary_key=True),
-    Column("run", Text, primary_key=True),
+    Column("run", Key, primary_key=True),
     Column("seq", Integer, nullable=False),  # the event that last changed it
     Column("at", Double, nullable=False),  # when that was
     Column("minute", Integer, nullable=False),
@@ -63,10 +69,10 @@ runs = Table(
     Column("ended", Double),
     Column("elapsed", Double),
     Column("exit", Integer),
-    Column("job", Text, nullable=False),
-    Column("mode", Text, nullable=False),
-    Column("ruling", Text, nullable=False),
-    Column("ticket", Text, nullable=False),
+    Column("job", Words, nullable=False),
+    Column("mode", Words, nullable=False),
+    Column("ruling", Words, nullable=False),
+    Column("ticket", Words, nullable=False),
     Index("runs_by_time", "campaign", "at"),
     Index("bad_runs_by_time", "campaign", "bad", "at"),
     Index("runs_by_minute", "campaign", "minute"),
@@ -76,7 +82,7 @@ figures = Table(
     "figures",
     metadata,
     Column("campaign", Integer, primary_key=True),
-    Column("run", Text, primary_key=True),
+    Column("run", Key, primary_key=True),
     Column("figure", Integer, primary_key=True),
     Column("value", Double, nullable=False),
 )
@@ -88,9 +94,9 @@ notes = Table(
     Column("seq", Integer, primary_key=True),
     Column("time", Double, nullable=False),
     Column("kind", Integer, nullable=False),
-    Column("says", Text, nullable=False),
-    Column("run", Text, nullable=False),
-    Column("case", Text, nullable=False),
+    Column("says", Words, nullable=False),
+    Column("run", Words, nullable=False),
+    Column("case", Words, nullable=False),
 )
 
 minutes = Table(
