@@ -109,6 +109,10 @@ def count_nodes(text: str) -> int:
     """Purpose: how many nodes a folded node set holds. Raises InvalidValue."""
     if _NODE_SET.fullmatch(text) is None:
         raise InvalidValue(f"'{text}' is not a node set", "write names and ranges, such as n[001-128],login1")
+    if text.isdecimal():
+        raise InvalidValue(
+            f"'{text}' is a number, and no names of nodes", "write names and ranges, such as n[001-128],login1"
+        )
     for low, high in _RANGE.findall(text):
         if len(low) > 15 or len(high) > 15 or int(high) - int(low) >= _MOST_NODES:
             raise InvalidValue(f"'{text}' holds more than {_MOST_NODES} nodes")
