@@ -131,6 +131,7 @@ def test_a_campaign_that_has_not_started_failed_in_nothing(tmp_path: Path) -> No
         (("why", "some"), "has no run and no case 'some'\nhint: it is a test; its cases are: some/n=1, some/n=2, some/n=3\n"),
         (("why", "sme/n=1"), "has no run and no case 'sme/n=1'\nhint: did you mean 'some/n=1'?\n"),
         (("show", "case", "nver"), "there is no case 'nver'\nhint: did you mean 'never'?\n"),
+        (("show", "case", "never/size=7"), "there is no case 'never/size=7'\nhint: the cases of test 'never' are: never\n"),
         (("show", "case", "base"), "test 'base' is abstract: it has no cases\nhint: show a test that extends it, or its file\n"),
         (("show", "test", "bas"), "there is no test 'bas'\nhint: did you mean 'base'?\n"),
         (("list", "--test", "base"), "test 'base' is abstract: it has no cases\nhint: list a test that extends it\n"),

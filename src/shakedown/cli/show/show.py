@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,8 +189,20 @@ def _case(asked: Asked) -> tuple[Listing | Document, Case]:
         shown = ", ".join(case.id for case in of_test[:5]) + (", ..." if len(of_test) > 5 else "")
         raise UsageError(f"test '{asked.name}' has {len(of_test)} cases", f"name one of {shown}")
     known = {case.id: case for case in listing.cases}
+    _tell_of_its_test(asked.name, list(known))
     tests = [test.name for test in listing.tests]
     return listing, _one(asked.name, known, "case", [name for name, *_ in listing.abstract], tests)
+
+
+def _tell_of_its_test(name: str, known: Sequence[str]) -> None:
+    """A case that is none, of a test that is one: its cases are what may have been meant. Raises UsageError."""
+    test = re.split("[/@]", name, maxsplit=1)[0]
+    own = [case for case in known if re.split("[/@]", case, maxsplit=1)[0] == test]
+    if own and name not in known and name != test:
+        shown = ", ".join(own[:5]) + (", ..." if len(own) > 5 else "")
+        raise UsageError(
+            f"there is no case '{name}'", did_you_mean(name, own) or f"the cases of test '{test}' are: {shown}"
+        )
 
 
 def _of_a_plan(asked: Asked) -> tuple[Document, Case] | None:
