@@ -368,3 +368,33 @@ def test_a_colon_that_a_blank_parts_from_its_name_is_no_part_of_it() -> None:
 def test_a_profile_of_a_whole_program_is_read() -> None:
     content = "n t\n" + "".join(f"routine_{n} {n}.5\n" for n in range(600))
     assert len(values(Table(header="^n t", column="t", by=("n",)), content)) == 600
+
+
+def test_rows_with_long_names_that_begin_alike_stay_apart() -> None:
+    long = "STREAM_COPY_double_gpu_0_buffer_4294967296_block"
+    content = f"name bw\n{long}_128 1\n{long}_256 2\n{'x' * 200}a 3\n{'x' * 200}b 4\n"
+    found = values(Table(header="^name", column="bw", by=("name",)), content)
+    assert sorted(found.values()) == [1.0, 2.0, 3.0, 4.0]
+    assert found[f"x[name={long}_256]"] == 2.0
+    assert max(map(len, found)) <= 110
+
+
+@pytest.mark.parametrize(
+    ("header", "column", "unit", "value"),
+    [
+        ("Function  Best Rate MB/s", "Best Rate MB/s", "MB/s", 94231.5),
+        ("Function  Best Rate MB/s", "Best Rate MB/s", "GB/s", None),
+        ("Function  bw(MiB/s)", "bw(MiB/s)", "MB/s", None),
+        ("Function  t[usec]", "t[usec]", "us", 94231.5),
+        ("Function  Avg Latency (us)", "Avg Latency (us)", "ms", None),
+        ("Function  Max(MiB)", "Max(MiB)", "MiB/s", 94231.5),  # of another kind: IOR calls a rate so
+        ("Function  Avg time", "Avg time", "ms", 94231.5),
+    ],
+)
+def test_a_unit_in_the_name_of_a_column_is_held_against_that_of_the_figure(
+    header: str, column: str, unit: str, value: float | None
+) -> None:
+    table = Table(header="^Function", column=column, by=("Function",))
+    (found,) = take(FigureSpec("x", table=table, unit=unit), text(f"{header}\nCopy:  94231.5\n"))
+    assert found.value == value
+    assert (found.problem == "") == (value is not None)

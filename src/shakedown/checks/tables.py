@@ -14,6 +14,7 @@ Columns that end with ``...`` let rows be longer. Of columns with one name the s
 from __future__ import annotations
 
 import csv
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from typing import Any
 import msgspec
 
 from shakedown.checks.extract import compile_pattern
-from shakedown.checks.text import cut, printable, show
+from shakedown.checks.text import printable, show
 from shakedown.model.figures import MORE, Table
 from shakedown.model.units import UNITS
 
@@ -30,7 +31,10 @@ MOST_ROWS = 100_000  # of all tables of one text together
 _RULE = re.compile(r"[\s\-=+|:_*#]*")  # a line that only separates: -----, +---+---+
 _WIDE = re.compile(r"\s{2,}|\t+")
 _RUN_TIME = re.compile(r"(\b\d+[dhm])\s(?=\s?\d+(?:\.\d*)?[hms]\b)")  # the blank in 24m 9.90s and in 1h 5m
-_TAG = 40  # characters
+_TAG = 100  # characters
+_UNIT_IN_NAME = re.compile(
+    r"[(\[] *([A-Za-zµμ]+(?:/[A-Za-z]+)?) *[)\]]$|(?:^| )([A-Za-z]+/[A-Za-z]+)$"
+)  # bw(MiB/s), Rate MB/s
 _SIGN = re.compile(r"(?<=[\d.])\s*[%xX]")  # 95.2%, 3.6X
 _LIKE_A_NUMBER = re.compile(
     r"[+-]?(?:[\d.*]|nan|inf)|-", re.IGNORECASE
@@ -50,7 +54,7 @@ class TableError(ValueError):
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One cell: its text as printed, without a sign for per cent or times, and its row: column -> text. ``unit``: what a line of
-    units below the header says of its column, "" where there is none.
+    units below the header, or the column's name there, says of it; "" where neither does.
     """
 
     text: str
@@ -64,11 +68,12 @@ def cells(table: Table, column: str, text: str) -> Iterator[Cell]:
         yield from _of_records(table, column, text)
         return
     reader = _Reader(table, column, text.split("\n"))
+    of_name = "" if table.columns else _unit_in(column)
     for found, row in enumerate(reader.rows(), 1):
         if found > MOST_ROWS:
             raise TableError(f"the table has more than {MOST_ROWS} rows")
         if all(_alike(row.get(name, ""), wanted) for name, wanted in table.where):
-            yield Cell(_without_sign(row[column]), row, reader.units.get(column, ""))
+            yield Cell(_without_sign(row[column]), row, reader.units.get(column, "") or of_name)
 
 
 def _of_records(table: Table, column: str, text: str) -> Iterator[Cell]:
@@ -110,7 +115,20 @@ def _as_text(value: Any) -> str:
 
 def tag(by: Sequence[str], row: dict[str, str]) -> str:
     """What a row is, as it stands in a figure's name: ``size=8,ranks=4``."""
-    return ",".join(f"{name}={cut(printable(row[name]), _TAG).replace(']', ')').replace('[', '(')}" for name in by)
+    return ",".join(f"{name}={_short(printable(row[name])).replace(']', ')').replace('[', '(')}" for name in by)
+
+
+def _short(text: str) -> str:
+    """A text of any length; two that begin alike stay two."""
+    if len(text) <= _TAG:
+        return text
+    return f"{text[: _TAG - 11]}...{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _unit_in(column: str) -> str:
+    """The unit that stands in a column's name, as printed: ``Best Rate MB/s``, ``t[usec]``; "" where none does."""
+    found = _UNIT_IN_NAME.search(column)
+    return (found[1] or found[2]) if found else ""
 
 
 def _alike(text: str, wanted: str) -> bool:
