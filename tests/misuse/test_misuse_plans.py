@@ -22,6 +22,7 @@ SYSTEMS = [
     ("slurm", "local", "2:63: the local scheduler runs on one node, not on 8\nhint: scheduler: slurm"),
     ("n[1-8]", "n[8-1]", "2:63: 'n[8-1]' is not a node set\nhint: write names and ranges, such as n[001-128],login1"),
     ("n[1-8]", "8", "2:63: '8' is a number, and no names of nodes\nhint: write names and ranges, such as n[001-128],login1"),
+    ("slurm, partitions: {batch: {nodes: \"n[1-8]\"", "local, partitions: {batch: {nodes: 4", "2:63: the local scheduler runs on one node, not on 4\nhint: scheduler: slurm"),
     ("n[1-8]", "@all", "2:63: '@all' is not a node set\nhint: write names and ranges, such as n[001-128],login1"),
     ("n[1-8]", "n[1-99999999999]", "2:63: 'n[1-99999999999]' holds more than 1000000 nodes"),
     ("type: rome", "type: rom", "2:79: there is no node type 'rom'\nhint: did you mean 'rome'?"),

@@ -33,6 +33,7 @@ from shakedown.plans.system_parts import (
 
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _NODE_SET = re.compile(r"[A-Za-z0-9_.,\[\]/-]+")
+_WRITE_NAMES = "write names and ranges, such as n[001-128],login1"
 _MOST_NODES = 1_000_000
 
 
@@ -108,11 +109,7 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
 def count_nodes(text: str) -> int:
     """Purpose: how many nodes a folded node set holds. Raises InvalidValue."""
     if _NODE_SET.fullmatch(text) is None:
-        raise InvalidValue(f"'{text}' is not a node set", "write names and ranges, such as n[001-128],login1")
-    if text.isdecimal():
-        raise InvalidValue(
-            f"'{text}' is a number, and no names of nodes", "write names and ranges, such as n[001-128],login1"
-        )
+        raise InvalidValue(f"'{text}' is not a node set", _WRITE_NAMES)
     for low, high in _RANGE.findall(text):
         if len(low) > 15 or len(high) > 15 or int(high) - int(low) >= _MOST_NODES:
             raise InvalidValue(f"'{text}' holds more than {_MOST_NODES} nodes")
@@ -128,9 +125,7 @@ def _count_folded(text: str) -> int:
     try:
         count = len(NodeSet(text, resolver=RESOLVER_NOGROUP))
     except (NodeSetException, RangeSetException) as error:
-        raise InvalidValue(
-            f"'{text}' is not a node set", "write names and ranges, such as n[001-128],login1"
-        ) from error
+        raise InvalidValue(f"'{text}' is not a node set", _WRITE_NAMES) from error
     if not count:
         raise InvalidValue(f"'{text}' holds no node")
     return count
@@ -196,9 +191,7 @@ def _partition(
         near = did_you_mean(entry["type"], types) or f"there are: {', '.join(types) or 'none'}"
         problems.at(place(root, *path, "type"), f"there is no node type '{entry['type']}'", near)
     try:
-        count = count_nodes(entry["nodes"])
-        if scheduler == EMBEDDED and count > 1:
-            raise InvalidValue(f"the local scheduler runs on one node, not on {count}", "scheduler: slurm")
+        count = _count(entry["nodes"], scheduler)
     except InvalidValue as error:
         problems.at(place(root, *path, "nodes"), str(error), error.hint)
     return Partition(
@@ -211,6 +204,18 @@ def _partition(
         options=tuple(entry.get("options", ())),
         most_nodes=entry.get("most_nodes", 0),
     )
+
+
+def _count(text: str, scheduler: str) -> int:
+    """How many nodes a partition has. Raises InvalidValue."""
+    if text.isdecimal() and scheduler != EMBEDDED:
+        raise InvalidValue(f"'{text}' is a number, and no names of nodes", _WRITE_NAMES)
+    count = count_nodes(text)
+    if scheduler == EMBEDDED and (count > 1 or (text.isdecimal() and text != "1")):
+        raise InvalidValue(
+            f"the local scheduler runs on one node, not on {text if count == 1 else count}", "scheduler: slurm"
+        )
+    return count
 
 
 def _toolchain(name: str, entry: dict[str, Any]) -> Toolchain:
