@@ -724,6 +724,19 @@ def test_why_it_was_queued_again_by_the_list_of_finished_jobs(looker: Looker) ->
 SAMPLES = Path(__file__).resolve().parents[1] / "machines" / "slurm" / "samples"
 
 
+def test_the_list_of_finished_jobs_tells_that_a_job_had_begun_that_was_cancelled_while_it_waited_again(
+    looker: Looker,
+) -> None:
+    label = f"sd-{TOKEN}-j000001"
+    line = "JobId=7 Name={} JobState={} StartTime=2026-11-29T21:3{}:48 NodeList={} ExitCode=0:0\n"
+    first, second = line.format(label, "COMPLETED", 8, "n002"), line.format(label, "CANCELLED", 9, "(null)")
+    without_accounting(looker, first + second)
+    looker.slurm.queue[""] = [row(state="CANCELLED", reason="ReqNodeNotAvail, UnavailableNodes:n001")]
+    report = looker.one(JOB)
+    said = "it had begun on n002; the controller forgot that, and had it wait again"
+    assert report is not None and (report.state, report.message) == ("cancelled", said)
+
+
 @pytest.fixture(params=["jobcomp_starts.log", "24.11/jobcomp_starts.log"], ids=["22.05", "24.11"])
 def captured(request: pytest.FixtureRequest, looker: Looker) -> Looker:
     """A list of finished jobs as Slurm wrote it, of jobs that were put back into the queue in several ways."""

@@ -366,6 +366,8 @@ def _of_a_cancellation(found: Found, nodes: str, reason: str, by: str) -> str:
     """
     record = found.records[found.job.restart] if len(found.records) > found.job.restart else None
     before = record.nodes if record is not None and record.start else ""
+    if not before and not found.job.restart:  # the list of finished jobs has an end of it before this one
+        before = next((line.nodes for line in found.finished if line.nodes), "")
     ran = not nodes and found.row is not None and bool(before or (_has_begun(found) and not _is_empty_claim(found)))
     again = (
         f"it had begun{_on(_nodes(found) or before)}; the controller forgot that, and had it wait again" if ran else ""
