@@ -203,25 +203,35 @@ def test_random_campaigns_in_which_caps_and_exclusions_are_lifted(seed: int) -> 
 
 def test_some_of_what_is_lifted_left_nothing_behind_and_some_is_not_known() -> None:
     cards = [_card(_lifted, seed) for seed in range(SEEDS)]
-    acts = [act for card in cards for act in card.acts if act.kind in ("cap", "exclude")]
+    acts = [act for card in cards for act in card.acts if act.kind in ("cap", "exclude", "amend")]
     assert min(sum(act.without == NOT_KNOWN for act in acts), sum(act.without != NOT_KNOWN for act in acts)) > 20
     assert sum(bool(card.acts) and card.without_acts == "accepted" for card in cards) > 5
 
 
 def _lifted(seed: int) -> Acted:
-    """Six runs, one after the other; between an order and a verdict people cap and exclude, and lift that, or do so too late."""
+    """Six runs, one after the other; between an order and a verdict people cap, exclude, amend what steers, and lift that, or do so
+    too late.
+    """
     draw = random.Random(f"lifted {seed}")
-    told = Acted(replace(plan(PARTIES, draw.choice([(), ("cap", "exclude")])), components=plan().components[:1]))
+    consent = draw.choice([(), ("cap", "exclude"), ("amend",)])
+    told = Acted(replace(plan(PARTIES, consent), components=plan().components[:1]))
+    first = told.documents[told.record.document]
+    stops = told.keep(replace(first, components=(replace(first.components[0], stop_after=1),)))
+    words: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+        "capped": ("capped", {"test": "stream", "copies": 1}, {"test": "stream", "copies": None}),
+        "excluded": ("included", {"nodes": ["n1"]}, {"nodes": ["n1"]}),
+        "excluded ": ("included", {"nodes": ["n2", "n3"]}, {"nodes": ["n2", "n3"]}),
+        "amended": ("amended", {"document": stops}, {"document": told.keep(first)}),
+    }
     for place in range(6):
         run = told.order("speed", CASES[place // 2], place % 2 + 1)
         for _ in range(draw.choice([0, 0, 1, 2])):
-            by, word = draw.choice(["Ada", "Bo"]), draw.choice(["capped", "excluded"])
-            nodes = {"nodes": draw.choice([["n1"], ["n2", "n3"]])}
-            told.say(word, ({"test": "stream", "copies": 1} if word == "capped" else nodes) | {"by": by}, "a mistake")
+            by, word = draw.choice(["Ada", "Bo"]), draw.choice(list(words))
+            back, value, lifted = words[word]
+            told.say(word.strip(), value | {"by": by}, "a mistake")
             told.now += draw.choice([0.0, 0.0, 0.0, 100.0])
             if draw.random() < 0.9:
-                lifted = {"test": "stream", "copies": None} if word == "capped" else nodes
-                told.say("included" if word == "excluded" else word, lifted | {"by": by}, "it was")
+                told.say(back, lifted | {"by": by}, "it was")
         if draw.random() < 0.2:
             told.order("speed", CASES[2], 9)
         told.judge(run, draw.choice(["passed"] * 19 + ["failed"]))

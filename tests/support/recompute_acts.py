@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from recompute_beyond import hold_to
 from recompute_ends import Log
 from recompute_log import Campaign, Run, play, read_log, replay
 from recompute_plans import asks_less, eases, easier, harder_for, is_harder, known_without, steers
-from recompute_quiet import is_idle
+from recompute_quiet import came_nothing, is_idle
 from recompute_stability import is_up_at
 from recompute_taken_back import otherwise, says_anew
 from recompute_timed import otherwise as timed_otherwise
@@ -130,6 +131,7 @@ class _Settled:
         runs = [run.charged if run.charged is not None else run.started for run in self.whole.runs.values()]
         for act in self.acts.values():
             act.idle = is_idle(act, list(self.acts.values()), events, [at for at in runs if at is not None])
+        self.began = [at for at in runs if at is not None]
         self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
         self.ended = self.whole.ended
         self.stood_by: dict[int, list[tuple[int, str]]] = {}  # act -> event of an agreement, and the side that agreed
@@ -580,6 +582,11 @@ class _Settled:
     # ---- what came about by an amendment ---------------------------------------------------------------------------------
 
     def _steers(self, act: Act) -> bool:
+        amends = [one for one in self.acts.values() if one.kind == "amend"]
+        for one, back in pairwise(amends):
+            step = self._step(one)[0], self._step(back)[1]
+            if act in (one, back) and came_nothing(one, back, self.events, self.began) and not self._is_other(step):
+                return False
         last = max((line["seq"] for line in self.events if line["event"] in ("submit_order", "requeued")), default=0)
         timed = timed_otherwise(*self._step(act))
         other = [line["seq"] for line in self.events
@@ -588,6 +595,16 @@ class _Settled:
         if max(other, default=0) > act.number:
             return True
         return (act.number < last and steers(*self._step(act))) or self._holds_back(act)
+
+    def _is_other(self, step: tuple[Json, Json]) -> bool:
+        """Other runs, or runs at other times, come about by one plan than by another."""
+        parts = {part["name"]: part for part in step[1]["components"]}
+        pairs = [(old, parts[old["name"]]) for old in step[0]["components"] if old["name"] in parts]
+        waits = any(
+            set(new["after"]) - set(old["after"]) or (old["gate"] == "over" and new["gate"] == "met")
+            for old, new in pairs
+        )
+        return waits or bool(steers(*step)) or bool(timed_otherwise(*step))
 
     def _holds_back(self, act: Act) -> bool:
         """A component waits for more by its plan, and not all of it had come when that was said."""

@@ -42,11 +42,18 @@ def _next(act: Any, acts: list[Any]) -> Any:
 
 
 def _is_quiet(act: Any, lifted: Any, acts: list[Any], events: list[Json], began: list[float]) -> bool:
-    begin, end = act.lines[0]["time"], lifted.lines[0]["time"]
-    if lifted.by != act.by or _things(lifted) != _things(act) or not _lifts(lifted) or end - begin > 60.0:
+    if _things(lifted) != _things(act) or not _lifts(lifted):
         return False
     before = [one for one in acts if one.number < act.number and _things(one) & _things(act)]
     if before and not _lifts(before[-1]):
+        return False
+    return came_nothing(act, lifted, events, began)
+
+
+def came_nothing(act: Any, lifted: Any, events: list[Json], began: list[float]) -> bool:
+    """One person said both within a minute; nothing was ordered, let start or judged meanwhile, nor because of the second."""
+    begin, end = act.lines[0]["time"], lifted.lines[0]["time"]
+    if lifted.by != act.by or end - begin > 60.0:
         return False
     orders = [line["seq"] for line in events if line["event"] in ("submit_order", "requeued")]
     judged = [line["seq"] for line in events if line["event"] == "verdict"]

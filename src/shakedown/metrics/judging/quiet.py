@@ -32,9 +32,25 @@ def without_effect(acts: Sequence[Act], record: Record) -> tuple[Act, ...]:
         later = [one for one in same if one.number > act.number]
         before = [one for one in same if one.number < act.number]
         first = not before or _lifts(before[-1], values)
-        if first and later and _is_lifted(act, later[0], values) and _is_quiet(act, later[0], record):
+        if first and later and _is_lifted(act, later[0], values) and is_quiet(act, later[0], record):
             idle |= {act.number, later[0].number}
     return tuple(replace(act, idle=True) if act.number in idle else act for act in acts)
+
+
+def is_quiet(act: Act, lifted: Act, record: Record) -> bool:
+    """Purpose: whether nothing came about from one act until the other soon after it, nor because of the other."""
+    if lifted.said - act.said > SOON_S:
+        return False
+    orders = [row.ordered_by for row in record.runs] + [run.seq for run in record.open.values()]
+    began = [row.charged if row.charged is not None else row.started for row in record.runs]
+    began += [run.charged if run.charged is not None else run.started for run in record.open.values()]
+    judged = [row.seq for row in record.runs]
+    if any(act.number < event < lifted.number for event in (*orders, *judged)):
+        return False
+    if any(moment is not None and act.said <= moment <= lifted.said for moment in began):
+        return False
+    ordered = min((event for event in orders if event > lifted.number), default=inf)
+    return ordered == inf or any(lifted.number < event < ordered for event in judged)
 
 
 def _is_on(one: Act, act: Act, values: Mapping[int, Mapping[str, Any]]) -> bool:
@@ -61,19 +77,3 @@ def _lifts(act: Act, values: Mapping[int, Mapping[str, Any]]) -> bool:
         return True
     amount = {"cap": "copies", "budget": "amount"}.get(act.kind)
     return amount is not None and values[act.number].get(amount) is None
-
-
-def _is_quiet(act: Act, lifted: Act, record: Record) -> bool:
-    """Nothing came about from one act until the other, nor because of the other."""
-    if lifted.said - act.said > SOON_S:
-        return False
-    orders = [row.ordered_by for row in record.runs] + [run.seq for run in record.open.values()]
-    began = [row.charged if row.charged is not None else row.started for row in record.runs]
-    began += [run.charged if run.charged is not None else run.started for run in record.open.values()]
-    judged = [row.seq for row in record.runs]
-    if any(act.number < event < lifted.number for event in (*orders, *judged)):
-        return False
-    if any(moment is not None and act.said <= moment <= lifted.said for moment in began):
-        return False
-    ordered = min((event for event in orders if event > lifted.number), default=inf)
-    return ordered == inf or any(lifted.number < event < ordered for event in judged)

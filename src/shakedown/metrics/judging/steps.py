@@ -7,6 +7,7 @@ that makes them harder, where something did not pass by it; one that steers what
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import inf
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.asked_less import eased, eases_runs, held_back, steers_runs
 from shakedown.metrics.judging.harder import Harder
 from shakedown.metrics.judging.people import Act
+from shakedown.metrics.judging.quiet import is_quiet
 from shakedown.metrics.judging.timed import timed_otherwise
 from shakedown.metrics.rows.rows import CLEAN_UP, RunRow
 from shakedown.metrics.rows.table import Record
@@ -43,7 +45,18 @@ class Steps:
         orders = [row.ordered_by for row in self.record.current()] + [run.seq for run in self.record.open.values()]
         last = max(orders, default=0)
         steers = {act.number for act in self.amends if act.number < last and self._steers(act)}
-        return steers | {act.number for act in self.amends if self._holds_back(act) or self._steers_timed(act)}
+        steers |= {act.number for act in self.amends if self._holds_back(act) or self._steers_timed(act)}
+        return steers - self._put_back_at_once()
+
+    def _put_back_at_once(self) -> set[int]:
+        """Amendments that steered nothing, since who said one put the plan back at once, and those that did so."""
+        found: set[int] = set()
+        for act, back in pairwise(self.amends):
+            before, after = self.of(act)[0], self.of(back)[1]
+            steers = steers_runs(before, after) or timed_otherwise(before, after) or held_back(before, after)
+            if act.by == back.by and not steers and is_quiet(act, back, self.record):
+                found |= {act.number, back.number}
+        return found
 
     def _steers_timed(self, act: Act) -> bool:
         """A component that runs for a time had other runs by it: some were ordered after it. A clean-up is none."""
