@@ -86,27 +86,44 @@ class Replaced:
 
     def _changed(self, act: Act) -> frozenset[Place]:
         if act.number not in self._known:
-            before, after = (dict(_pieces(plan)) for plan in self.step_of(act))
-            places = before.keys() | after.keys()
-            self._known[act.number] = frozenset(place for place in places if before.get(place) != after.get(place))
+            self._known[act.number] = frozenset(_changes(*self.step_of(act)))
         return self._known[act.number]
 
 
-def _pieces(document: Document) -> Iterator[tuple[Place, str]]:
-    """What a plan says, place by place."""
-    whole = to_builtins(document)
-    yield from _pieces_of({key: value for key, value in whole.items() if key not in _OF_THE_FILE}, ())
+def _changes(before: Document, after: Document) -> Iterator[Place]:
+    """The places at which two plans say something else. What is the same in both is not looked into."""
+    for name in (name for name in before.__struct_fields__ if name not in _OF_THE_FILE):
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            yield from _differing(to_builtins(old), to_builtins(new), (name,))
 
 
-def _pieces_of(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+def _differing(old: Any, new: Any, place: Place) -> Iterator[Place]:
+    was, now = _parts(old), _parts(new)
+    if was is None or now is None:
+        yield from (*_places(old, place), *_places(new, place))
+        return
+    for name in was.keys() | now.keys():
+        if name not in was or name not in now:
+            yield from _places((was | now)[name], (*place, name))
+        elif was[name] != now[name]:
+            yield from _differing(was[name], now[name], (*place, name))
+
+
+def _places(value: Any, place: Place) -> Iterator[Place]:
+    """Every place at which a value says something."""
+    parts = _parts(value)
+    if parts is None:
+        yield place
+    for name, item in (parts or {}).items():
+        yield from _places(item, (*place, name))
+
+
+def _parts(value: Any) -> dict[str, Any] | None:
+    """What a value is made of, by name; None where it has no parts."""
     if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _pieces_of(item, (*place, str(key)))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _pieces_of(item, (*place, _name_of(item)))
-    else:
-        yield place, repr(value)
+        return {str(key): item for key, item in value.items()}
+    return {_name_of(item): item for item in value} if isinstance(value, list | tuple) else None
 
 
 def _name_of(item: Any) -> str:
