@@ -13,6 +13,8 @@ from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.errors import FileProblems
 from shakedown.model.events import Event
 from shakedown.model.laws import complexity, parse_law
+from shakedown.report.tables.scores import SCORES, score_rows
+from shakedown.report.terminal import render_scorecard
 
 if TYPE_CHECKING:
     from tests.plans.conftest import SiteRoom
@@ -109,6 +111,32 @@ def test_ssp_as_published(
     assert result.unit == "TFLOP/s"
 
 
+def test_what_was_proposed_stands_beside_what_is_achieved(site: SiteRoom) -> None:
+    """Trinity's table (000, page 18): 489 proposed and 580.92 achieved; each part by how much it is over or under its proposal."""
+    text = ssp(9984, (5, 8))
+    for row in ROWS:
+        text = text.replace(f"time: {row[8]}}}", f"time: {row[8]}, proposed: {row[6]} s}}", 1)
+    found = card(site, text)
+    result = found.scores[0]
+    assert result.proposed == pytest.approx(489.33, abs=0.005)
+    assert result.over == pytest.approx(580.924 / 489.33 - 1, abs=1e-4)
+    parts = {part.part.name: part.over for part in result.parts}
+    assert parts == {row[0]: pytest.approx(float(row[6]) / float(row[8]) - 1) for row in ROWS}
+    assert min(value or 0.0 for value in parts.values()) < 0 < max(value or 0.0 for value in parts.values())
+    said = " ".join(render_scorecard(found).split())
+    assert "proposed 489.326 TFLOP/s, 18.7% better" in said
+    assert "proposed 7.7 s, 6.94% better" in said and "% worse" in said
+    rows = list(score_rows(found))
+    assert [row[SCORES.index("proposed")] for row in rows] == [pytest.approx(float(row[6])) for row in ROWS]
+
+
+def test_without_a_proposal_of_each_part_there_is_none_of_the_score(site: SiteRoom) -> None:
+    text = ssp(9984, (5, 8)).replace("time: 7.2}", "time: 7.2, proposed: 7.7 s}", 1)
+    result = card(site, text).scores[0]
+    assert (result.proposed, result.over, result.proposals) == (None, None, True)
+    assert [part.over is None for part in result.parts].count(False) == 1
+
+
 def test_ssp_of_other_counts_of_nodes_is_another_number(site: SiteRoom) -> None:
     """Only 9,984 nodes give what is printed: 9,975, which another table has, gives 580.40."""
     assert card(site, ssp(9975, (5, 8))).scores[0].value == pytest.approx(580.40, abs=0.005)
@@ -199,6 +227,10 @@ def test_weights_of_several_figures(site: SiteRoom) -> None:
         ("  s: {kind: ssp, nodes: 4, parts: {x: {time: 1, nodes: 1}}}\n", "'tflop' is missing"),
         ("  s: {kind: ssp, nodes: {big: 4}, parts: {x: {time: 1, nodes: 1, tflop: 1}}}\n", "no partition 'big'"),
         ("  s: {kind: ssp, nodes: 4, mean: harmonic, parts: {x: {test: a, tflop: 1}}}\n", "'mean' has no meaning"),
+        (
+            "  s: {kind: ssp, nodes: 4, parts: {x: {time: 1, nodes: 1, tflop: 1, proposed: soon}}}\n",
+            "part x: 'soon' is no amount in s",
+        ),
         ("  s: {kind: ssp, nodes: 4, must: '<= 4', parts: {x: {test: a, tflop: 1}}}\n", "more is better"),
         ("  s: {kind: ssp, nodes: 4, must: '>= 4 GB/s', parts: {x: {test: a, tflop: 1}}}\n", "no amount of a score"),
         ("  s: {kind: ssp, nodes: 4, must: '>= 1,5', parts: {x: {test: a, tflop: 1}}}\n", "has a decimal comma"),

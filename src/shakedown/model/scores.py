@@ -56,6 +56,7 @@ class ScorePart(Struct, frozen=True):
     - ``tflop``: the reference count of floating point operations, in 10^12
     - ``reference``: what a value is divided by (``better`` lower: what is divided by it), 0 = nothing
     - ``group``: parts with one are averaged within it first
+    - ``proposed``: the value that the vendor proposed, in ``unit``, 0 = none
     """
 
     name: str
@@ -75,6 +76,7 @@ class ScorePart(Struct, frozen=True):
     tflop: float = 0.0
     reference: float = 0.0
     group: str = ""
+    proposed: float = 0.0
 
     @property
     def label(self) -> str:

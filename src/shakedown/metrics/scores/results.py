@@ -46,6 +46,7 @@ class PartResult(Struct, frozen=True):
     ``value`` in ``unit`` is that of ``run``, or by the plan's rule of ``runs`` runs; ``result`` the part's own number, ``share``
     its share of the sum of all of its place. ``if_faster``: the score if it ran as much faster as the plan asks about; ``needs``:
     how many times faster this part alone would have to be for the score's bound, 1 where the bound is met, None where it cannot.
+    ``over``: by how much the value is better than the proposed one, as a share, below 0 where it is worse.
     """
 
     part: ScorePart
@@ -62,12 +63,20 @@ class PartResult(Struct, frozen=True):
     to_come: int = 0
     missing: str = ""
 
+    @property
+    def over(self) -> float | None:
+        proposed = self.part.proposed
+        if self.value is None or not proposed:
+            return None
+        return (self.value / proposed if self.part.better == "higher" else proposed / self.value) - 1.0
+
 
 class ScoreResult(Struct, frozen=True):
     """A score of the campaign. ``value`` is None where ``missing`` (or ``reason``) says why; ``settled``: nothing can change it.
 
     ``needs``: how many times faster every part would have to be for the bound. ``least``: the part with the smallest number of its
     own. ``beside``: other numbers by name, such as the three means. ``unavailable``: not one of its parts can run here.
+    ``proposed``: the score of the values that were proposed, None where a part has none.
     """
 
     name: str
@@ -93,6 +102,16 @@ class ScoreResult(Struct, frozen=True):
     clause: str = ""
     unavailable: bool = False
     mean: str = ""
+    proposed: float | None = None
+
+    @property
+    def over(self) -> float | None:
+        """By how much it is more than the score of what was proposed, as a share."""
+        return self.value / self.proposed - 1.0 if self.value is not None and self.proposed else None
+
+    @property
+    def proposals(self) -> bool:
+        return any(one.part.proposed for one in self.parts)
 
     @property
     def hangs_on(self) -> tuple[str, ...]:
@@ -173,7 +192,13 @@ def result_of(
         clause=score.clause,
         mean=score.mean if kind and "mean" in kind.keys else "",
         unavailable=bool(inputs) and all(one.unavailable for one in inputs),
+        proposed=_proposed(score),
     )
+
+
+def _proposed(score: Score) -> float | None:
+    values = [part.proposed for part in score.parts]
+    return _at(score, values) if values and all(values) else None
 
 
 def combine(score: Score, values: Sequence[float]) -> tuple[Combined | None, str]:
@@ -305,6 +330,12 @@ def factor_words(factor: float | None) -> str:
     return f"would have to be {with_unit(show_number(100 * (factor - 1), 3), '%')} faster"
 
 
+def over_words(over: float) -> str:
+    """Purpose: "6.9% better", "12.8% worse", of a value beside the one that was proposed."""
+    size = with_unit(show_number(100 * abs(over), 3), "%")
+    return f"{size} {'worse' if over < 0 else 'better'}"
+
+
 def part_words(result: ScoreResult, part: PartResult) -> str:
     """Purpose: one part in words: its value and run, its own number, what it would take."""
     if part.value is None:
@@ -313,6 +344,8 @@ def part_words(result: ScoreResult, part: PartResult) -> str:
     text = f"{show_value(part.value, part.unit)} ({source})"
     if part.result is not None:
         text += f", {result.part_name} {show_score(part.result)}"
+    if part.over is not None:
+        text += f"; proposed {show_value(part.part.proposed, part.unit)}, {over_words(part.over)}"
     if part.if_faster is not None:
         faster = with_unit(show_number(100 * result.faster, 3), "%")
         text += f"; {faster} faster: {show_value(part.if_faster, result.unit)}"

@@ -103,5 +103,5 @@ def read_reference(text: str | None, measured: Measured) -> float:
     except ValueError as error:
         raise InvalidValue(f"'{text}' is no amount in {measured.unit or 'plain numbers'}", str(error)) from error
     if not 0 < value < 1e30:
-        raise InvalidValue(f"'{text}' is no reference", "it is above 0")
+        raise InvalidValue(f"'{text}' is no amount that a value can be held against", "it is above 0")
     return value

@@ -97,7 +97,7 @@ def _check_keys(node: Node, name: str, entry: dict[str, Any], kind: ScoreKind, p
         if key not in known:
             said = f"scores.{name}: '{key}' has no meaning for a score of kind {kind.name}"
             problems.at(key_place(node, key), said, f"it has: {', '.join(known)}")
-    fitting = (*_PART_ALWAYS, *(("time",) if kind.times else ()), *kind.part_keys)
+    fitting = (*_PART_ALWAYS, "proposed", *(("time",) if kind.times else ()), *kind.part_keys)
     for label, written in entry["parts"].items():
         at = place(node, "parts", label)
         for key in written:
@@ -210,18 +210,20 @@ def _compared(
         problems.at(node, f"part {part.name}: how many nodes its time is of is not said", "nodes: 2048")
     if law and baseline is not None and not _check_law(node, part, law, baseline, problems):
         return None
-    try:
-        reference = read_reference(written.get("reference"), measured)
-    except InvalidValue as error:
-        problems.at(place(node, "reference"), f"part {part.name}: {error}", error.hint)
-        return None
+    amounts = {}
+    for key in ("reference", "proposed"):
+        try:
+            amounts[key] = read_reference(written.get(key), measured)
+        except InvalidValue as error:
+            problems.at(place(node, key), f"part {part.name}: {error}", error.hint)
+            return None
     return msgspec.structs.replace(
         part,
         baseline=_load(baseline, None) if baseline is not None else None,
         baseline_value=_baseline_value(node, part, baseline, problems) if baseline is not None else 0.0,
         law=law,
         tflop=written.get("tflop", 0.0),
-        reference=reference,
+        **amounts,
         group=written.get("group", ""),
     )
 

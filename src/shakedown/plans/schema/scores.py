@@ -87,6 +87,10 @@ _PART = Record(
             "what is measured: a figure, or several with weights that make 100% together; without it elapsed",
         ),
         "time": Key(SECONDS, "the run time that the plan gives, where nothing is measured; the report says so"),
+        "proposed": Key(
+            Text("an amount"),
+            "what the vendor proposed for its value, such as 7.7 s; shown beside it, and decides nothing",
+        ),
         "must": Key(BOUND, "what this part must be alone, such as '>= 4'"),
         "tflop": Key(NUMBER, "ssp: the reference count of floating point operations, in 10^12"),
         **_LOAD,

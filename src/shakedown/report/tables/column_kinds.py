@@ -42,10 +42,10 @@ _NUMBERS = _words(
     mean_low_95 mean_low_95_h mean_s mean_without_outliers mean_without_s measured measured_better_than_vendor measured_before
     measured_mean median median_absolute_deviation median_high_95 median_low_95 min needs_factor node_hours of_clock of_hours
     of_node_hours opened ours ours_of_clock p part_value per_1000_after per_1000_high_95 per_1000_low_95 per_1000_node_hours
-    planned points_off ratio reference right_node_hours robust_deviations said sd sd_percent sd_percent_without sd_s
-    sd_without_outliers sd_without_s serial serial_fitted settle_s share share_after share_high_95 share_low_95 size slowness
-    smallest speedup started system_high_95_h system_low_95_h system_mean_h system_nodes tflop time times until upper_quartile
-    value vendor vendor_of_fill within worse worse_by worst_copy_worse
+    planned over_proposed points_off proposed ratio reference right_node_hours robust_deviations said score_proposed sd
+    sd_percent sd_percent_without sd_s sd_without_outliers sd_without_s serial serial_fitted settle_s share share_after
+    share_high_95 share_low_95 size slowness smallest speedup started system_high_95_h system_low_95_h system_mean_h
+    system_nodes tflop time times until upper_quartile value vendor vendor_of_fill within worse worse_by worst_copy_worse
     """
 )
 # table: heading: where a word means something else there

@@ -13,6 +13,7 @@ SCORES = (
     "group", "component", "test", "case", "mode", "figures", "run", "runs", "given", "part_value", "part_unit", "result", "share",
     "if_faster", "faster_by", "needs_factor", "to_come", "missing", "tflop", "reference", "law", "n", "nodes", "tasks", "threads",
     "baseline_value", "baseline_n", "baseline_nodes", "baseline_tasks", "baseline_threads", "system_nodes", "rule", "formula",
+    "proposed", "over_proposed", "score_proposed",
 )  # fmt: skip
 
 
@@ -25,7 +26,7 @@ def score_rows(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:
             yield (
                 score.name, score.kind, score.value, score.unit, low, high, score.must, score.settled, score.reason, score.mean,
                 *_part(one), score.faster, one.needs, one.to_come, one.missing, *_asked(one), nodes.get(one.part.place),
-                score.rule, score.formula,
+                score.rule, score.formula, one.part.proposed or None, one.over, score.proposed,
             )  # fmt: skip
 
 
