@@ -8,7 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from shakedown.cli.main import cli
+from shakedown.conductor.commands import fingerprints
 from shakedown.conductor.commands.fingerprints import fingerprint_event
 from shakedown.events.reader import read_events
 from shakedown.machine.fingerprint_here import Answers
@@ -121,3 +124,25 @@ def test_facts_that_are_gone_are_said(site: Path) -> None:
     layout = layout_of(site)
     event = fingerprint_event(layout, "0" * 64, Answers({"host": "kernel\tLinux\nfingerprint\tcomplete\n"}))
     assert event.reason == "1 node; the facts of the last time are gone, so what changed cannot be said"
+
+
+def test_the_machine_is_held_against_a_campaign_and_nothing_is_recorded(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a nightly look asks: 0 as it was, 1 changed, 4 not known."""
+    before = layout_of(site).log.stat().st_mtime_ns, len(list(read_events(layout_of(site).log)))
+    monkeypatch.chdir(site)
+    real = fingerprints.ask_now(layout_of(site), None)
+    assert real is not None
+    newer = {node: text.replace("Linux", "Linux newer") for node, text in real.texts.items()}
+    silent = dict.fromkeys(real.texts, "it did not answer")
+    for answers, status, said in (
+        (real, 0, "as it was the last time"),
+        (Answers(newer), 1, "since the last time"),
+        (Answers({}, silent), 4, "did not answer"),
+        (None, 4, "not known"),
+    ):
+        monkeypatch.setattr(fingerprints, "ask_now", lambda layout, document, answers=answers: answers)
+        done = CliRunner().invoke(cli, ["fingerprint", "--against", "p-1"], standalone_mode=False)
+        assert (done.return_value, said in done.stdout) == (status, True), done.stdout
+    assert before == (layout_of(site).log.stat().st_mtime_ns, len(list(read_events(layout_of(site).log))))
