@@ -58,12 +58,12 @@ def test_a_kind_of_a_package_settles_a_campaign(tmp_path: Path) -> None:
     assert (score["kind"], score["value"]) == ("worst", 0.75)
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_plans_of_the_guide_are_read_without_a_fault(number: int) -> None:
     texts = re.findall(
         r"```yaml\n(?!# contracts/)(.*?)```", (ROOT / "docs/guides/scores.md").read_text(), flags=re.DOTALL
     )
-    assert len(texts) == 4
+    assert len(texts) == 5
     head = "" if number == 0 else "plan: p\nsystem: c5\ncomponents: [{performance: {tests: [a]}}]\n"
     problems = Problems()
     root = read_nodes((head + texts[number]).encode(), "guide", problems)
