@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shakedown.exchange.history import so_many
+from shakedown.metrics.words import so_many
 
 SOURCES = Path(__file__).parents[2] / "src/shakedown"
 MORE = re.compile(r"\{len\([a-z_.]+\) - [A-Za-z_0-9.]+\} ([a-z]+s) more")

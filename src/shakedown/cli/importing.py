@@ -144,7 +144,7 @@ def _areas(file: Path | None) -> dict[str, str] | None:
 
 
 def _render(found: Usage, zone: tzinfo) -> str:
-    from shakedown.exchange.history import so_many
+    from shakedown.metrics.words import so_many
 
     unit = found.unit
     lines = [

@@ -72,8 +72,3 @@ def coded(words: Iterable[str]) -> Words:
     for word in words:
         column.add(word)
     return column.done()
-
-
-def so_many(count: int, one: str, many: str) -> str:
-    """Purpose: a sentence about one record, or about several: "1 record starts early", "2,310 records start early"."""
-    return f"{count:,} {one if count == 1 else many}"

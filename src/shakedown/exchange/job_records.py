@@ -14,7 +14,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from shakedown.exchange.history import Flags, Floats, JobHistory, WordColumn, Words, so_many
+from shakedown.exchange.history import Flags, Floats, JobHistory, WordColumn, Words
+from shakedown.metrics.words import so_many
 from shakedown.model.errors import UsageError
 
 _LIVE = frozenset({"RUNNING", "SUSPENDED"})

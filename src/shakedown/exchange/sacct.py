@@ -18,8 +18,9 @@ from typing import TextIO
 
 import numpy as np
 
-from shakedown.exchange.history import Floats, JobHistory, so_many
+from shakedown.exchange.history import Floats, JobHistory
 from shakedown.exchange.job_records import Gathered, history_of
+from shakedown.metrics.words import so_many
 from shakedown.model.errors import UsageError
 
 MAKE = (

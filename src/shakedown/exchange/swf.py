@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shakedown.exchange.history import Flags, Floats, JobHistory, coded, so_many
+from shakedown.exchange.history import Flags, Floats, JobHistory, coded
+from shakedown.metrics.words import so_many
 from shakedown.model.errors import UsageError
 from shakedown.twin.production.swf import read_records
 

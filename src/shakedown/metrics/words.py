@@ -71,6 +71,11 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def so_many(count: int, one: str, many: str = "") -> str:
+    """As ``plural``, of large numbers and of sentences: "1 record starts early", "2,310 records start early"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def some(names: list[str], most: int = 3) -> str:
     """The first few of a list, and how many more there are."""
     more = len(names) - most

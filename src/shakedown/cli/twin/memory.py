@@ -10,7 +10,7 @@ import click
 
 from shakedown.cli.output import table
 from shakedown.cli.twin.modelling import Amount, figure_option, json_option, show_model
-from shakedown.metrics.words import show_number
+from shakedown.metrics.words import show_number, so_many
 from shakedown.model.units import show_duration
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def _text(model: MemoryModel) -> str:
         ],
         ["left" if asked.fits else "missing", _gb(abs(asked.left_bytes)), ""],
     ]
-    head = f"model: {model.model_of}\n{asked.ranks:,} ranks on {asked.nodes:,} nodes, {asked.ranks_per_node} a node\n"
+    size = f"{so_many(asked.ranks, 'rank')} on {so_many(asked.nodes, 'node')}, {asked.ranks_per_node} a node"
+    head = f"model: {model.model_of}\n{size}\n"
     return "\n".join([head, table(["on each node", "GB", ""], rows, right=[1]), "", _verdict(model), "", _ways(model)])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shakedown.cli.output import table
-from shakedown.metrics.words import show_number, show_share
+from shakedown.metrics.words import show_number, show_share, so_many
 
 if TYPE_CHECKING:
     from shakedown.twin.models.asci_q import AsciQ
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def study_text(study: NoiseStudy, assumed: bool) -> str:
     """The sources, a line for each size, and what each source costs at the largest."""
     whose = "assumed: no --source was given" if assumed else "as given"
-    steps = f"{study.steps:,} steps" if study.steps else "steps until 1 % is known"
+    steps = so_many(study.steps, "step") if study.steps else "steps until 1 % is known"
     work = f"{show_time(study.granularity_s)} of work a step, {steps}, nodes of {study.cores} cores"
     parts = [f"Noise, a model. Sources {whose}.", "", sources_table(study.sources), "", work, "", _points(study)]
     if study.sources:
@@ -49,7 +49,7 @@ def asci_q_text(rehearsal: AsciQ) -> str:
             "",
             table(("", "model", "paper 003"), compared, (1, 2)),
             "",
-            f"{full.processes:,} processes; what would be left without one source:",
+            f"{so_many(full.processes, 'process', 'processes')}; what would be left without one source:",
             "",
             table(
                 ("source", "of a cycle", "slowdown without it"),
@@ -119,7 +119,9 @@ def show_known(value: float, error: float | None) -> tuple[str, str]:
 def _shares(study: NoiseStudy) -> list[str]:
     point = study.of_shares
     slowdown, error = show_known(point.slowdown, point.standard_error)
-    where = f"{point.processes:,} processes, {point.per_node} a node: slowdown {slowdown} +/- {error}"
+    where = (
+        f"{so_many(point.processes, 'process', 'processes')}, {point.per_node} a node: slowdown {slowdown} +/- {error}"
+    )
     most = max(study.shares, key=lambda share: share.takes_s)
     rows = [
         (share.source[:24], show_time(share.takes_s), *show_known(share.without, share.standard_error))

@@ -22,6 +22,7 @@ from shakedown.cli.twin.network_options import (
     seconds_text,
     size_text,
 )
+from shakedown.metrics.words import so_many
 
 if TYPE_CHECKING:
     from shakedown.report.figures.style import Drawing
@@ -159,7 +160,7 @@ def _shape_words(result: Scaling, machine: Machine, hop_assumed: bool) -> list[s
         return []
     node = 1 / machine.network.per_byte_s
     link = machine.link_bandwidth or node
-    text = f"{shape.words()}: {shape.nodes:,} nodes, {shape.mean_hops:.3g} hops on average"
+    text = f"{shape.words()}: {so_many(shape.nodes, 'node')}, {shape.mean_hops:.3g} hops on average"
     text += f"; links of {_rate(link)}{'' if machine.link_bandwidth else ' (assumed: as a node)'}"
     text += f", {seconds_text(machine.hop_s)} a hop{' (assumed)' if hop_assumed else ''}"
     text += f"; all-to-all leaves {_rate(shape.alltoall_ceiling(node, link))} a node"

@@ -9,6 +9,7 @@ import click
 
 from shakedown.cli.output import table
 from shakedown.cli.twin.modelling import figure_option, json_option, show_model
+from shakedown.metrics.words import so_many
 from shakedown.model.units import parse_quantity
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _plain(study: SlowNodeStudy) -> dict[str, Any]:
 
 def _text(study: SlowNodeStudy) -> str:
     job = study.job
-    head = f"Slow nodes, a model: {job.slow} of {job.nodes:,} nodes at {job.speed:.3g} of the others' speed (assumed),"
+    head = f"Slow nodes, a model: {job.slow} of {so_many(job.nodes, 'node')} at {job.speed:.3g} of the others' speed (assumed),"
     parts = [
         head,
         f"{job.nodes * job.ranks_per_node:,} ranks that wait for each other in every step.",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from shakedown.exchange.history import so_many
 from shakedown.exchange.usage import Group, Usage, widest
+from shakedown.metrics.words import so_many
 from shakedown.report.figures.style import ACCENT, Drawing, draw, label
 
 _BARS = 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shakedown.metrics.words import so_many
 from shakedown.report.figures.style import FAINT, INK, SEQUENCE, Drawing, draw, short_number
 from shakedown.twin.models.mpi_memory_model import MemoryModel
 
@@ -45,7 +46,7 @@ def draw_memory(model: MemoryModel) -> Drawing:
             markeredgecolor=INK, markeredgewidth=0.5, label="all of MPI in this job",
         )  # fmt: skip
         _threshold(right, model)
-        left.set_title(f"Model: connections, {job.nodes:,} nodes")
+        left.set_title(f"Model: connections, {so_many(job.nodes, 'node')}")
         right.set_title(f"Model: one collective, {job.ranks_per_node} ranks a node")
         left.legend(loc="lower right")
         right.legend(loc="upper left", bbox_to_anchor=(0.0, 0.84))
