@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import subprocess
 import sys
@@ -46,6 +47,16 @@ def test_too_few_open_files_are_refused_before_there_is_a_campaign(site: Path) -
     assert "plan p cannot be driven here: it needs " in done.stderr
     assert "open files at once, and this process may have 32 (ulimit -n)" in done.stderr
     assert list((site / "campaigns").iterdir()) == []
+
+
+def test_as_many_open_files_as_are_said_to_be_needed_are_enough(site: Path) -> None:
+    """The record has files of its own open once the campaign is made: they are counted before."""
+    refused = run(site, 32, 32, "run", "p")
+    said = re.search(r"it needs (\d+) open files", refused.stderr)
+    assert said is not None, refused.stderr
+    needed = int(said[1])
+    done = run(site, needed, needed, "run", "p")
+    assert (done.returncode, [path.name for path in (site / "campaigns").iterdir()]) == (0, ["p-1"]), done.stderr
 
 
 def test_a_soft_limit_is_raised_for_us_and_not_for_what_we_start(site: Path) -> None:

@@ -29,6 +29,7 @@ _FILES, _FILES_OF_A_RUN = (
     4,
 )  # what we have open beside the runs, the shells that stand by included; and of each run or build
 _PROCESSES = 16
+_FILES_TO_COME = 8  # the record's own, before it is opened: lease, log, where the log ends, the register
 
 
 @dataclass(slots=True)
@@ -93,7 +94,7 @@ def open_ports(
     from shakedown.processes.reactor import Reactor
 
     clusters = clusters_of(document)
-    refuse_small_limits(document)
+    refuse_small_limits(document, begun=True)
     with ExitStack() as closing:
         closing.callback(log.close)
         reactor = Reactor()
@@ -172,14 +173,15 @@ def refuse_cores_that_are_not_there(document: Document) -> None:
         raise UsageError(f"system {system} is not what is here: {lacking}", hint=hint)
 
 
-def refuse_small_limits(document: Document) -> None:
+def refuse_small_limits(document: Document, begun: bool = False) -> None:
     """Purpose: a campaign needs open files and processes for what it does at once; where there are too few of them later, runs
-    cannot be started, or judged. Raises UsageError.
+    cannot be started, or judged. ``begun``: its record is open already. What is enough before is enough then. Raises UsageError.
     """
     from shakedown.processes.allowance import lacking_files, lacking_processes
 
     at_once, builds = _at_once(document), document.limits.builds
-    lacking = lacking_files(_FILES + _FILES_OF_A_RUN * at_once + _FILES_OF_A_RUN * builds)
+    to_come = 0 if begun else _FILES_TO_COME
+    lacking = lacking_files(_FILES + to_come + _FILES_OF_A_RUN * at_once + _FILES_OF_A_RUN * builds)
     lacking = lacking or lacking_processes(_PROCESSES + 2 * at_once + 2 * builds)
     if lacking:
         hint = "raise that limit (ulimit, or limits.conf) and start it again; with fewer runs at once it needs less"
