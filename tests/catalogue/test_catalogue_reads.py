@@ -113,7 +113,7 @@ def test_all_cores_stream_and_each_is_looked_at_for_noise(everything: Path) -> N
 
 def test_the_tests_that_the_page_extends_are_read_without_a_fault(site: Path) -> None:
     written = re.findall(r"^```yaml\n# (tests/\S+)\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    assert len(written) == 5
+    assert len(written) == 6
     (site / "tests/inputs").mkdir(parents=True)
     (site / "tests/inputs/bench.tpr").touch()
     for name, text in written:
