@@ -33,6 +33,7 @@ from shakedown.plans.system_parts import (
 
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _NODE_SET = re.compile(r"[A-Za-z0-9_.,\[\]/-]+")
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 _WRITE_NAMES = "write names and ranges, such as n[001-128],login1"
 _MOST_NODES = 1_000_000
 
@@ -208,7 +209,7 @@ def _partition(
 
 def _count(text: str, scheduler: str) -> int:
     """How many nodes a partition has. Raises InvalidValue."""
-    if text.isdecimal() and scheduler != EMBEDDED:
+    if _NUMBER.fullmatch(text) is not None and scheduler != EMBEDDED:
         raise InvalidValue(f"'{text}' is a number, and no names of nodes", _WRITE_NAMES)
     count = count_nodes(text)
     if scheduler == EMBEDDED and (count > 1 or (text.isdecimal() and text != "1")):
