@@ -91,7 +91,10 @@ def test_a_test_that_got_another_name_is_one_error_wherever_the_old_one_is_left(
     assert "runs no test 'old' (also in plans/p.yaml:5)" in said
 
 
-@pytest.mark.parametrize("text", ["test: a\n\trun: b\n", "test: a\ntags: [x\nrun: {command: y}\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["test: a\n\trun: b\n", "test: a\ntags: [x\nrun: {command: y}\n", "test: [a]\ntags: [x]\nrun: {command: y}\n"],
+)
 def test_a_tag_is_not_missed_where_a_test_cannot_be_read(told: Any, text: str) -> None:
     files = {"tests/a.yaml": text, "plans/p.yaml": "plan: p\nsystem: here\ncomponents:\n  - site: {tests: ['tag:x']}\n"}
     said = told(files)
@@ -131,6 +134,20 @@ def test_a_text_over_several_lines_may_be_in_quotes(told: Any) -> None:
         (
             {"tests/a.yaml": "test: a\nrun: {command: x}\nscaling: {by: n}\n"},
             "tests/a.yaml:3:11: unknown key 'by' in scaling",
+        ),
+        (
+            {
+                "tests/a.yaml": "\ttest: a\nrun: {command: x}\n",
+                "tests/b.yaml": "test: b\nextends: a\nrun: {command: x}\n",
+            },
+            "tests/a.yaml:1:1: a tab indents this line",
+        ),
+        (
+            {
+                "tests/a.yaml": "test: a\nparameters: {n: [1]}\nexclude: [{n: 2}]\nrun: {command: x}\n"
+                "expect: [{verdict: failed, because: c, where: {n: 2}}]\n"
+            },
+            "tests/a.yaml:3:15: parameter 'n' has no value '2' (also in tests/a.yaml:5)",
         ),
         (
             {"tests/a.yaml": "  test: a\nrun: {command: x}\n"},

@@ -27,6 +27,8 @@ TEXTS: list[tuple[str | bytes, str]] = [
     ("test: a\nrun: {command: \"x}\ncheck: [exit is any]\nabout: \"b\"", "error: tests/a.yaml:2:16: the quote that is opened here is closed in line 4 only\nhint: close it in the line in which it is opened"),
     ("test: a\nrun:\n  memory: \"2 GiB\n  command: x\nabout: \"b", "error: tests/a.yaml:3:11: the quote that is opened here is closed in line 5 only\nhint: close it in the line in which it is opened"),
     ("test: a\nrun:\n  files: ['b, c]\n  command: x\nabout: 'b", "error: tests/a.yaml:3:11: the quote that is opened here is closed in line 5 only\nhint: close it in the line in which it is opened"),
+    ("test: a\nabout: \"b\nfigures:\n  x: {regex: \"\\d\"}\ncheck: [\"\\d\"]", "error: tests/a.yaml:2:8: the quote that is opened here is closed in line 4 only\nhint: close it in the line in which it is opened"),
+    ("test: a\nabout: \"b\nfigures:\n  x: {regex: '\\d'}", "error: tests/a.yaml:2:8: the quote that is opened here is not closed before line 4\nhint: close it in the line in which it is opened"),
     ("test: a\nabout: |no", "error: tests/a.yaml:2:9: nothing but a comment can follow '|' or '>' here\nhint: put text that begins with it in quotes"),
     ('test: "\\d"', "error: tests/a.yaml:1:8: double quotes know no such escape\nhint: put it in single quotes: there a backslash is a backslash"),
     ("test: @x", "error: tests/a.yaml:1:7: text cannot begin with '@'\nhint: put it in quotes"),

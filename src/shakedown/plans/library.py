@@ -23,7 +23,9 @@ from shakedown.plans.schema.yaml_nodes import read_nodes
 
 _LONGEST_CHAIN = 50
 _NAME = re.compile(TEST_NAME)
-_NAMED = re.compile(rb"^test:\s*[\"']?([A-Za-z0-9][A-Za-z0-9_.+-]*)", re.MULTILINE)  # in a file that cannot be read
+_NAMED = re.compile(
+    rb"^[ \t]*test:\s*[\"']?([A-Za-z0-9][A-Za-z0-9_.+-]*)", re.MULTILINE
+)  # in a file that cannot be read
 
 
 @dataclass(slots=True)

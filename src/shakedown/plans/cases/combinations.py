@@ -111,4 +111,5 @@ def _check_value(
     if value in values or any("{" in text for text in (value, *values)):
         return
     near = did_you_mean(value, values) or f"it has: {', '.join(values)}"
-    problems.at(place(test.root, *path), f"parameter '{name}' has no value '{value}'", near)
+    said = f"parameter '{name}' has no value '{value}'"
+    problems.at(place(test.root, *path), said, near, f"{said} of test {test.name}")

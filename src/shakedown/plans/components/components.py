@@ -255,7 +255,9 @@ class Selector:
     def _tagged(self, at: Node, tag: str) -> Iterable[Case]:
         tests = self.context.library.tests.values()
         named = [test.name for test in tests if tag in test.values.get("tags", ()) and not test.abstract]
-        if not named and not self.context.library.broken and all(test.good or test.abstract for test in tests):
+        library = self.context.library
+        whole = not (library.broken or library.nameless) and all(test.good or test.abstract for test in tests)
+        if not named and whole:
             tags = {tag for test in tests for tag in test.values.get("tags", ())}
             near = did_you_mean(tag, tags) or f"tags are: {', '.join(sorted(tags)) or 'none'}"
             self.context.problems.at(at, f"no test has the tag '{tag}'", near)

@@ -29,14 +29,22 @@ def left_open(tokens: Any, text: str) -> tuple[str, str, Any] | None:
             if isinstance(token, yaml.ScalarToken) and token.style in ('"', "'") and _swallows(token, lines):
                 closed = token.end_mark.line + 1
                 return f"the quote that is opened here is closed in line {closed} only", _WAY_OUT, token.start_mark
+    except yaml.MarkedYAMLError as error:  # a quote that was left open comes before what is wrong, or holds it
+        start, end = error.context_mark, error.problem_mark
+        within = "quoted scalar" in (error.context or "") and "end of stream" not in (error.problem or "")
+        if within and start is not None and end is not None and _keys_between(start.line, end.line, lines):
+            return f"the quote that is opened here is not closed before line {end.line + 1}", _WAY_OUT, start
     except yaml.YAMLError:
-        pass  # a quote that was left open comes before what is wrong
+        pass
     return None
 
 
 def _swallows(token: yaml.ScalarToken, lines: list[str]) -> bool:
     """Whether one of a quoted text's further lines is a key, or an entry of a list, that stands no deeper than its own line."""
-    first, last = token.start_mark.line, token.end_mark.line
+    return _keys_between(token.start_mark.line, token.end_mark.line, lines)
+
+
+def _keys_between(first: int, last: int, lines: list[str]) -> bool:
     own = _indentation(lines[first])
     return any(_KEY.match(line) is not None and _indentation(line) <= own for line in lines[first + 1 : last + 1])
 
