@@ -71,11 +71,18 @@ def test_what_was_worked_out_is_kept_until_something_is_added(
 
 
 def test_of_a_long_campaign_that_goes_on_it_is_told_where_the_answer_is(
-    site: Path, counted: list[str], monkeypatch: pytest.MonkeyPatch
+    site: Path, counted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(module, "LONG", 3)
-    folds = Folds(Layout(site / "campaigns/p-2"))
-    assert outcome_now(folds) is not None and counted == ["p-2"]  # it is over
+    layout = Layout(site / "campaigns/p-2")
+    for _ in range(2):
+        said = _looked(layout)
+        assert said is not None and (said.outcome, counted) == ("accepted", ["p-2"])  # it is over: worked out once
+    said = outcome_now(Folds(layout))
+    assert said is not None and (said.outcome, counted) == ("", ["p-2"])  # nothing could be kept
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
+    folds = Folds(layout, Looks(layout), worth=1)
     folds.record().ended = None
     said = outcome_now(folds)
     assert said is not None and (said.outcome, said.exit_status) == ("", 4)

@@ -49,6 +49,11 @@ class Folds:
         self._record: tuple[Record, Position] | None = None
 
     @property
+    def keeps(self) -> bool:
+        """Whether what is worked out is kept for the next look."""
+        return self._kept is not None
+
+    @property
     def trouble(self) -> list[str]:
         return self._kept.trouble if self._kept is not None else []
 

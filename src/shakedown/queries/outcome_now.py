@@ -1,7 +1,7 @@
 """How a campaign comes out as its record stands, in the words of the scorecard and of the page: ``outcome_now``.
 
 What was worked out is kept beside the record for as long as nothing is added to it. Of a long campaign that goes on, or was
-amended, it is not worked out each time that somebody looks: it is told where the answer is.
+amended, it is not worked out each time that somebody looks: it is told where the answer is. One that is over is worked out once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def outcome_now(folds: Folds) -> OutcomeNow | None:
     if not record.document:
         return None
     lasting = not record.amended  # else kept outputs may decide, which somebody can remove
-    if record.seq > LONG and (record.ended is None or not lasting):
+    if record.seq > LONG and not (record.ended is not None and lasting and folds.keeps):
         known = folds.kept_answer("outcome", OutcomeNow) if lasting else None
         return known or OutcomeNow("", ELSEWHERE.format(campaign=record.campaign), 4)
     with suppress(RecordError):
