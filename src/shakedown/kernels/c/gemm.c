@@ -4,8 +4,7 @@
  * it compares cores and nodes with each other, and shows what a compiler makes of arithmetic. The numbers in A and B are small and
  * whole, so that each element of C is known exactly, and checked. 2 n*n*n operations a multiplication. 1 GFLOP = 10^9 operations. */
 #include "common.h"
-
-#include <math.h>
+#include "products.h"
 
 static long n = 480, repeats = 10;
 
@@ -21,7 +20,7 @@ const struct kernel kernel = {
     "gemm", "Multiplication of matrices on every rank at once: GFLOP/s of all ranks together, of the slowest and the median rank.", options, run,
     self_check};
 
-enum { ROWS = 2, COLUMNS = 8, DEPTH = 240, VALUES_A = 7, VALUES_B = 5 };
+enum { ROWS = 2, COLUMNS = 8, DEPTH = 240 };
 
 struct matrices { double *a, *b, *c; };
 
@@ -63,16 +62,6 @@ static int run(void)
 
 /* ---- the matrices -------------------------------------------------------------------------------------------------------- */
 
-static double in_a(int rank, long i, long k)
-{
-    return (double)((i + 3 * k + rank) % VALUES_A - 3);
-}
-
-static double in_b(int rank, long k, long j)
-{
-    return (double)((2 * k + j + rank) % VALUES_B - 2);
-}
-
 static struct matrices make_matrices(int rank)
 {
     size_t bytes = (size_t)n * (size_t)n * sizeof(double);
@@ -108,18 +97,6 @@ static void multiply(struct matrices m)
                 add_tile(m.a + i * n + k, m.b + k * n + j, m.c + i * n + j, n - k < DEPTH ? n - k : DEPTH, n);
 }
 
-/* The product's element (i, j): A repeats after 7 columns and B after 5 rows, so 35 products of a whole cycle, and the rest. */
-static double known(int rank, long i, long j, long size)
-{
-    double cycle = 0, rest = 0;
-    for (long k = 0; k < VALUES_A * VALUES_B; k++) {
-        double product = in_a(rank, i, k) * in_b(rank, k, j);
-        cycle += product;
-        rest += k < size % (VALUES_A * VALUES_B) ? product : 0;
-    }
-    return (double)(size / (VALUES_A * VALUES_B)) * cycle + rest;
-}
-
 static void verify(struct matrices m, int rank, long done)
 {
     double table[VALUES_A][VALUES_B];
@@ -142,51 +119,18 @@ static double flops_of(long size)
     return 2 * (double)size * (double)size * (double)size;
 }
 
-static double gflop_s(double flops, double seconds)
-{
-    return flops / seconds / 1e9;
-}
-
-/* The first one does not count. */
-static double best_of(const double *seconds, long done)
-{
-    double best = INFINITY;
-    for (long k = 1; k < done; k++)
-        best = fmin(best, seconds[k]);
-    return best;
-}
-
 static void report(const double *whole, const double *own, long done)
 {
-    double rate = gflop_s(flops_of(n), best_of(own, done)), sum = 0;
-    double *rates = job.rank == 0 ? memory((size_t)job.ranks * sizeof *rates) : NULL;
-    gather_numbers(&rate, 1, rates);
-    if (job.rank != 0)
-        return;
-    for (long k = 1; k < done; k++)
-        sum += whole[k];
-    struct spread spread = spread_of(rates, job.ranks);
+    struct spread ranks = rates_of_ranks(gflop_s(flops_of(n), best_of(own, done)));
     open_record("result");
-    open_object("gemm");
-    put_number("gflop_s", gflop_s(flops_of(n) * job.ranks, best_of(whole, done)));
-    put_number("avg_gflop_s", gflop_s(flops_of(n) * job.ranks * (double)(done - 1), sum));
-    put_number("slowest_rank_gflop_s", spread.min);
-    put_number("median_rank_gflop_s", spread.median);
-    close_object();
-    put_work(flops_of(n) * job.ranks * (double)(done - 1), sum, done - 1);
+    put_rates(flops_of(n), whole, ranks, done);
     end_result();
-    free(rates);
 }
 
 static int self_check(void)
 {
-    double seconds[] = {0.1, 4, 2}, sum = 0;
-    check(best_of(seconds, 3) == 2, "the first multiplication does not count");
+    check_products();
     check(flops_of(100) == 2e6, "matrices of 100 by 100 need 2 million operations");
-    check(gflop_s(6e9, 2) == 3, "6 billion operations in 2 s are 3 GFLOP/s");
-    for (long k = 0; k < 88; k++)
-        sum += in_a(1, 3, k) * in_b(1, k, 4);
-    check(known(1, 3, 4, 88) == sum, "an element that is reckoned by cycles is the sum of its products");
     n = DEPTH + 8;      /* a whole block and a part of one */
     repeats = 2;
     return run();

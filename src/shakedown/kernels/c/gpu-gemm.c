@@ -6,8 +6,7 @@
  * multiplication. Where there is no device the cores of the host do it, and the result says so. 1 GFLOP = 10^9 operations. */
 #include "common.h"
 #include "devices.h"
-
-#include <math.h>
+#include "products.h"
 
 static long n = 4096, repeats = 10;
 static const char *precision = "double";
@@ -26,7 +25,7 @@ const struct kernel kernel = {
     "gpu-gemm", "Multiplication of matrices on every GPU at once by OpenMP target: GFLOP/s of all ranks together, of the slowest and the median rank.",
     options, run, self_check};
 
-enum { TILE = 4, VALUES_A = 7, VALUES_B = 5 };
+enum { TILE = 4 };
 
 struct matrices { void *a, *b, *c; bool single; };
 
@@ -75,18 +74,6 @@ static int run(void)
 }
 
 /* ---- the matrices -------------------------------------------------------------------------------------------------------- */
-
-#pragma omp declare target
-static double in_a(int rank, long i, long k)
-{
-    return (double)((i + 3 * k + rank) % VALUES_A - 3);
-}
-
-static double in_b(int rank, long k, long j)
-{
-    return (double)((2 * k + j + rank) % VALUES_B - 2);
-}
-#pragma omp end declare target
 
 /* The same loops for both precisions. C is spoiled first and written once a multiplication. */
 #define FOR_PRECISION(type) \
@@ -138,18 +125,6 @@ static void multiply(struct matrices m)
         multiply_double(m.a, m.b, m.c, n);
 }
 
-/* The product's element (i, j): A repeats after 7 columns and B after 5 rows, so 35 products of a whole cycle, and the rest. */
-static double known(int rank, long i, long j, long size)
-{
-    double cycle = 0, rest = 0;
-    for (long k = 0; k < VALUES_A * VALUES_B; k++) {
-        double product = in_a(rank, i, k) * in_b(rank, k, j);
-        cycle += product;
-        rest += k < size % (VALUES_A * VALUES_B) ? product : 0;
-    }
-    return (double)(size / (VALUES_A * VALUES_B)) * cycle + rest;
-}
-
 static void verify(struct matrices m)
 {
     double table[VALUES_A][VALUES_B];
@@ -177,54 +152,22 @@ static double flops_of(long size)
     return 2 * (double)size * (double)size * (double)size;
 }
 
-static double gflop_s(double flops, double seconds)
-{
-    return flops / seconds / 1e9;
-}
-
-/* The first one does not count. */
-static double best_of(const double *seconds, long done)
-{
-    double best = INFINITY;
-    for (long k = 1; k < done; k++)
-        best = fmin(best, seconds[k]);
-    return best;
-}
-
 static void report(const double *whole, const double *own, long done)
 {
-    double rate = gflop_s(flops_of(n), best_of(own, done)), sum = 0;
-    double *rates = job.rank == 0 ? memory((size_t)job.ranks * sizeof *rates) : NULL;
+    double rate = gflop_s(flops_of(n), best_of(own, done));
+    struct spread ranks = rates_of_ranks(rate);
     write_by_rank(precision, "GFLOP/s", rate);
-    gather_numbers(&rate, 1, rates);
-    for (long k = 1; k < done; k++)
-        sum += whole[k];
-    if (job.rank != 0)
-        return;
-    struct spread spread = spread_of(rates, job.ranks);
     open_record("result");
-    open_object("gemm");
-    put_number("gflop_s", gflop_s(flops_of(n) * job.ranks, best_of(whole, done)));
-    put_number("avg_gflop_s", gflop_s(flops_of(n) * job.ranks * (double)(done - 1), sum));
-    put_number("slowest_rank_gflop_s", spread.min);
-    put_number("median_rank_gflop_s", spread.median);
-    close_object();
+    put_rates(flops_of(n), whole, ranks, done);
     put_text("precision", precision);
-    put_work(flops_of(n) * job.ranks * (double)(done - 1), sum, done - 1);
     put_devices();
     end_result();
-    free(rates);
 }
 
 static int self_check(void)
 {
-    double seconds[] = {0.1, 4, 2}, sum = 0;
-    check(best_of(seconds, 3) == 2, "the first multiplication does not count");
+    check_products();
     check(flops_of(100) == 2e6, "matrices of 100 by 100 need 2 million operations");
-    check(gflop_s(6e9, 2) == 3, "6 billion operations in 2 s are 3 GFLOP/s");
-    for (long k = 0; k < 88; k++)
-        sum += in_a(1, 3, k) * in_b(1, k, 4);
-    check(known(1, 3, 4, 88) == sum, "an element that is reckoned by cycles is the sum of its products");
     n = 44;     /* a whole cycle of 35 products and a part of one */
     repeats = 1;
     precision = "single";
