@@ -65,7 +65,7 @@ def test_one_answer_of_an_accounting_that_is_back_has_all_jobs_asked_about_again
     assert told == {job.id for job in others}
 
 
-def test_a_controller_that_does_not_answer_is_asked_one_thing_a_look(looker: Looker) -> None:
+def test_a_controller_that_does_not_answer_is_asked_two_things_a_look(looker: Looker) -> None:
     """Of five questions that hang each would put off by so much the first answer that it gives."""
     looker.slurm.queue[""] = HANGS
     looker.slurm.answers = dict.fromkeys(("sinfo", "scontrol", "sdiag"), HANGS)
@@ -74,7 +74,22 @@ def test_a_controller_that_does_not_answer_is_asked_one_thing_a_look(looker: Loo
     looker.slurm.asked.clear()
     looker.now += 30.0
     looker.asker.look([JOB], lambda _: None, Wanted(idle=("emu:batch",), pending=("emu",)))
+    assert [command[0] for command in looker.slurm.asked if command[0] != "sacct"] == ["squeue", "sinfo"]
+
+
+def test_a_controller_that_cannot_be_reached_is_asked_one_thing_a_look(looker: Looker) -> None:
+    looker.slurm.queue[""] = DOWN
+    looker.asker.look([JOB], lambda _: None, Wanted(idle=("emu:batch",), pending=("emu",)))
     assert [command[0] for command in looker.slurm.asked if command[0] != "sacct"] == ["squeue"]
+
+
+def test_one_command_that_hangs_keeps_no_other_from_being_asked(looker: Looker) -> None:
+    """The queue's command alone is ill, as behind a wrapper: another one is asked where finished jobs are listed."""
+    looker.slurm.queue[""] = HANGS
+    looker.asker.ask.begin()
+    for name in ("squeue", "scontrol", "squeue", "sdiag"):
+        looker.asker.ask([name], 1.0)
+    assert [command[0] for command in looker.slurm.asked] == ["squeue", "scontrol", "sdiag"]
 
 
 def test_another_cluster_is_asked_all_the_same(tmp_path: Path) -> None:

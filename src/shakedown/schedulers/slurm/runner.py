@@ -50,26 +50,34 @@ class Run(Protocol):
 
 
 class WhileItAnswers:
-    """Runs commands within one look: once a cluster's controller did not answer, it is asked nothing more until the next one.
+    """Runs commands within one look: once a cluster's controller is away, it is asked nothing more until the next one.
 
-    Each question would take as long as the first one, and so much later would its first answer be heard.
+    Each question would take as long as the first one, and so much later would its first answer be heard. A command that says so, or
+    two that come to their time limit, tell that it is away; one alone may be at fault itself, and is not run again.
     """
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._silent: dict[str, Ran] = {}  # by the word that names a cluster, "" where there is but one
+        self._late: dict[tuple[str, str], Ran] = {}  # by that word and the command that came to its time limit
 
     def begin(self) -> None:
         """A look begins."""
         self._silent.clear()
+        self._late.clear()
 
     def __call__(self, command: Sequence[str], timeout_s: float) -> Ran:
         where = next((word for word in command if word.startswith("--clusters=")), "")
         controller = command[0] != "sacct"  # which asks the database
-        if controller and where in self._silent:
-            return self._silent[where]
+        before = self._silent.get(where) or self._late.get((where, command[0]))
+        if controller and before is not None:
+            return before
         ran = self._run(command, timeout_s)
-        if controller and (ran.timed_out or is_away(ran)):
+        if controller and ran.timed_out:
+            if any(cluster == where for cluster, _ in self._late):
+                self._silent[where] = ran
+            self._late[where, command[0]] = ran
+        elif controller and is_away(ran):
             self._silent[where] = ran
         return ran
 
