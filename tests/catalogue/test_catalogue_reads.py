@@ -88,6 +88,7 @@ def test_on_a_single_core_only_what_needs_a_partner_is_left_out_and_says_so(ever
     too_large = {case.test: case.unavailable for case in cases_on(everything, 1) if "it takes" in case.unavailable}
     between = {name for name in too_large if name.startswith(("osu-", "imb-", "gpcnet-"))} | {
         "congestion",
+        "gpu-pairs",
         "loader-sbcast",
         "mpigraph",
         "mpimem",
@@ -99,7 +100,7 @@ def test_on_a_single_core_only_what_needs_a_partner_is_left_out_and_says_so(ever
         "survey-nodecheck",
         "survey-pairs",
     }
-    assert len(between) == 21
+    assert len(between) == 22
     assert set(too_large) == between
     assert "it takes 2 cores of a node" in too_large["pairs"]
     assert [case.id for case in cases_on(everything, 1) if case.test == "stream"] == ["stream/threads=1"]

@@ -240,6 +240,7 @@ def test_request_ids_are_plain_words(layout: Layout) -> None:
         "waive",
         "agree",
         "withdraw",
+        "note",
         "fingerprint",
         "drill",
     )

@@ -212,11 +212,7 @@ class Bench:
 
     def system_file(self) -> str:
         """A system for plans on this scheduler."""
-        partition = (
-            f"{{nodes: {self.nodes}, type: node}}"
-            if not self.outlives
-            else f'{{nodes: "n[1-{self.nodes}]", type: node}}'
-        )
+        partition = "{nodes: here, type: node}" if not self.outlives else f'{{nodes: "n[1-{self.nodes}]", type: node}}'
         patience = "" if not self.outlives else ", patience: {poll: 1s, grace: 5s}"
         return (
             f"system: box\nclusters: {{c: {{scheduler: {self.scheduler_name}, partitions: {{batch: {partition}}}{patience}}}}}\n"

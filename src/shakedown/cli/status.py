@@ -87,7 +87,7 @@ def _look(layout: Layout) -> dict[str, Any]:
 
 
 def _render(data: dict[str, Any]) -> str:
-    from shakedown.queries.status_words import clock_in_words, deadline_in_words, shut_in_words, silent_in_words
+    from shakedown.queries.status_words import silent_in_words
     from shakedown.report.words import ad_hoc_words
 
     driver = data["driver"] or ("nobody drives it" if data["phase"] != "ended" else "it is over")
@@ -118,7 +118,19 @@ def _render(data: dict[str, Any]) -> str:
             parts.append(f"{component['name']}: of the wanted results {some}, and are in no count of the report")
         if component["unattested"]:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
-    parts += [*map(clock_in_words, data.get("clocks", [])), *map(deadline_in_words, data.get("deadlines", []))]
+    parts += _lists(data)
+    parts += _nodes(data.get("nodes", {}))
+    parts += _asked(data.get("asked", {}))
+    if stands_still:
+        parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
+    return fitted(printable("\n".join(parts)))
+
+
+def _lists(data: dict[str, Any]) -> list[str]:
+    """What has a line for each: clocks, drills, baselines, builds, runs, what waits and why, orders, budgets."""
+    from shakedown.queries.status_words import clock_in_words, deadline_in_words, shut_in_words
+
+    parts = [*map(clock_in_words, data.get("clocks", [])), *map(deadline_in_words, data.get("deadlines", []))]
     parts += [f"{one['component']}: drill {one['drill']} {one['says']}" for one in data.get("drills", [])]
     for one in data.get("baselines", []):
         parts.append(f"baseline {one['baseline']}: {one['against']}{'; ' + one['says'] if one['says'] else ''}")
@@ -132,11 +144,7 @@ def _render(data: dict[str, Any]) -> str:
     for name, budget in data.get("budgets", {}).items():
         parts.append(f"budget {name}: {budget['said']}")
     parts += [f"{job['run']} (job {job['job']}): {job['why']}" for job in data.get("told", [])]
-    parts += _nodes(data.get("nodes", {}))
-    parts += _asked(data.get("asked", {}))
-    if stands_still:
-        parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
-    return fitted(printable("\n".join(parts)))
+    return parts
 
 
 def _renamed(data: dict[str, Any]) -> list[str]:

@@ -1,6 +1,7 @@
 """What a campaign is called: its name is a fact of its record, said by its first event.
 
-A directory that somebody renames, or a copy of it, holds the same campaign.
+A directory that somebody renames, or a copy of it, holds the same campaign. A rehearsal is called as its directory: the
+same seed gives the same record, whatever the rehearsal is called.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ def campaign_name(layout: Layout) -> str:
 
 
 def recorded_name(layout: Layout) -> str:
-    """Purpose: what its first event calls a campaign; "" where it has none that can be read."""
+    """Purpose: what its first event calls a campaign; "" where it has none that can be read, and for a rehearsal."""
     try:
         first = first_event(layout.log) if layout.log.is_dir() else None
     except (RecordError, OSError):
         return ""  # whoever reads the record says what is wrong with it
-    said = first.value.get("campaign") if first is not None else None
-    return said if isinstance(said, str) else ""
+    value = first.value if first is not None else {}
+    said = value.get("campaign")
+    return said if isinstance(said, str) and "rehearsal" not in value else ""
 
 
 def directory_name(layout: Layout) -> str:

@@ -39,7 +39,9 @@ def contains(argument: str) -> Check:
 def document(*checks: Check, figures: tuple[FigureSpec, ...] = ()) -> Document:
     case = Case("hello", "hello", "local:all")
     test = Test("hello", checks=checks, figures=figures)
-    return Document("p", System("s", (), ()), (Component("ft", "functionality", ("hello",)),), (case,), (test,))
+    return Document(
+        "p", System("s", (), ()), (Component("ft", "functionality", ("hello",), repeats=2),), (case,), (test,)
+    )
 
 
 def verdict(room: Room, plan: Document, output: dict[str, Any], seq: int, but: dict[str, Any] = NOTHING) -> Event:
@@ -209,7 +211,8 @@ def campaign(room: Room, tmp_path: Path) -> Layout:
         log, _ = open_log(layout.log, lease)
         events = [
             start,
-            *(verdict(on_disk, plan, on_disk.packed(text), seq) for seq, text in ((2, b"done\n"), (3, b"Done\n"))),
+            verdict(on_disk, plan, on_disk.packed(b"done\n"), 2),
+            verdict(on_disk, plan, on_disk.packed(b"Done\n"), 3, {"repeat": 2}),
         ]
         log.append(events)
         log.close()

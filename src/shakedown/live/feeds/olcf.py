@@ -46,6 +46,7 @@ class OlcfNames:
         self._builds: dict[str, str] = {}  # build -> what is built, for people
         self._running: set[str] = set()  # runs that were told to run before they were judged
         self._orders: dict[str, list[str]] = {}  # job -> its runs
+        self._accepted: dict[str, float] = {}  # job -> when its submission was known to be accepted
         for event in read_events(layout.log):
             self.learn(event)
 
@@ -55,6 +56,8 @@ class OlcfNames:
             self._cases[event.run] = event.case
             if event.run not in (runs := self._orders.setdefault(event.job, [])):
                 runs.append(event.run)
+        elif event.event == "submit_accepted":
+            self._accepted[event.job] = event.time
         elif event.event == "build_order":
             self._builds[event.build] = str(event.value.get("name") or event.build)
         elif event.event == "job_report" and event.value.get("state") == "running":
@@ -75,9 +78,13 @@ class OlcfNames:
         elif event.event == "submit_refused":
             yield self._event(event, run, "submit_end", "1", texts={"comment": event.reason})
         elif event.event == "job_report" and value.get("state") == "running" and run:
-            yield self._event(event, run, "binary_execute_start", at=number(value.get("began")))
+            yield self._event(event, run, "binary_execute_start", at=self._begun(event, number(value.get("began"))))
         elif event.event == "verdict" and run:
             yield from self._of_verdict(event, run)
+
+    def _begun(self, event: Event, at: float | None) -> float | None:
+        """When a run began, in the harness's order: a job may begin before its submission is known to be accepted."""
+        return None if at is None else max(at, self._accepted.get(event.job, at))
 
     def _run(self, event: Event) -> str:
         """The run that it is of; of a job of several that names none, none."""
@@ -97,7 +104,7 @@ class OlcfNames:
             ended = started + took
         if not value.get("supersedes"):
             if started is not None and run not in self._running:
-                yield self._event(event, run, "binary_execute_start", at=started)
+                yield self._event(event, run, "binary_execute_start", at=self._begun(event, started))
             if ended is not None:
                 yield self._event(event, run, "binary_execute_end", at=ended)
         if verdict not in STATUS:
