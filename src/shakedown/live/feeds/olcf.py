@@ -106,7 +106,7 @@ class OlcfNames:
             if started is not None and run not in self._running:
                 yield self._event(event, run, "binary_execute_start", at=self._begun(event, started))
             if ended is not None:
-                yield self._event(event, run, "binary_execute_end", at=ended)
+                yield self._event(event, run, "binary_execute_end", at=self._begun(event, ended))
         if verdict not in STATUS:
             return
         failure = failure_of(event)
