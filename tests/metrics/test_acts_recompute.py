@@ -67,6 +67,11 @@ def test_random_campaigns_whose_plan_becomes_harder(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3 * SEEDS))
+def test_random_campaigns_whose_plan_becomes_harder_and_that_ask_for_values(seed: int) -> None:
+    _comes_out_the_same(harder_story.drawn, seed, valued=True)
+
+
+@pytest.mark.parametrize("seed", range(3 * SEEDS))
 def test_random_campaigns_that_people_end_and_take_up_again(seed: int) -> None:
     _comes_out_the_same(ends_story.drawn, seed)
 
@@ -406,3 +411,12 @@ def test_the_campaigns_whose_plan_becomes_harder_hang_on_that() -> None:
     takes = [what for card in cards for act in card.acts for what in act.takes]
     assert sum("they warm up now" in what for what in takes) > 10
     assert sum(act.without == NOT_KNOWN and not act.takes for card in cards for act in card.acts) > 20
+
+
+def test_campaigns_that_ask_for_values_hang_on_what_nobody_measured() -> None:
+    """Where consent is missing they are disputed by it; some are known all the same."""
+    cards = [_card(harder_story.drawn, seed, valued=True) for seed in range(3 * SEEDS)]
+    amends = [act for card in cards for act in card.acts if act.kind == "amend"]
+    assert {act.without for act in amends} >= {NOT_KNOWN, "accepted", "accepted with restrictions", "rejected"}
+    assert sum(act.without == NOT_KNOWN and not act.takes for act in amends) > 40
+    assert {card.outcome for card in cards} >= {"disputed", "rejected", "accepted", "accepted with restrictions"}

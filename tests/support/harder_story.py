@@ -32,10 +32,14 @@ SOUND = Check("output contains", "output", "ok", 'output contains "ok"')
 ZEROS = Check("output contains", "output", "zzz", 'output contains "zzz"')
 
 
-def drawn(seed: int) -> Acted:
-    """One case in its modes, or without any; one amendment before it begins in most of them, and few or many after that."""
+def drawn(seed: int, valued: bool = False) -> Acted:
+    """One case in its modes, or without any; one amendment before it begins in most of them, and few or many after that.
+
+    ``valued``: its criteria look at what runs measured, too.
+    """
     draw = random.Random(f"harder {seed}")
-    told = Acted(_plan(draw, PARTIES if seed % 4 else (), ("amend",) if seed % 4 == 1 else ()))
+    document = _plan(draw, PARTIES if seed % 4 else (), ("amend",) if seed % 4 == 1 else ())
+    told = Acted(_with_values(document, random.Random(f"valued {seed}")) if valued else document)
     often = draw.choice([0.0, 0.2, 0.5])
     if draw.random() < 0.8:
         _amend(told, draw)
@@ -70,6 +74,23 @@ def _plan(draw: random.Random, parties: tuple[object, ...], consent: tuple[str, 
         (Test("a", checks=(SOUND,), figures=(FigureSpec("rate", "", "higher"),)),),
         contracts=(_rows(3.0),), parties=parties, consent=consent,  # type: ignore[arg-type]
     )  # fmt: skip
+
+
+def _with_values(document: Document, draw: random.Random) -> Document:
+    """With one criterion or two on values: of a figure, of the run time, of their spread, of the rows."""
+    rate = Criterion("rate", "value", ">=", draw.choice([4.0, 4.5, 5.0]), of="rate", must=">= 4 or so")
+    least = replace(rate, name="least", statistic="min", leave_out=draw.choice([(), (), ("outliers",)]))
+    longest = Criterion(
+        "longest", "value", "<=", draw.choice([20.0, 60.0]), of="elapsed", unit="s", must="<= 20 s or so"
+    )
+    longest = replace(longest, statistic=draw.choice(["max", "mean"]), per=draw.choice(["", "case"]))
+    spread = Criterion("spread", "sd / mean", "<=", draw.choice([0.1, 2.0]), "%", of="elapsed", must="<= 10% or so")
+    rows = Criterion("rows", "rows met", "=", 1.0, "%", must="= 100%")
+    many = replace(rate, name="many", enough=3, statistic="mean")
+    (part,) = document.components
+    mine = draw.sample([rate, least, longest, spread, rows, many], draw.choice([1, 1, 2]))
+    kept = draw.choice([(), part.criteria[1:]])
+    return replace(document, components=(replace(part, criteria=(*kept, *mine)),))
 
 
 def _rows(low: float) -> Contract:

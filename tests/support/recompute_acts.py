@@ -25,6 +25,7 @@ from recompute_quiet import came_nothing, is_idle
 from recompute_stability import is_up_at
 from recompute_taken_back import otherwise, says_anew
 from recompute_timed import otherwise as timed_otherwise
+from recompute_unmeasured import hangs
 
 Json = dict[str, Any]
 KINDS = {
@@ -252,7 +253,7 @@ class _Settled:
         return self.memory[gone]
 
     def _at_best(self, gone: set[int], hard: Collection[int]) -> str:
-        """The outcome without some acts where all that came by a harder plan passed."""
+        """The outcome without some acts where all that came by a harder plan passed; what these measured nobody knows."""
         runs = {name for number in hard for name in self.hard.get(number, ())}
         if not runs:
             return str(self.judged(gone)["outcome"])
@@ -274,13 +275,18 @@ class _Settled:
         early = any(act.kind in ("drain", "cancel") for act in acts) or bool(goes_on.again)
         if early:
             campaign.ended = False
-        found = Judge(self.plans[campaign.document], campaign, self.plans).scorecard()
+        judge = Judge(self.plans[campaign.document], campaign, self.plans)
+        found = judge.scorecard()
         judged = [item["outcome"] for part in found["components"].values() for item in part["criteria"].values()]
         if early and self.ended and "not met" in judged:
             found["outcome"] = "rejected"  # whatever is still to come
         elif early and self.ended and not any(part["to_come"] for part in found["components"].values()):
             campaign.ended = True
-            found = Judge(self.plans[campaign.document], campaign, self.plans).scorecard()
+            judge = Judge(self.plans[campaign.document], campaign, self.plans)
+            found = judge.scorecard()
+        unmeasured = {run.name for run in campaign.judged if run.name in best and not run.known}
+        if unmeasured and self.ended and hangs(judge, found, unmeasured):
+            found["outcome"] = "not known"
         return found | {"plan": campaign.document}
 
     def _times_up(self, lines: list[Json]) -> Ordered:

@@ -42,16 +42,16 @@ def judge_criterion(judge: Judge, component: Json, item: Json) -> Json:
     """Purpose: value, count, interval and outcome of a criterion, before waivers; of one per case also each case's."""
     if item["measure"] == "fill / isolated":
         item = item | {"per": "case"}
-    everything = _narrowed(judge, component, item)
+    everything = narrowed(judge, component, item)
     missing = len([name for name in component["cases"] if item["test"] in ("", judge.cases[name]["test"])])
-    counted, left_out = _without(item, everything)
+    counted, left_out = without(item, everything)
     found = _measured(judge, component, item, counted)
     found["restricted"] = not counted and missing > 0 and item["measure"] != "attested"
     found["left_out"] = left_out
     before = _measured(judge, component, item | {"leave_out": []}, everything) if left_out else {"measured": None}
     declared = _declared(judge, item)
     if declared and found["outcome"] != "undecided":
-        whole, _ = _without(item, _narrowed(judge, component, item | {"epochs": str(declared)}))
+        whole, _ = without(item, narrowed(judge, component, item | {"epochs": str(declared)}))
         if _measured(judge, component, item, whole)["outcome"] != found["outcome"]:
             found["outcome"] = "undecided"
     return found | {"before": before["measured"]}
@@ -60,7 +60,7 @@ def judge_criterion(judge: Judge, component: Json, item: Json) -> Json:
 # ---- who is looked at ----------------------------------------------------------------------------------------------------
 
 
-def _narrowed(judge: Judge, component: Json, item: Json) -> list[Case]:
+def narrowed(judge: Judge, component: Json, item: Json) -> list[Case]:
     cases = [case for case in judge.people[component["name"]] if item["test"] in ("", case.data["test"])]
     cases = [case.of_mode(item["mode"]) for case in cases]
     epoch = judge.campaign.epoch if item["epochs"] == "last" else 1 if item["epochs"] == "all" else int(item["epochs"])
@@ -79,7 +79,7 @@ def _declared(judge: Judge, item: Json) -> int:
     return number
 
 
-def _without(item: Json, cases: list[Case]) -> tuple[list[Case], int]:
+def without(item: Json, cases: list[Case]) -> tuple[list[Case], int]:
     """Without what ``leave_out`` names; of right answers nothing is left out, and what passed needs no excuse."""
     parties = {word.removeprefix("ruled ") for word in item["leave_out"] if word != "outliers"}
     parties = set() if item["measure"] == "correct / completed" else parties
@@ -139,7 +139,7 @@ def _one(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Json:
     if value is not None and enough and low is not None and high is not None:
         if _holds(item, low) and _holds(item, high):
             outcome = "met"
-        elif not _can_hold(item, low, high):
+        elif not can_hold(item, low, high):
             outcome = "not met"
     return {"measured": value, "count": count, "interval": around, "outcome": outcome}
 
@@ -151,7 +151,7 @@ def _holds(item: Json, value: float) -> bool:
     return value > bound if first == ">" else value < bound if first == "<" else False
 
 
-def _can_hold(item: Json, low: float, high: float) -> bool:
+def can_hold(item: Json, low: float, high: float) -> bool:
     if item["comparison"] == "=":
         bound = float(item["bound"])
         return low <= bound <= high or same(low, bound) or same(high, bound)

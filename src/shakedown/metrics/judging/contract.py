@@ -254,7 +254,7 @@ def _one(row: ContractRow, values: list[tuple[RunRow, float]], coming: int, name
         f"{row.statistic} of {plural(len(numbers), 'value')} of {row.figure} = {beside(value, row)}, must be {row.must}"
     )
     outcome: RowOutcome = "met" if holds(row, value) else "not met"
-    if coming and not _settled(row, value):
+    if coming and not settled(row, value):
         outcome = "undecided"
     return RowScore(
         row,
@@ -270,8 +270,8 @@ def _one(row: ContractRow, values: list[tuple[RunRow, float]], coming: int, name
     )
 
 
-def _settled(row: ContractRow, value: float) -> bool:
-    """Whether no further value can change it: a maximum only rises, a minimum only falls."""
+def settled(row: ContractRow, value: float) -> bool:
+    """Purpose: whether no further value can change it: a maximum only rises, a minimum only falls."""
     if holds(row, value):
         return False
     above = row.high is not None and distance(row, value) == value - row.high

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from shakedown.metrics.judging.contract import RowScore, outcome_text, score_row, with_waiver
 from shakedown.metrics.judging.populations import CaseRuns, Population
@@ -25,20 +27,37 @@ def rows_met(
     ``rows``: every row of the plan's contracts by name. A row that asks for another mode than the criterion's is not its matter.
     A row that was waived, for the component or altogether, is named as waived; ``waived_count``: it counts as met.
     """
+    scores = rows_asked(criterion, population, rows, waivers, component)
+    judged = [score for score in scores if score.outcome != "unjudged"]
+    if not judged:
+        return Measured(None, 0, "", reason=f"no row of basis {criterion.basis or 'contract'} asks about a case of it")
+    return _share(criterion, judged, len(scores) - len(judged), waived_count)
+
+
+def rows_asked(
+    criterion: Criterion,
+    population: Population,
+    rows: Mapping[str, ContractRow],
+    waivers: Sequence[WaiverRow],
+    component: str,
+) -> list[RowScore]:
+    """Purpose: how each of these rows came out. The rest is as in ``rows_met``."""
     basis = criterion.basis or "contract"
     mine: dict[str, list[CaseRuns]] = {}
     for case in population.cases:
         for name in case.case.rows:
             mine.setdefault(name, []).append(case)
-    scores = [
+    return [
         with_waiver(score_row(row, mine[name]), waivers, component)
         for name, row in rows.items()
         if name in mine and row.basis == basis and _asks(criterion, row)
     ]
-    judged = [score for score in scores if score.outcome != "unjudged"]
-    if not judged:
-        return Measured(None, 0, "", reason=f"no row of basis {basis} asks about a case of it")
-    return _share(criterion, judged, len(scores) - len(judged), waived_count)
+
+
+def share_met(criterion: Criterion, scores: Sequence[RowScore], open_ones: Collection[str]) -> Measured:
+    """Purpose: the share where some rows may come out either way, whatever stands there of them."""
+    judged = [replace(one, outcome="undecided") if one.row.name in open_ones else one for one in scores]
+    return _share(criterion, [one for one in judged if one.outcome != "unjudged"], 0, False)
 
 
 def _asks(criterion: Criterion, row: ContractRow) -> bool:

@@ -3,7 +3,8 @@ of them are.
 
 A run that was cut off by a shorter time limit, or did not meet a check, a figure or a row that an amendment added, might pass
 without it, and so might the further attempt that it did not let start. Nobody knows which of them would have. So an outcome
-without that amendment is known only where it is the same with these verdicts as they are and with all of them passed.
+without that amendment is known only where it is the same with these verdicts as they are and with all of them passed, whatever they
+measured then.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ class Harder:
         )
 
 
-def at_best(record: Record, runs: Collection[str], plans: PlansInForce) -> None:
-    """Purpose: take these runs of a record to have passed, but for those whose verdict is known. What they measured is not known
-    then, and what needs them is still to come. ``plans``: of the whole record.
+def at_best(record: Record, runs: Collection[str], plans: PlansInForce) -> frozenset[str]:
+    """Purpose: take these runs of a record to have passed, but for those whose verdict is known; those that were taken so. What
+    they measured is not known then, and what needs them is still to come. ``plans``: of the whole record.
     """
     unknown = set(runs) - record.computed
     take_as(record, dict.fromkeys(unknown, "passed"), plans)
@@ -62,6 +63,7 @@ def at_best(record: Record, runs: Collection[str], plans: PlansInForce) -> None:
         replace(row, retried=False, figures={}, elapsed_s=None) if row.run in unknown else row for row in record.runs
     ]
     record._place = {row.run: place for place, row in enumerate(record.runs) if not row.superseded_by}
+    return frozenset(unknown)
 
 
 def _fewer_attempts(old: Component, new: Component) -> frozenset[str]:

@@ -23,18 +23,19 @@ def with_score_rows(
     contract: ContractScore | None, document: Document, people: Mapping[str, Population], record: Record
 ) -> ContractScore | None:
     """Purpose: a contract's rows, those on scores judged. A row on a score that the plan does not have is unjudged."""
-    if contract is None or not any(_is_on_a_score(score.row, document) for score in contract.rows):
+    if contract is None or not any(is_on_a_score(score.row, document) for score in contract.rows):
         return contract
     rows = [
         with_waiver(_judged(score.row, document, people, record), record.waivers)
-        if _is_on_a_score(score.row, document)
+        if is_on_a_score(score.row, document)
         else score
         for score in contract.rows
     ]
     return replace(contract, rows=tuple(rows))
 
 
-def _is_on_a_score(row: ContractRow, document: Document) -> bool:
+def is_on_a_score(row: ContractRow, document: Document) -> bool:
+    """Purpose: whether a row asks for a number of a score of the plan."""
     return row.test == COMPONENT and not any(test.name == COMPONENT for test in document.tests)
 
 

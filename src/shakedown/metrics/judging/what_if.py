@@ -20,11 +20,12 @@ from shakedown.metrics.judging.late_orders import leave_out_late, times_up
 from shakedown.metrics.judging.people import ENDS_EARLY, Act
 from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.populations import populations
-from shakedown.metrics.judging.scorecard import Acceptance, Scorecard
+from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, Scorecard
 from shakedown.metrics.judging.set_ups import step_rows
 from shakedown.metrics.judging.steps import Steps
 from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken, turned, values_replaced
 from shakedown.metrics.judging.taken_back import Replaced, taken_back_by, withdrawn_by
+from shakedown.metrics.judging.unmeasured import hangs
 from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document
@@ -149,14 +150,18 @@ class WhatIf:
         return set(found) if self.raw(frozenset()) != self.at_best(frozenset(), found) else set()
 
     def at_best(self, gone: Acts, hard: Acts) -> str:
-        """The outcome without some acts, where all that came by the harder plans of ``hard`` passed."""
+        """The outcome without some acts, where all that came by the harder plans of ``hard`` passed; ``NOT_KNOWN`` where it hangs
+        on what these would have measured.
+        """
         runs = {run for number in hard for run in self.hard[number]}
         if not runs:
             return self.raw(gone)
         gone |= self.void
         document, record = self._record(gone)
-        at_best(record, runs, self.plans)
-        return self._judged(document, record, gone)[0].outcome
+        unknown = at_best(record, runs, self.plans)
+        judged = self._judged(document, record, gone)[0]
+        open_yet = self.record.ended is not None and hangs(document, record, judged, unknown)
+        return NOT_KNOWN if open_yet else judged.outcome
 
     def word_without(self, gone: Acts, restricting: Collection[int]) -> str:
         """The outcome without these acts. What they covered may take something away again, or nothing any more; what they took
