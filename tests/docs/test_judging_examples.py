@@ -20,7 +20,7 @@ from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import EVENTS, Event
 from shakedown.model.nouns import Document, System
-from shakedown.model.waived import criterion_digest, issue_digest
+from shakedown.model.waived import issue_digest, waived_criterion
 from shakedown.plans import finding, read_plan
 
 PAGE = (Path(__file__).parents[2] / "docs/concepts/judging.md").read_text()
@@ -113,8 +113,11 @@ class Log:
         if name.isdigit():
             (one,) = [one for one in told_issues(fold_runs(self.events)) if one.number == int(name)]
             return {"digest": issue_digest(one.kind, one.what), "asked": f"{one.kind}: {one.what}"}
-        (criterion,) = [one for one in list(self.plans.values())[-1].components[0].criteria if one.name == name]
-        return {"digest": criterion_digest(criterion), "asked": f"{criterion.measure}, must {criterion.must}"}
+        document = list(self.plans.values())[-1]
+        component = document.components[0]
+        (criterion,) = [one for one in component.criteria if one.name == name]
+        digest = waived_criterion(document, component, criterion)
+        return {"digest": digest, "asked": f"{criterion.measure}, must {criterion.must}"}
 
     def amend(self, line: dict[str, Any]) -> None:
         """Another plan is in force: the example with these keys of the component, or of the plan, changed; null takes one out."""

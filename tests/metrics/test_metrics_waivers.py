@@ -10,10 +10,12 @@ from record_rows import Book, criterion
 
 from shakedown.metrics.judging.criteria import exit_status, score
 from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.judging.waivers import ahead
 from shakedown.metrics.rows.rows import NoteRow
 from shakedown.model.contracts import content
 from shakedown.model.judging import Contract, ContractRow
-from shakedown.model.waived import criterion_digest, gate_digest, row_digest
+from shakedown.model.nouns import Procedure
+from shakedown.model.waived import criterion_digest, gate_digest, holds, row_digest, waived_criterion, waived_row
 
 ALL, MOST = criterion("passed / attempts", "= 100%"), criterion("passed / attempts", ">= 90%")
 
@@ -111,6 +113,121 @@ def test_a_waiver_ahead_of_its_results_is_marked(seq: int, said: str) -> None:
         book.run("st", "a", verdict, seq=(2, 3, 5, 6)[number] if seq != 3 else (1, 2, 5, 6)[number])
     book.waive("st", "k", "r", seq=seq)
     assert book.card().restrictions == (f"st: k is not met, waived: {said}",)
+
+
+# ---- of which cases ----------------------------------------------------------------------------------------------------
+
+
+def waived_then(book: Book, component: str, restriction: str, **fields: Any) -> None:
+    """A waiver of ``k`` as the plan is now."""
+    part = book.components[component]
+    book.waive(component, "k", restriction, digest=waived_criterion(book.document(), part, part.criteria[0]), **fields)
+
+
+def test_tests_that_two_components_swap_take_no_waiver_with_them() -> None:
+    """Both have a criterion k; the one that was met when it was waived holds the failing test after the swap."""
+    book = Book()
+    for name, case, verdicts in (("ft", "good", "pp"), ("st", "bad", "ff")):
+        book.component(name, case, repeats=2, criteria=(ALL,))
+        book.runs(name, case, verdicts)
+    waived_then(book, "ft", "just in case")
+    waived_then(book, "st", "no wide jobs")
+    before = book.card()
+    assert [one.outcome for part in before.components for one in part.criteria] == ["met", "waived"]
+    for name, case in (("ft", "bad"), ("st", "good")):
+        book.components[name] = replace(book.components[name], cases=(case,))
+        book.runs(name, case, "ff" if case == "bad" else "pp")
+    card = book.card()
+    assert [one.outcome for part in card.components for one in part.criteria] == ["not met", "met"]
+    assert (card.outcome, exit_status(card)) == ("rejected", 1)
+    assert len(card.restrictions) == 2
+    assert all("the plan in force asks for something else" in line for line in card.restrictions)
+
+
+@pytest.mark.parametrize("cases", [("b",), ("a", "b"), ("a", "c")])
+def test_a_waiver_ends_where_a_case_comes_or_goes_in_its_own_component_alone(cases: tuple[str, ...]) -> None:
+    book = Book()
+    for name in ("ft", "st"):
+        book.component(name, "a", repeats=1, criteria=(ALL,))
+        book.runs(name, "a", "f")
+        waived_then(book, name, f"no {name}")
+    assert book.card().outcome == "accepted with restrictions"
+    for case in ("b", "c"):
+        book.case(case)
+        book.runs("st", case, "f")
+    book.components["st"] = replace(book.components["st"], cases=cases)
+    card = book.card()
+    assert [one.outcome for part in card.components for one in part.criteria] == ["waived", "not met"]
+
+
+def test_a_criterion_of_one_test_stays_waived_where_another_test_comes() -> None:
+    book = Book()
+    book.component("st", "a", repeats=1, criteria=(replace(ALL, test="a"),))
+    book.runs("st", "a", "f")
+    waived_then(book, "st", "no a")
+    book.case("b")
+    book.components["st"] = replace(book.components["st"], cases=("a", "b"))
+    book.runs("st", "b", "p")
+    assert book.card().components[0].criteria[0].outcome == "waived"
+
+
+def test_procedures_that_come_after_a_waiver_are_not_waived() -> None:
+    book = Book()
+    book.component("vt", procedures=(Procedure("racks"),), criteria=(criterion("attested", "= 100%"),))
+    waived_then(book, "vt", "racks in May")
+    assert book.card().components[0].criteria[0].outcome == "waived"
+    book.components["vt"] = replace(book.components["vt"], procedures=(Procedure("racks"), Procedure("pipes")))
+    assert book.card().components[0].criteria[0].outcome != "waived"
+
+
+@pytest.mark.parametrize("criteria", [(ALL,), ()])
+def test_a_gate_asks_for_something_else_where_its_cases_are_others(criteria: tuple[Any, ...]) -> None:
+    book = half(*criteria)
+    book.components["ft"] = replace(book.components["ft"], after=("st",), gate="met")
+    before = gate_digest(book.document(), "st")
+    book.case("c")
+    book.components["st"] = replace(book.components["st"], cases=("a", "c"))
+    after = gate_digest(book.document(), "st")
+    assert not holds(before, after)
+    assert before.partition(".")[0] == after.partition(".")[0]
+    assert holds(before.partition(".")[0], after), "records of before say only what was asked"
+
+
+def test_a_row_that_is_in_force_for_another_case_is_not_waived() -> None:
+    row = ContractRow("c:1", "c", "a", "rate", ">= 20 GB/s", "contract", low=20.0, unit="GB/s")
+    book = Book()
+    book.component("pt", "a/n1", criteria=(criterion("rows met", "= 100%"),))
+    book.cases["a/n1"] = replace(book.cases["a/n1"], rows=("c:1",))
+    contracts = (Contract("c", (row,)),)
+    book.run("pt", "a/n1", figures={"rate": 10.0}, seq=1)
+    said = waived_row(replace(book.document(), contracts=contracts), row)
+    book.waive("pt", "c:1", "n is 1", "row", row=content(row), digest=said, seq=2)
+    book.record.ended = book.record.last
+    card = score(replace(book.document(), contracts=contracts), book.record)
+    assert card.components[0].criteria[0].outcome == "waived"
+    book.case("a/n2")
+    book.cases["a/n2"] = replace(book.cases["a/n2"], rows=("c:1",))
+    book.components["pt"] = replace(book.components["pt"], cases=("a/n2",))
+    book.run("pt", "a/n2", figures={"rate": 10.0}, seq=3)
+    book.record.ended = book.record.last
+    card = score(replace(book.document(), contracts=contracts), book.record)
+    assert (card.outcome, card.components[0].criteria[0].outcome) == ("rejected", "not met")
+    assert card.restrictions[0] == (
+        "pt: row c:1 was waived as it was (rate >= 20 GB/s), and the plan in force asks for something else: n is 1"
+    )
+
+
+def test_a_waiver_of_results_that_count_no_more_was_not_given_ahead() -> None:
+    """An amendment took the case out and another one back in: only the later run counts, and what was waived had been seen."""
+    book = Book()
+    book.component("st", "a", repeats=1, criteria=(ALL,))
+    book.run("st", "a", "failed", seq=1)
+    waived_then(book, "st", "r", seq=2)
+    book.run("st", "a", "failed", repeat=2, seq=4)
+    mine = {row.run for row in book.record.runs if row.seq == 4}
+    (waiver,) = book.record.waivers
+    assert ahead(waiver, mine, book.record) == ""
+    assert "waived ahead" in ahead(replace(waiver, seq=0.5), mine, book.record)
 
 
 # ---- gates -------------------------------------------------------------------------------------------------------------

@@ -335,9 +335,41 @@ class Judge:
     def _is_waived(self, component: str, item: Json) -> bool:
         named = ("criterion", component, item["name"])
         return any(
-            waiver == named and digest in ("", digest_of_criterion(item))
+            waiver == named and self._is_said_of(digest, component, item)
             for waiver, digest in zip(self.campaign.waivers, self.campaign.waived_digests, strict=True)
         )
+
+    def _is_said_of(self, digest: str, component: str, item: Json) -> bool:
+        """Whether a waiver's digest is of what this criterion asks and counts; older logs say only what it asks."""
+        asked = digest_of_criterion(item)
+        return digest in ("", asked) or digest == f"{asked}.{sha_of(self._counted(component, item))}"
+
+    def _counted(self, component: str, item: Json) -> Json:
+        """The cases and modes, procedures, steps or rows that a criterion counts, in some order that does not matter."""
+        (part,) = [one for one in self.document["components"] if one["name"] == component]
+        measure = item["measure"]
+        if measure in ("planned time", "late"):
+            return {}
+        if measure == "attested":
+            return {"procedures": sorted([one["name"], one["about"], one["evidence"]] for one in part["procedures"])}
+        if measure in ("set up", "clean up"):
+            return {"cases": sorted(part[measure.replace(" ", "_")])}
+        cases = [case for case in self.document["cases"] if case["id"] in part["cases"]]
+        cases = [case for case in cases if not item["test"] or case["test"] == item["test"]]
+        modes = [mode["name"] for mode in part["modes"] if item["mode"] in ("", mode["name"])]
+        found = {"cases": sorted(case["id"] for case in cases), "modes": sorted(modes)}
+        if measure == "rows met":
+            mine = [row for row in self.rows.values() if any(row["name"] in case["rows"] for case in cases)]
+            mine = [row for row in mine if row["basis"] == (item["basis"] or "contract")]
+            mine = [row for row in mine if not item["mode"] or row["mode"] in ("", item["mode"])]
+            found["rows"] = sorted(sha_of(_asked_by(row)) for row in mine)
+        return found
+
+    def _is_row(self, row: Json, name: str, said: Json, digest: str) -> bool:
+        """Whether a waiver is of this row: what it asked, and where the log says of which cases, of these."""
+        cases = sorted(case["id"] for case in self.document["cases"] if row["name"] in case["rows"])
+        where = digest.partition(".")[2]
+        return _is_said(row, name, said) and where in ("", sha_of(cases))
 
     def restricting_waivers(self, rows: Json) -> bool:
         """Whether a waiver restricts beside those of criteria of the plan: of a gate, of a row that is not met, of what is gone."""
@@ -353,11 +385,13 @@ class Judge:
                 if (
                     digest
                     and name not in ("passed", "procedures", "planned time")
-                    and digest not in map(digest_of_criterion, mine)
+                    and not any(self._is_said_of(digest, component, one) for one in mine)
                 ):
                     return True
             elif what == "row":
-                its = [rows[row["name"]]["outcome"] for row in self.rows.values() if _is_said(row, name, said)]
+                its = [
+                    rows[row["name"]]["outcome"] for row in self.rows.values() if self._is_row(row, name, said, digest)
+                ]
                 if not its or any(outcome != "met" for outcome in its):
                     return True
             else:
@@ -383,8 +417,10 @@ class Judge:
         asked = [case.of_mode(row["mode"]) for case in cases]
         asked = [case for case in asked if sum(case.wanted.values()) or case.runs or case.more]
         waived = any(
-            what == "row" and _is_said(row, name, said) and (not component or whose in ("", component))
-            for (what, whose, name), said in zip(self.campaign.waivers, self.campaign.waived_rows, strict=True)
+            what == "row" and self._is_row(row, name, said, digest) and (not component or whose in ("", component))
+            for (what, whose, name), said, digest in zip(
+                self.campaign.waivers, self.campaign.waived_rows, self.campaign.waived_digests, strict=True
+            )
         )
         found: Json = {"measured": None, "count": 0, "outside": 0}
         if not asked:
@@ -569,8 +605,19 @@ def digest_of_criterion(item: Json) -> str:
         "since",
     )  # keys of later versions say something only where they are used
     said = {key: value for key, value in item.items() if key not in beside and (value or key not in later)}
+    return sha_of(said)
+
+
+def sha_of(said: Any) -> str:
     text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _asked_by(row: Json) -> Json:
+    """What a row asks, as a waiver of it says."""
+    keys = ("contract", "test", "figure", "must", "basis", "statistic", "mode", "inputs")
+    said = {key: row.get(key, "") for key in keys} | {"where": dict(map(tuple, row["where"]))}
+    return {key: value for key, value in said.items() if value}
 
 
 def stragglers(

@@ -37,8 +37,14 @@ class Book:
 
     def component(self, name: str, *cases: str, units: int = 2, partition: str = "c:batch", **fields: Any) -> None:
         for case in cases:
-            self.cases.setdefault(case, Case(case, case.split("/")[0], partition, shape=Shape(units, units=units)))
+            self.case(case, units, partition)
         self.components[name] = Component(name, fields.pop("kind", "performance"), cases, **fields)
+
+    def case(self, name: str, units: int = 2, partition: str = "c:batch") -> None:
+        """A case of the plan; what stands before a slash is its test."""
+        self.cases.setdefault(
+            name, Case(name, name.split("/", maxsplit=1)[0], partition, shape=Shape(units, units=units))
+        )
 
     def run(
         self, component: str, case: str, verdict: str = "passed", begin: float | None = None, **fields: Any

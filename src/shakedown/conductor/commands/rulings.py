@@ -26,7 +26,7 @@ from shakedown.model.errors import did_you_mean, there_are
 from shakedown.model.events import PARTIES, Event
 from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import Command
-from shakedown.model.waived import conditions_digest, criterion_digest, gate_digest, issue_digest, row_digest
+from shakedown.model.waived import conditions_digest, gate_digest, issue_digest, waived_criterion, waived_row
 
 WITHDRAWN = "none"  # the word that takes a ruling back
 WAIVABLE = ("criterion", "gate", "row", "conditions", "issue")
@@ -157,11 +157,11 @@ def _as_it_is(document: Document, what: str, component: str, name: str) -> dict[
         return {"digest": gate_digest(document, component)}
     if what == "row":
         row = next(row for contract in document.contracts for row in contract.rows if row.name == name)
-        return {"row": content(row), "digest": row_digest(row)}
+        return {"row": content(row), "digest": waived_row(document, row)}
     found = next(one for one in document.components if one.name == component)
     criterion = next(one for one in criteria_of(found) if one.name == name)
     asked = f"{measure_text(criterion)}, must {must_text(criterion)}"
-    return {"digest": criterion_digest(criterion), "asked": asked[:LONGEST]}
+    return {"digest": waived_criterion(document, found, criterion), "asked": asked[:LONGEST]}
 
 
 def why_not_waive(document: Document, what: str, component: str, name: str) -> str:

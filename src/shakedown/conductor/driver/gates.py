@@ -114,11 +114,11 @@ def waivers_of_gates(conductor: Conductor, then: Record | None = None, plan: Doc
     """Purpose: the waivers by which gates of a plan are open: those that the report has in effect, of what a gate asks for in it.
     ``then``: as of ``consent_now``; ``plan``: the one in force unless it is given.
     """
-    from shakedown.model.waived import gate_digest
+    from shakedown.model.waived import gate_digest, holds
 
     record, document = rows_of(conductor) if then is None else then, plan or conductor.state.index.document
     gates = [row for row in record.waivers if row.what == "gate"]
-    gates = [row for row in gates if row.digest in ("", gate_digest(document, row.component))]
+    gates = [row for row in gates if holds(row.digest, gate_digest(document, row.component))]
     void = consent_now(conductor, then).void if gates else frozenset()
     return [row for row in gates if row.seq not in void]
 

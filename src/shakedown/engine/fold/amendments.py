@@ -18,7 +18,7 @@ from shakedown.engine.state.state import State
 from shakedown.engine.state.wanted_results import steps_wanted
 from shakedown.model.events import NO_LONGER_WANTED, SPARED, UNDETERMINED, Event
 from shakedown.model.retrying import GONE
-from shakedown.model.waived import gate_digest
+from shakedown.model.waived import gate_digest, holds
 
 Want = tuple[str, str, str, int]  # component's name, mode, case, repeat
 
@@ -71,7 +71,7 @@ def _close_gates(state: State, event: Event) -> None:
             name: gate_digest(document, name) for name in (*state.index.awaited, *state.gates.waived)
         }
         return
-    same = [name for name, digest in state.gates.digests.items() if digest in ("", gate_digest(document, name))]
+    same = [name for name, digest in state.gates.digests.items() if holds(digest, gate_digest(document, name))]
     state.gates.waived = {
         name: why for name, why in state.gates.waived.items() if name in same or name not in state.gates.digests
     }

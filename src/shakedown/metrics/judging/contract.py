@@ -97,7 +97,7 @@ def score_contract(
     for population in people.values():
         for case in population.cases:
             runs.setdefault(case.case.id, []).append(case)
-    plan = _Plan(document)
+    plan, waivers = _Plan(document), of_rows(document, waivers)
     scores = []
     for row in (row for contract in document.contracts for row in contract.rows):
         force = plan.in_force.get(row.name, [])
@@ -161,9 +161,15 @@ def _with_gaps(score: RowScore, gaps: Sequence[str]) -> RowScore:
     return replace(score, outcome="undecided", reason=f"no value of {score.row.figure} counts of {some(list(gaps))}")
 
 
+def of_rows(document: Document, waivers: Sequence[WaiverRow]) -> list[WaiverRow]:
+    """Purpose: the waivers of rows that hold in a plan: it asks the same, of the same cases."""
+    rows = [row for contract in document.contracts for row in contract.rows]
+    return [w for w in waivers if w.what == "row" and any(w.is_of_row(document, row) for row in rows)]
+
+
 def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = "") -> RowScore:
     """Purpose: a score with the last waiver of its row, of this component where one is named; a met row needs none."""
-    mine = [w for w in waivers if w.is_of_row(score.row)]
+    mine = [w for w in waivers if w.asks_as(score.row)]
     mine = [w for w in mine if not component or w.component in ("", component)]
     if not mine or score.outcome == "met":
         return score

@@ -239,7 +239,7 @@ def _waived(
 ) -> CriterionScore:
     """A waiver stands beside what came out; it hides nothing, and one that is not needed changes nothing."""
     name, record = around.component.name, around.record
-    mine = waivers.of_criterion(criterion, name, record)
+    mine = waivers.of_criterion(around.document, around.component, criterion, record)
     if not mine or judged.outcome == "met":
         return judged
     if criterion.measure == "attested":
@@ -263,7 +263,11 @@ def _with_rows_waived(
         return judged
     rows = {row.name: row for contract in around.document.contracts for row in contract.rows}
     names = {name for case in population.cases for name in case.case.rows}
-    used = [waiver for waiver in mine if any(waiver.is_of_row(rows[name]) for name in names if name in rows)]
+    used = [
+        waiver
+        for waiver in mine
+        if any(waiver.is_of_row(around.document, rows[name]) for name in names if name in rows)
+    ]
     text = "; ".join(f"row {waiver.name}: {waivers.words([waiver])}" for waiver in used)
     return replace(judged, outcome="waived", waiver=text, waived_by=waivers.givers(used))
 

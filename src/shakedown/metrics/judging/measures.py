@@ -10,6 +10,7 @@ from functools import cache
 
 from shakedown.metrics import statistics
 from shakedown.metrics.judging.at_bound import at_bound
+from shakedown.metrics.judging.contract import of_rows
 from shakedown.metrics.judging.contract_measure import rows_met
 from shakedown.metrics.judging.exclusions import outlier_runs
 from shakedown.metrics.judging.populations import (
@@ -261,4 +262,5 @@ def _values(criterion: Criterion, population: Population, around: MeasureContext
 def contract_rows_met(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
     """Contract rows that are met, of those that ask about the population's cases."""
     rows = {row.name: row for item in around.document.contracts for row in item.rows}
-    return rows_met(criterion, population, rows, around.record.waivers, around.component.name, around.rows_waived)
+    waivers = of_rows(around.document, around.record.waivers)
+    return rows_met(criterion, population, rows, waivers, around.component.name, around.rows_waived)

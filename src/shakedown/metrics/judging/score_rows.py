@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from shakedown.metrics.judging.contract import ContractScore, RowScore, with_waiver
+from shakedown.metrics.judging.contract import ContractScore, RowScore, of_rows, with_waiver
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import figures_of
 from shakedown.metrics.rows.table import Record
@@ -25,8 +25,9 @@ def with_score_rows(
     """Purpose: a contract's rows, those on scores judged. A row on a score that the plan does not have is unjudged."""
     if contract is None or not any(is_on_a_score(score.row, document) for score in contract.rows):
         return contract
+    waivers = of_rows(document, record.waivers)
     rows = [
-        with_waiver(_judged(score.row, document, people, record), record.waivers)
+        with_waiver(_judged(score.row, document, people, record), waivers)
         if is_on_a_score(score.row, document)
         else score
         for score in contract.rows

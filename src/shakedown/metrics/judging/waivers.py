@@ -9,16 +9,16 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from shakedown.metrics.judging.contract import ContractScore, RowScore
+from shakedown.metrics.judging.contract import ContractScore, RowScore, of_rows
 from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.judging.scorecard import ComponentScore
 from shakedown.metrics.rows.rows import WaiverRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural
 from shakedown.model.judging import Criterion
-from shakedown.model.nouns import Document
+from shakedown.model.nouns import Component, Document
 from shakedown.model.said_words import accepted_words
-from shakedown.model.waived import gate_digest
+from shakedown.model.waived import gate_digest, holds, says_of_what
 
 
 class Standing(Struct, frozen=True):
@@ -33,16 +33,20 @@ class Standing(Struct, frozen=True):
     idle: tuple[str, ...]
 
 
-def of_criterion(criterion: Criterion, component: str, record: Record) -> list[WaiverRow]:
+def of_criterion(document: Document, component: Component, criterion: Criterion, record: Record) -> list[WaiverRow]:
     """Purpose: every waiver of this criterion, the first one first."""
-    return [row for row in record.waivers if row.is_of_criterion(component, criterion)]
+    return [row for row in record.waivers if row.is_of_criterion(document, component, criterion)]
 
 
 def standing(
     document: Document, record: Record, contract: ContractScore | None, components: Iterable[ComponentScore]
 ) -> Standing:
     """Purpose: what each waiver of the record does, beside those that stand with a criterion."""
-    known = {(component.name, item.name): item for component in document.components for item in criteria_of(component)}
+    known = {
+        (component.name, item.name): (component, item)
+        for component in document.components
+        for item in criteria_of(component)
+    }
     met = {(one.name, item.name) for one in components for item in one.criteria if item.outcome == "met"}
     scores = contract.rows if contract is not None else ()
     others: list[WaiverRow] = []
@@ -52,15 +56,15 @@ def standing(
         place = (row.component, row.name)
         if row.what in ("conditions", "issue"):
             others += [row] if row.restriction else []  # without one it only lifts what that restricts
-        elif row.what == "criterion" and place in known and row.is_of_criterion(row.component, known[place]):
+        elif row.what == "criterion" and place in known and row.is_of_criterion(document, *known[place]):
             idle += [_changes_nothing(row, f"{row.component}: {row.name}")] if place in met else []
         elif row.what == "criterion" and not row.digest:
             idle.append(
                 f"criterion {row.name} of {row.component} is waived, and the plan in force has none of that name"
             )
-        elif row.what == "criterion" or (row.what == "gate" and _gate_is_gone(row, document)):
+        elif row.what == "criterion" or _is_gone(row, document):
             gone.append(row)
-        elif row.what == "row" and _is_met(row, scores):
+        elif row.what == "row" and _is_met(row, document, scores):
             idle.append(_changes_nothing(row, f"contract row {row.name}"))
         elif row.what == "gate" and _was_met(row, record):
             idle.append(_changes_nothing(row, f"{row.component}, whose gate is waived,"))
@@ -79,13 +83,16 @@ def _changes_nothing(row: WaiverRow, what: str) -> str:
     return f"{what} is met: its waiver by {row.by} ({row.restriction or 'without a restriction'}) changes nothing"
 
 
-def _is_met(row: WaiverRow, scores: Sequence[RowScore]) -> bool:
-    mine = [score for score in scores if row.is_of_row(score.row)]
+def _is_met(row: WaiverRow, document: Document, scores: Sequence[RowScore]) -> bool:
+    mine = [score for score in scores if row.is_of_row(document, score.row)]
     return bool(mine) and all(score.outcome == "met" for score in mine)
 
 
-def _gate_is_gone(row: WaiverRow, document: Document) -> bool:
-    return bool(row.digest) and row.digest != gate_digest(document, row.component)
+def _is_gone(row: WaiverRow, document: Document) -> bool:
+    """A gate or a row asks for something else now, or of something else; of a row older records do not say of what."""
+    if row.what == "row":
+        return says_of_what(row.digest) and not of_rows(document, [row])
+    return row.what == "gate" and not holds(row.digest, gate_digest(document, row.component))
 
 
 def _was_met(row: WaiverRow, record: Record) -> bool:
@@ -98,10 +105,20 @@ def _was_met(row: WaiverRow, record: Record) -> bool:
 
 
 def ahead(waiver: WaiverRow, runs: Collection[str], record: Record) -> str:
-    """Purpose: that a waiver was given before there was any of these runs' verdicts, or before most, in words; else ""."""
+    """Purpose: that a waiver was given before there was any of these runs' verdicts, or before most, in words; else "".
+
+    It is not ahead where results were there that count no more, of the same cases: what was waived was seen. Where the record does
+    not say of which cases it was given, those of the whole component.
+    """
     if not waiver.seq or not runs:
         return ""
-    return _ahead(waiver, [row.seq for row in record.runs if not row.supersedes and row.run in runs], "results")
+    mine = [row for row in record.runs if not row.supersedes and row.run in runs]
+    known = says_of_what(waiver.digest)
+    places = {(row.component, row.case if known else "") for row in mine}
+    seen = [row for row in record.runs if row.seq < waiver.seq and (row.component, row.case if known else "") in places]
+    if seen and all(row.seq > waiver.seq for row in mine):
+        return ""
+    return _ahead(waiver, [row.seq for row in mine], "results")
 
 
 def ahead_of_outcome(waiver: WaiverRow, record: Record) -> str:

@@ -281,7 +281,8 @@ def _waiver_text(row: WaiverRow, early: str = "") -> str:
 
 
 def _gone_text(row: WaiverRow) -> str:
-    asked = f" ({row.asked})" if row.asked else ""
+    asked = row.asked or (f"{row.row.get('figure')} {row.row.get('must')}" if row.row else "")
+    asked = f" ({asked})" if asked else ""
     return f"{_waived_thing(row)} was waived as it was{asked}, and the plan in force asks for something else: {words([row])}"
 
 
@@ -297,7 +298,7 @@ def _waived_thing(row: WaiverRow) -> str:
 def _ahead(row: WaiverRow, record: Record, contract: ContractScore | None) -> str:
     if row.what == "gate":
         return ahead_of_outcome(row, record)
-    asked = {case for score in (contract.rows if contract else ()) if row.is_of_row(score.row) for case in score.cases}
+    asked = {case for score in (contract.rows if contract else ()) if row.asks_as(score.row) for case in score.cases}
     return ahead(row, {run.run for run in record.runs if run.case in asked and run.component == row.component}, record)
 
 
@@ -424,7 +425,11 @@ def _of_case(case: CaseRuns) -> list[str]:
 def _of_waivers(document: Document, record: Record) -> list[str]:
     """Waivers of contract rows that the plan in force does not have."""
     rows = [row for contract in document.contracts for row in contract.rows]
-    gone = [waiver for waiver in record.waivers if waiver.what == "row" and not any(map(waiver.is_of_row, rows))]
+    gone = [
+        waiver
+        for waiver in record.waivers
+        if waiver.what == "row" and not any(waiver.is_of_row(document, r) for r in rows)
+    ]
     return [
         f"contract row {waiver.name} is waived as it was, and the plan in force has none that asks for the same"
         for waiver in gone

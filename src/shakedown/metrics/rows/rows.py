@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
+from shakedown.model.nouns import Component, Document
 from shakedown.model.recorded import Recorded
-from shakedown.model.waived import conditions_digest, criterion_digest, issue_digest
+from shakedown.model.waived import conditions_digest, holds, issue_digest, says_of_what, waived_criterion, waived_row
 
 SET_UP, CLEAN_UP, DRILL = "set-up", "clean-up", "drill"
 STEPS = (SET_UP, CLEAN_UP, DRILL)  # modes outside of a component's clock and mix, in no measure but their own
@@ -161,7 +162,7 @@ class WaiverRow(Struct, frozen=True):
     ``restriction``: the words that go with it.
 
     ``row``: what the contract row asked for then (``model.contracts.content``); {} in records that do not say it. ``digest``: of
-    what was asked for then (``model.waived``), ``asked``: the same in words; both "" in records that do not say it.
+    what was asked for then, and of what (``model.waived``), ``asked``: the same in words; both "" in records that do not say it.
     """
 
     what: str
@@ -176,14 +177,18 @@ class WaiverRow(Struct, frozen=True):
     digest: str = ""
     asked: str = ""
 
-    def is_of_criterion(self, component: str, criterion: Criterion) -> bool:
+    def is_of_criterion(self, document: Document, component: Component, criterion: Criterion) -> bool:
         """Whether it is this criterion that was waived; by its name alone where the record does not say what it asked for."""
-        named = (self.what, self.component, self.name) == ("criterion", component, criterion.name)
-        return named and self.digest in ("", criterion_digest(criterion))
+        named = (self.what, self.component, self.name) == ("criterion", component.name, criterion.name)
+        return named and (not self.digest or holds(self.digest, waived_criterion(document, component, criterion)))
 
-    def is_of_row(self, row: ContractRow) -> bool:
-        """Whether it is this row that was waived; by its name alone where the record does not say what it asked for."""
+    def asks_as(self, row: ContractRow) -> bool:
+        """Whether a row asks what was waived; by its name alone where the record does not say what it asked for."""
         return self.what == "row" and (content(row) == self.row if self.row else row.name == self.name)
+
+    def is_of_row(self, document: Document, row: ContractRow) -> bool:
+        """Whether it is this row that was waived: it asks the same, of the same cases where the record says which these were."""
+        return self.asks_as(row) and (not says_of_what(self.digest) or holds(self.digest, waived_row(document, row)))
 
     def is_of_conditions(self, seq: int, finding: Mapping[str, Any]) -> bool:
         """Whether it is this finding, by its event, of what changed under the campaign."""
