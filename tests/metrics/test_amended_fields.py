@@ -17,6 +17,8 @@ from shakedown.metrics.judging.asked_less import asks_less, eased, eases_runs, s
 from shakedown.metrics.judging.fields import RUNS, STEERS
 from shakedown.metrics.judging.scorecard import NOT_KNOWN
 from shakedown.metrics.judging.timed import timed_otherwise
+from shakedown.metrics.requirements import requirements
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model import filling, nouns, resources
 from shakedown.model.ladders import Ladder
 from shakedown.model.nouns import Build, Case, Cluster, Component, Document, Need, Partition, Retry, System
@@ -225,6 +227,53 @@ def test_other_parties_and_clauses_under_the_same_words_are_told() -> None:
         "criterion done of speed stands for clause 3.3 since an amendment, before for no clause",
     } <= set(card.remarks)
     assert not any(act.takes for act in card.acts)
+
+
+NINE = "Each node streams nine GB/s at full load, on every node of the machine at once, in three runs of an hour each"
+IDLE = "Each node streams nine GB/s at full load, on one idle node that the vendor chooses, in one run of a minute"
+
+
+def test_other_words_of_a_contract_are_told_with_how_they_were_first_and_who_changed_them() -> None:
+    """The bound is as it was: nothing is taken away, and nobody can overlook that the clause reads otherwise."""
+    document = plan()
+    (contract,) = document.contracts
+    row = replace(contract.rows[0], text=NINE, clause="4.2")
+    before = replace(document, contracts=(replace(contract, rows=(row,), title="All nodes"),))
+    new = replace(contract, rows=(replace(row, text=IDLE, about="one core"),), title="A node")
+    after = replace(before, contracts=(new,))
+    told = Acted(before)
+    told.run("speed", "stream/a")
+    lines = differences(before, after)
+    told.say("amended", {"document": told.keep(after), "by": "Bo", "difference": lines}, "tidy")
+    assert "contract c is changed: title All nodes -> A node" in lines
+    (said,) = [line for line in lines if ": text " in line]
+    assert "on every node of" in said and "on one idle node" in said and len(said) <= 200
+    assert any(": about none -> one core" in line for line in lines)
+    card = told.card()
+    assert not any(act.takes for act in card.acts)
+    assert {
+        "contract c is titled 'A node' since an amendment, before 'All nodes'",
+        f"contract row c:1 (stream: rate >= 80) reads '{IDLE}' since an amendment, before '{NINE}'",
+        "contract row c:1 (stream: rate >= 80) is about 'one core' since an amendment, before nothing",
+    } <= set(card.remarks)
+    record = fold_runs(told.events)
+    record.plans = told.documents
+    (asked,) = [one for one in requirements(after, record, card) if one.name == "c:1"]
+    assert (asked.text, asked.first_text, asked.changed_by) == (IDLE, NINE, "Bo")
+
+
+def test_words_that_are_again_as_they_were_are_no_change() -> None:
+    document = plan()
+    (contract,) = document.contracts
+    other = replace(document, contracts=(replace(contract, rows=(replace(contract.rows[0], text=NINE),)),))
+    told = Acted(document)
+    for changed in (other, document):
+        lines = differences(told.documents[told.record.document], changed)
+        told.say("amended", {"document": told.keep(changed), "by": "Bo", "difference": lines}, "tidy")
+    assert not any("reads" in line for line in told.card().remarks)
+    record = fold_runs(told.events)
+    record.plans = told.documents
+    assert not any(one.first_text for one in requirements(document, record, told.card()))
 
 
 def _constrained(document: Document) -> Document:

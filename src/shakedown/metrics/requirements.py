@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 from shakedown.metrics.judging.contract import RowScore
 from shakedown.metrics.judging.procedures import standing_of
+from shakedown.metrics.judging.relabelled import first_texts
 from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.results import ScoreResult
 from shakedown.model.nouns import Document
+from shakedown.model.waived import row_digest
 
 _ATTESTED = {
     "met": "met",
@@ -33,7 +35,8 @@ class Requirement(Struct, frozen=True):
 
     ``margin``: how far it lies inside of its bound, of two bounds the nearer, below 0 outside, as a share of the bound; in
     ``points`` where what is measured is a share itself. None where there is no number, or the bound is 0. ``margins``: (bound,
-    margin) of each bound, where there are two. ``count``: runs or values that it rests on. ``text``: what the clause says.
+    margin) of each bound, where there are two. ``count``: runs or values that it rests on. ``text``: what the clause
+    says; ``first_text``: what it said when the campaign began, where an amendment changed that, with who did (``changed_by``).
     """
 
     clause: str
@@ -51,19 +54,32 @@ class Requirement(Struct, frozen=True):
     reason: str = ""
     text: str = ""
     margins: tuple[tuple[str, float], ...] = ()
+    first_text: str = ""
+    changed_by: str = ""
 
 
 def requirements(document: Document, record: Record, scorecard: Scorecard) -> tuple[Requirement, ...]:
     """Purpose: everything that is asked for, by clause: "4.2" before "4.10"; what names no clause comes last, in the plan's
     order. What names a clause and does not say its text has that of a contract row of the same clause.
     """
-    every = [*_criteria(scorecard), *_scores(scorecard), *_rows(scorecard), *_procedures(document, record)]
-    texts: dict[str, str] = {}
+    every = [
+        *_criteria(scorecard),
+        *_scores(scorecard),
+        *_rows(scorecard, first_texts(record)),
+        *_procedures(document, record),
+    ]
+    texts: dict[str, Requirement] = {}
     for one in every:
         if one.text:
-            texts.setdefault(one.clause, one.text)
-    told = [one if one.text else replace(one, text=texts.get(one.clause, "")) for one in every]
+            texts.setdefault(one.clause, one)
+    told = [_with_text(one, texts.get(one.clause)) for one in every]
     return tuple(sorted(told, key=lambda one: (not one.clause, clause_order(one.clause))))
+
+
+def _with_text(one: Requirement, of: Requirement | None) -> Requirement:
+    if one.text or one.first_text or of is None:
+        return one
+    return replace(one, text=of.text, first_text=of.first_text, changed_by=of.changed_by)
 
 
 def clause_order(clause: str) -> tuple[tuple[int, int, str], ...]:
@@ -133,12 +149,13 @@ def _score(score: ScoreResult, outcomes: Mapping[str, CriterionScore]) -> Requir
     )
 
 
-def _rows(scorecard: Scorecard) -> Iterator[Requirement]:
+def _rows(scorecard: Scorecard, first: Mapping[str, tuple[str, str]]) -> Iterator[Requirement]:
     for score in scorecard.contract.rows if scorecard.contract else ():
         row = score.row
         where = ", ".join(f"{name}={'|'.join(values)}" for name, values in row.where)
         what = "run time" if row.figure == "elapsed" else row.figure
         margins = _row_margins(score)
+        first_text, by = first.get(row_digest(row), (row.text, ""))
         yield Requirement(
             clause=row.clause,
             kind=f"{row.basis} row",
@@ -154,6 +171,8 @@ def _rows(scorecard: Scorecard) -> Iterator[Requirement]:
             reason=score.reason,
             text=row.text,
             margins=margins if len(margins) > 1 else (),
+            first_text=(first_text or "nothing") if first_text != row.text else "",
+            changed_by=by,
         )
 
 

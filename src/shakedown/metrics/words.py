@@ -80,3 +80,26 @@ def some(names: list[str], most: int = 3) -> str:
     """The first few of a list, and how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def side_by_side(was: str, now: str, room: int) -> tuple[str, str]:
+    """Purpose: two texts, each cut to so many characters; where they begin alike for long, from shortly before they differ."""
+    if max(len(was), len(now)) <= room:
+        return was, now
+    alike = next(
+        (at for at, pair in enumerate(zip(was, now, strict=False)) if pair[0] != pair[1]), min(len(was), len(now))
+    )
+    begin = max(0, alike - room // 3)
+    begin = was.rfind(" ", 0, begin) + 1 if begin else 0
+    return _cut(was, begin, room), _cut(now, begin, room)
+
+
+def _cut(text: str, begin: int, room: int) -> str:
+    """So many characters from a place on, with dots where something is left out."""
+    if len(text) <= room:
+        return text
+    begin = min(begin, max(0, len(text) - room))
+    before = "…" if begin else ""
+    rest = text[begin:]
+    left = room - len(before)
+    return before + (rest if len(rest) <= left else f"{rest[: left - 1]}…")

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from shakedown.engine.state.moments import moment
-from shakedown.metrics.words import plural
+from shakedown.metrics.words import plural, side_by_side
 from shakedown.model.baselines import Baseline
 from shakedown.model.contracts import where_text
 from shakedown.model.failures import FailureClass
@@ -52,8 +52,10 @@ _ONE_BY_ONE = (
     "seed",
 )
 NOT_TOLD = ("sources", "schema", "builds")
+_NO_WORDS_OF_A_ROW = tuple(name for name in ContractRow.__struct_fields__ if name not in ("text", "about"))
+_WORDS = frozenset({"about", "title", "text", "because"})  # fields that people wrote for people: told at any length
 _MOMENTS = frozenset({"deadline"})  # fields in seconds since 1970
-SHOWN, LONGEST, ROOM = 20, 200, 2000  # lines in the event, characters of a line and of all; the documents say the rest
+SHOWN, LONGEST, SHORT, ROOM = 20, 200, 60, 2000  # lines in the event, characters of a line, of a value and of all
 
 
 def differences(before: Document, after: Document) -> list[str]:
@@ -213,8 +215,10 @@ def _of_contract(old: Contract, new: Contract) -> Iterator[str]:
         was = before.get(key)
         if was is None:
             points.append(f"now {_subject(row)} {_said(row)}")
-        elif _said(was) != _said(row):
+            continue
+        if _said(was) != _said(row):
             points.append(f"{_subject(row)} {_said(was)} -> {_said(row)}")
+        points += [f"{said} ({_subject(row)} {row.must})" for said in _of_fields(was, row, beside=_NO_WORDS_OF_A_ROW)]
     yield from points or ["what it asks is as it was"]
 
 
@@ -268,8 +272,11 @@ def _of_values(name: str, was: Any, now: Any) -> Iterator[str]:
     elif _told_in_words(was) and _told_in_words(now):
         yield from (f"{name}: no longer {said}" for said in _in_words(was) if said not in _in_words(now))
         yield from (f"{name}: now {said}" for said in _in_words(now) if said not in _in_words(was))
+    elif name.rpartition(".")[2] in _WORDS and isinstance(was, str) and isinstance(now, str):
+        old, new = side_by_side(was, now, SHORT)
+        yield f"{name} {_short(old)} -> {_short(new)}"
     else:
-        short = all(isinstance(value, str | int | float) and len(str(value)) <= 60 for value in (was, now))
+        short = all(isinstance(value, str | int | float) and len(str(value)) <= SHORT for value in (was, now))
         yield f"{name} {_short(was)} -> {_short(now)}" if short else name
 
 

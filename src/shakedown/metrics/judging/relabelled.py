@@ -1,17 +1,29 @@
-"""What an amendment calls otherwise and asks for as before: the parties that a contract names, and clauses. It is told, no more."""
+"""What an amendment calls otherwise and asks for as before: the parties that a contract names, clauses and their words.
+
+It is told, no more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.words import side_by_side
 from shakedown.model.contracts import content
 from shakedown.model.nouns import Document
+from shakedown.model.waived import row_digest
+
+ROOM = 200  # characters of the words of a clause in a remark
 
 
 def relabelled(document: Document, earlier: Sequence[Document]) -> list[str]:
     """Purpose: a sentence for each, with how it was in the plan that the campaign began with; none where no plan came after it."""
-    return [*_parties(earlier[0], document), *_clauses(earlier[0], document)] if earlier else []
+    return (
+        [*_parties(earlier[0], document), *_clauses(earlier[0], document), *_words(earlier[0], document)]
+        if earlier
+        else []
+    )
 
 
 def _parties(old: Document, new: Document) -> Iterator[str]:
@@ -32,6 +44,54 @@ def _clauses(old: Document, new: Document) -> Iterator[str]:
         before = was.get(key, (what, clause))[1]
         if before != clause:
             yield f"{what} stands for {_named(clause)} since an amendment, before for {_named(before)}"
+
+
+def _words(old: Document, new: Document) -> Iterator[str]:
+    """The words that contracts and their rows have for people."""
+    was, now = _written(old), _written(new)
+    for key, (what, words) in now.items():
+        before = was.get(key, (what, words))[1]
+        if before != words:
+            old_words, new_words = side_by_side(before, words, ROOM)
+            yield f"{what} {_quoted(new_words)} since an amendment, before {_quoted(old_words)}"
+
+
+def _quoted(words: str) -> str:
+    return f"'{words}'" if words else "nothing"
+
+
+def _written(document: Document) -> Mapping[Any, tuple[str, str]]:
+    """What has words -> how it is called, and the words."""
+    found: dict[Any, tuple[str, str]] = {}
+    for contract in document.contracts:
+        found["title", contract.name] = (f"contract {contract.name} is titled", contract.title)
+        found["about", contract.name] = (f"contract {contract.name} is about", contract.about)
+        for row in contract.rows:
+            called = f"contract row {row.name} ({row.test}: {row.figure} {row.must})"
+            found["row text", repr(content(row))] = (f"{called} reads", row.text)
+            found["row about", repr(content(row))] = (f"{called} is about", row.about)
+    return found
+
+
+def first_texts(record: Record) -> dict[str, tuple[str, str]]:
+    """Purpose: of each contract row whose text an amendment changed, by what it asks: the text as first written, and who changed
+    it last. Nothing where the plans of before are not known.
+    """
+    plans = [record.plans[name] for name in record.documents if name in record.plans]
+    if len(plans) < len(record.documents):
+        return {}
+    people = [epoch.by for epoch in record.epochs if epoch.opened_by == "amended"]
+    first: dict[str, str] = {}
+    last: dict[str, str] = {}
+    by: dict[str, str] = {}
+    for place, plan in enumerate(plans):
+        for row in (row for contract in plan.contracts for row in contract.rows):
+            key = row_digest(row)
+            if last.get(key, row.text) != row.text:
+                by[key] = people[place - 1] if 0 < place <= len(people) else ""
+            first.setdefault(key, row.text)
+            last[key] = row.text
+    return {key: (text, by[key]) for key, text in first.items() if last[key] != text}
 
 
 def _named(clause: str) -> str:
