@@ -23,6 +23,7 @@ from shakedown.model.nouns import (
     Cluster,
     Component,
     Document,
+    Drill,
     FigureSpec,
     Mode,
     Partition,
@@ -56,6 +57,7 @@ _NO_WORDS_OF_A_ROW = tuple(name for name in ContractRow.__struct_fields__ if nam
 _WORDS = frozenset({"about", "title", "text", "because"})  # fields that people wrote for people: told at any length
 _MOMENTS = frozenset({"deadline"})  # fields in seconds since 1970
 SHOWN, LONGEST, SHORT, ROOM = 20, 200, 60, 2000  # lines in the event, characters of a line, of a value and of all
+FEW = 3  # names of a list
 
 
 def differences(before: Document, after: Document) -> list[str]:
@@ -269,6 +271,8 @@ def _of_values(name: str, was: Any, now: Any) -> Iterator[str]:
         yield from _of_values_by_name(name, dict(was), dict(now))
     elif _has_parts(was) and _has_parts(now):
         yield from _of_parts(name, was, now)
+    elif _is_list(was) and _is_list(now):
+        yield from _of_list(name, was, now)
     elif _told_in_words(was) and _told_in_words(now):
         yield from (f"{name}: no longer {said}" for said in _in_words(was) if said not in _in_words(now))
         yield from (f"{name}: now {said}" for said in _in_words(now) if said not in _in_words(was))
@@ -312,7 +316,7 @@ def _number(value: float | None) -> str:
 def _has_parts(value: Any) -> bool:
     """Modes, retries, checks, figures and procedures, which are told one by one."""
     return isinstance(value, tuple) and all(
-        isinstance(one, Mode | Retry | Check | FigureSpec | Procedure) for one in value
+        isinstance(one, Mode | Retry | Check | FigureSpec | Procedure | Drill) for one in value
     )
 
 
@@ -328,25 +332,45 @@ def _of_parts(name: str, was: Sequence[Any], now: Sequence[Any]) -> Iterator[str
 
 def _of_part(old: Any, new: Any) -> Iterator[str]:
     """Numbers are told also where they are 0: no warm-up is a number of them."""
-    numbers = [
-        key for key, value in asdict(old).items() if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
+    numbers = [key for key in asdict(old) if _is_number(getattr(old, key)) or _is_number(getattr(new, key))]
     for key in numbers:
         if getattr(old, key) != getattr(new, key):
             yield f"{key} {_number(getattr(old, key))} -> {_number(getattr(new, key))}"
-    yield from _of_fields(old, new, beside=numbers)
+    yield from _of_fields(old, new, beside=(*numbers, "written"))  # a bound as a number says what it was written as
 
 
-def _called(one: Mode | Retry | Check | FigureSpec | Procedure) -> str:
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _called(one: Mode | Retry | Check | FigureSpec | Procedure | Drill) -> str:
     if isinstance(one, Retry):
         return one.verdict
     return (one.text or f"{one.kind} of {one.subject}") if isinstance(one, Check) else one.name
 
 
-def _part_in_words(one: Mode | Retry | Check | FigureSpec | Procedure) -> str:
+def _part_in_words(one: Mode | Retry | Check | FigureSpec | Procedure | Drill) -> str:
     """What it is called, with how often where it says so."""
     times = one.times if isinstance(one, Retry) else one.repeats if isinstance(one, Mode) else 0
     return f"{_called(one)}{f', {times} times' if times > 1 else ', once' if times else ''}"
+
+
+def _is_list(value: Any) -> bool:
+    """Names, such as cases of a component."""
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+
+
+def _of_list(name: str, was: Sequence[str], now: Sequence[str]) -> Iterator[str]:
+    """Which came and which went; as many of them as a line has room for."""
+    gone, new = ([one for one in a if one not in set(b)] for a, b in ((was, now), (now, was)))
+    yield from (f"{name}: {word} {_few(found)}" for word, found in (("no longer", gone), ("now", new)) if found)
+    if not gone and not new:
+        yield f"the order of {name}"
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = [_brief(name) for name in names[:FEW]]
+    return ", ".join(shown) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
 
 
 def _told_in_words(value: Any) -> bool:
