@@ -443,8 +443,9 @@ def test_what_the_page_says_of_outputs(outputs: object, words: str) -> None:
     assert words in page and "<1" not in page
 
 
+@pytest.mark.parametrize("beside", ["", "Beside the criteria: " + "contract row " * 30])
 @pytest.mark.parametrize("parties", [0, 2, 6])
-def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
+def test_the_page_is_one_page_whatever_stands_on_it(parties: int, beside: str) -> None:
     from shakedown.report.page.pdf import trouble
     from shakedown.report.page.signature import render_signature_page
 
@@ -454,6 +455,7 @@ def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
 
     long = "word " * 100
     signed = {"contracts": [long], "parties": [["party", long]] * parties, "summary": long, "restrictions": [long] * 20}
+    signed |= {"beside": beside} if beside else {}
     signed |= {"campaign": long, "plan": long, "system": long, "outcome": "rejected", "sealed_by": long}
     signed |= {
         "outputs": {"of": 123456, "kept": 100000, "missing": [f"r{number}" for number in range(1000000, 1000020)]}
@@ -479,7 +481,9 @@ def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
         with_acts = render_signature_page("0123456789abcdef" * 4, 4711, acted, [signature] * count)
         assert len(weasyprint.HTML(string=with_acts.decode()).render().pages) == 1
         assert b"ithout all of th" in with_acts and (parties > 2 or b"BACKDATED to 1970-01-01 00:00" in with_acts)
-    assert b"and " + str(20 - (8 if parties <= 2 else 2)).encode() + b" more, in the report." in page
+    room = (8 if parties <= 2 else 2) - bool(beside)
+    assert b"and " + str(20 - room).encode() + b" more, in the report." in page
+    assert (b"Beside the criteria: contract row" in page) == bool(beside)
 
 
 def test_the_page_has_the_whole_sentence_or_says_where_the_rest_is() -> None:

@@ -10,19 +10,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
+from shakedown.audit.sealing import signed_words
 from shakedown.cli.acts import _data
 from shakedown.cli.status import _look, _render
 from shakedown.conductor.workers.settling import settled
+from shakedown.metrics.judging.contract import ContractScore, RowScore
+from shakedown.metrics.judging.rows_beside import rows_beside
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.model.frozen import digest, freeze
+from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Component, Party
+from shakedown.model.nouns import Case, Component, FigureSpec, Party, Test
 from shakedown.queries.status import status
 from shakedown.report import write_report
 from shakedown.report.evidence import evidence_of
 from shakedown.report.page import pdf
 from shakedown.report.page.first_pages import MOST, advice, is_cut, restrictions_that_fit
+from shakedown.report.page.signature import render_signature_page
 from shakedown.report.reading import read_campaign
+from shakedown.report.writing import make_report
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
@@ -106,6 +112,69 @@ def test_whether_to_sign_follows_from_the_outcome(outcome: Any, restrictions: tu
     assert words in advice(card)
     rehearsed = Scorecard("c", "p", "s", outcome, "", True, (), 0, 0, rehearsal="on a model")
     assert advice(rehearsed) == "This is a rehearsal: there is nothing to sign."
+
+
+ASKED = (
+    ContractRow("deal:1", "deal", "hello", "bw", ">= 50 GB/s", "vendor", low=50.0, unit="GB/s"),
+    ContractRow("deal:2", "deal", "hello", "bv", ">= 1 GB/s", "contract", low=1.0, unit="GB/s"),
+    ContractRow("deal:3", "deal", "hullo", "bw", ">= 1 GB/s", "contract", low=1.0, unit="GB/s"),
+)
+
+
+@pytest.mark.usefixtures("without_figures")
+@pytest.mark.parametrize("templates", [False, True])
+def test_rows_that_no_criterion_asks_about_stand_on_both_pages(
+    new: Callable[..., CampaignBuilder], tmp_path: Path, templates: bool
+) -> None:
+    """One is not met, one has no value, one matches nothing: accepted, and no page says that all that was asked for is met."""
+    passed = (Criterion("all", "passed / wanted", "=", 1.0, unit="%", must="= 100%"),)
+    builder = new(
+        contracts=(Contract("deal", ASKED),),
+        cases=(Case("hello", "hello", "local:all", rows=("deal:1", "deal:2")),),
+        components=(Component("main", "functionality", ("hello",), criteria=passed),),
+        tests=(Test("hello", figures=(FigureSpec("bw", unit="GB/s"),)),),
+    )
+    builder.run("hello", "main", figures={"bw": 12.0})
+    builder.end()
+    (tmp_path / "templates").mkdir()
+    if templates:
+        (tmp_path / "templates/report.css").write_text("h1 { color: #123; }")
+    page = make_report(builder.save(), site=tmp_path).page.read_text().replace("\N{NO-BREAK SPACE}", " ")
+    first, _, second = page.partition("Restrictions")
+    line = (
+        "Beside the criteria: 1 contract row is not met (deal:1); 1 contract row is undecided (deal:2);"
+        " 1 contract row is judged by nothing (deal:3)."
+    )
+    assert "every criterion is met, and nothing restricts the acceptance" in first and line in first and line in second
+    assert "everything that was asked for is met" not in page
+    for words in ("contract row deal:1", "1 contract row: deal:2: no run that", "judged by: deal:3"):
+        assert words in first
+    sealed = signed_words(Layout(tmp_path / "small-0001"), builder.document, _card(tmp_path), "Ada", BEGIN)
+    assert sealed["outcome"] == "accepted" and re.search(
+        f"<p>None.</p>\n<p [^>]*>{re.escape(line)}</p>", signing(sealed)
+    )
+    assert "Beside" not in signing({name: value for name, value in sealed.items() if name != "beside"})
+
+
+def _card(folder: Path) -> Scorecard:
+    return evidence_of(read_campaign(folder / "small-0001")).scorecard
+
+
+def signing(signed: dict[str, Any]) -> str:
+    return render_signature_page("0" * 64, 4, signed).decode()
+
+
+@pytest.mark.parametrize("outcome", ["accepted", "accepted with restrictions", "rejected", "incomplete"])
+def test_rows_that_restrict_are_not_told_beside_the_criteria(outcome: Any) -> None:
+    rows = (RowScore(ASKED[0], "not met", waived=True), RowScore(ASKED[2], "unjudged", unavailable=True))
+    card = Scorecard(
+        "c", "p", "s", outcome, "", True, (), 0, 0, contract=ContractScore((*rows, RowScore(ASKED[1], "met")), ())
+    )
+    assert rows_beside(card) == ""
+    again = replace(card, contract=ContractScore((RowScore(ASKED[0], "not met"), RowScore(ASKED[1], "not met")), ()))
+    where = "Beside the criteria" if outcome.startswith("accepted") else "Of the contract"
+    assert rows_beside(again) == f"{where}: 2 contract rows are not met (deal:1, deal:2)"
+    assert (where in advice(again)) == outcome.startswith("accepted")
 
 
 @pytest.mark.usefixtures("without_figures")

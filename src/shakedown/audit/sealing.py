@@ -30,6 +30,7 @@ from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, sea
 from shakedown.events.segments import spans
 from shakedown.events.set_back import refuse_other
 from shakedown.events.signatures import Signature, signatures_of
+from shakedown.metrics.judging.rows_beside import rows_beside
 from shakedown.metrics.judging.scorecard import ActScore, Scorecard
 from shakedown.metrics.judging.settled_words import NO_EFFECT, ONE_SIDED, WITHDRAWN
 from shakedown.metrics.rows.rows import SealRow
@@ -163,6 +164,7 @@ def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: s
         "summary": scorecard.summary,
         "finished": scorecard.finished,
         "restrictions": list(scorecard.restrictions),
+        "beside": rows_beside(scorecard),
         "acts": [_act_words(act) for act in _first_those_that_matter(scorecard)],
         "acts_in_all": sum(act.kind != "agree" for act in scorecard.acts),
         "without_acts": scorecard.without_acts,

@@ -44,6 +44,11 @@ def _of_contract(evidence: Evidence) -> Iterator[tuple[str, str]]:
             word = "waived" if score.waived else "not met"
             row = f"{score.row.name}{_clause(score.row.clause)}, {score.row.test}"
             yield word, f"contract row {row}: {score.arithmetic}; {score.row.basis}"
+    waiting = [score for score in contract.rows if score.outcome == "undecided" and not score.waived]
+    if waiting:
+        which = some([score.row.name for score in waiting])
+        reasons = list(dict.fromkeys(score.reason for score in waiting if score.reason))
+        yield "undecided", f"{plural(len(waiting), 'contract row')}: {which}: {some(reasons, 2)}"
     rows = [score.row.name for score in contract.rows if score.outcome == "unjudged"]
     if rows:
         yield "unjudged", f"{plural(len(rows), 'contract row')} that nothing was judged by: {some(rows)}"

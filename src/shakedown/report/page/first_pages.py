@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from shakedown.metrics.judging.rows_beside import rows_beside
 from shakedown.metrics.judging.scorecard import Acceptance, ActScore, ComponentScore, Scorecard
 from shakedown.metrics.words import plural, some
 from shakedown.model.nouns import Component, Document
@@ -38,6 +39,7 @@ def first_pages(document: Document, scorecard: Scorecard) -> dict[str, Any]:
     return {
         "tested": tested(document, scorecard),
         "advice": advice(scorecard),
+        "beside": contract_line(scorecard),
         "most": MOST,
         "acts_to_know": acts_to_know(scorecard.acts),
         "restrictions_that_fit": restrictions_that_fit(scorecard.restrictions),
@@ -83,22 +85,32 @@ def _tested(score: ComponentScore, component: Component | None, tests: dict[str,
 
 
 def advice(scorecard: Scorecard) -> str:
-    """Purpose: whether to sign, in a sentence or two. It follows from the outcome alone."""
-    count = len(scorecard.restrictions)
+    """Purpose: whether to sign, in a sentence or two. It follows from the outcome; contract rows that the outcome does not show are
+    named beside it.
+    """
+    count, rows = len(scorecard.restrictions), contract_line(scorecard)
     beside = f" {plural(count, 'restriction')} of it would stand all the same." if count else ""
     if scorecard.rehearsal:
         return "This is a rehearsal: there is nothing to sign."
+    if scorecard.outcome == "accepted" and rows:
+        return f"It can be signed: every criterion is met, and nothing restricts the acceptance. {rows}."
     if scorecard.outcome == "accepted":
         return "It can be signed as it is: everything that was asked for is met, and nothing restricts the acceptance."
     if scorecard.outcome == "accepted with restrictions":
-        return (
+        signs = (
             f"It can be signed with {plural(count, 'restriction')}: who signs accepts what stands under restrictions."
         )
+        return f"{signs} {rows}." if rows else signs
     if scorecard.outcome == "rejected":
         return f"It is not to be signed as an acceptance: what is not met stands below.{beside}"
     if scorecard.outcome == "disputed":
         return f"It is not to be signed before both sides agree: the outcome hangs on what one side alone did.{beside}"
     return f"It is too early to sign: what is still to come or undecided stands below.{beside}"
+
+
+def contract_line(scorecard: Scorecard) -> str:
+    """Purpose: the line on contract rows that are not met, undecided or judged by nothing, as it fits; "" where there are none."""
+    return one_line(rows_beside(scorecard), 2 * MOST.longest)
 
 
 def restrictions_that_fit(restrictions: Sequence[str]) -> tuple[str, ...]:

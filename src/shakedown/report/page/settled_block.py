@@ -169,6 +169,8 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
     yield from _against(facts["missing"])
     yield _heading("Restrictions")
     yield from _listed(scorecard.restrictions, "None.", "tables/restrictions.csv")
+    if facts["beside"]:
+        yield _element(f"{facts['beside']}.", _PLAIN)
     if scorecard.acts:
         yield _heading("What people did")
         yield from _listed([_act(act) for act in scorecard.acts], "", "tables/acts.csv")

@@ -48,7 +48,8 @@ def render_signature_page(
     acts = [act for act in signed.get("acts", []) if isinstance(act, Mapping)]
     restrictions = [str(line) for line in signed.get("restrictions", [])]
     spare = _spare(title, str(signed.get("summary", "")), len(signatures))
-    few, rows, longest = _rooms(restrictions, acts, len(parties), bool(signatures), spare)
+    beside = str(signed.get("beside", ""))  # a seal of an older version has none
+    few, rows, longest, room = _rooms_beside(beside, restrictions, acts, len(parties), bool(signatures), spare)
     body = [
         f"<h1>{_text(title, 2 * _LONGEST_NAME)}</h1>",
         _facts(signed, contracts),
@@ -56,6 +57,7 @@ def render_signature_page(
         f"<p>{_summary(str(signed.get('summary', '')), len(parties), len(signatures))}</p>",
         "" if signed.get("finished") else '<p class="open">The campaign is not over: how it comes out is open.</p>',
         _restrictions(restrictions, few, longest),
+        f'<p class="small" style="margin: 0; line-height: 1.15">{_cut(beside, room)}.</p>' if beside else "",
         _acts(acts, signed, rows),
         _digest(digest, event, str(signed.get("campaign", "")), kept_words(signed.get("outputs"))),
         _signatures(signatures, len(parties), sides or {}, bool(acts)),
@@ -134,6 +136,23 @@ def _rooms(
     )
     fits = whole[:2] == cut[:2] and whole[2] >= 0
     return (*whole[:2], _LONGEST_RESTRICTION) if fits else (*cut[:2], _LONGEST)
+
+
+def _rooms_beside(
+    beside: str,
+    restrictions: Sequence[str],
+    acts: Sequence[Mapping[str, Any]],
+    parties: int,
+    signed: bool,
+    spare: float,
+) -> tuple[int, int, int, int]:
+    """As ``_rooms``, and the room for the line beside the criteria: that of a restriction; where there is room for one alone, each
+    of the two has a line.
+    """
+    if not beside:
+        return (*_rooms(restrictions, acts, parties, signed, spare), 0)
+    few, rows, longest = _rooms([beside[:_LONGEST], *restrictions], acts, parties, signed, spare)
+    return (few - 1, rows, longest, _LONGEST) if few > 1 else (1, rows, int(_LINE_MM[2]), int(_LINE_MM[2]))
 
 
 def _lines(text: str, longest: int) -> int:
