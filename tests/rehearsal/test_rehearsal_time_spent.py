@@ -12,7 +12,10 @@ from msgspec.structs import replace
 from rehearsal_plans import NODES, USUAL, Mixed, Played, play, times
 
 from shakedown.cli.main import cli
+from shakedown.events.reader import read_events
+from shakedown.metrics.overlap import span_of
 from shakedown.metrics.time_spent import TimeSpent, group_of
+from shakedown.model.clocks import without
 from shakedown.model.scenario import Builds, Scenario
 from shakedown.report.reading import read_campaign
 from shakedown.report.time_spent import spent_time
@@ -124,3 +127,21 @@ def test_a_log_that_the_engine_cannot_fold_leaves_the_causes_unknown_and_says_so
     assert found is not None and "event 1" in found.trouble
     assert set(found.groups()) <= {"worked", "came to nothing", "not known"}
     assert sum(part.node_us for part in found.parts) == found.node_us
+
+
+def test_nodes_are_idle_beside_a_job_only_until_it_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the time at which it began, that is known in the end: not until the driver heard of it, here once a minute."""
+    wish = Mixed(widths=(5, 7), hours=2.0, queue_ahead_s=0.0)
+    played = play(tmp_path, wish.plan(), times(small=250.0, large=250.0))
+    events = [replace(event, time=-(-event.time // 60) * 60) for event in read_events(played.layout.log)]
+    monkeypatch.setattr("shakedown.report.time_spent.read_events", lambda _: iter(events))
+    read = read_campaign(played.layout.root)
+    began = {row.job: span[0] for row in read.record.current() if (span := span_of(row)) is not None}
+    accepted = [event for event in events if event.event == "submit_accepted" and event.job in began]
+    pending = told(played).pending
+    assert pending
+    for one in pending:
+        rest: Any = ((one.begin, one.end),)
+        for event in accepted:
+            rest = without(rest, (event.time, began[event.job]))
+        assert all(until - since < 1e-5 for since, until in rest), (one, "no job waited then")

@@ -2,11 +2,13 @@
 
 ``spent_time`` is the table of contents. The engine answers by the predicates that it ordered by (``engine.policy.idle``), as it
 does in a rehearsal; asking changes nothing. It is asked when something happened that holds work back or lets it go, and besides
-at moments that lie evenly: just after a submission, say, it stands as it does for a few seconds only.
+at moments that lie evenly: just after a submission, say, it stands as it does for a few seconds only. When a job began is
+taken from its own times, not from when the driver heard of it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
@@ -26,12 +28,14 @@ from shakedown.metrics.time_spent import (
     DOWN,
     EXCLUDED,
     LEFT_OUT,
+    US,
     Ground,
     Look,
     Out,
     TimeSpent,
     account,
     grounds_of,
+    in_us,
     occupancies,
     time_of,
 )
@@ -75,7 +79,7 @@ def spent_time(layout: Layout, document: Document, record: Record) -> TimeSpent 
 
 class _Watch:
     """Looks at the campaign as it was at each moment. ``seen_idle``: (cluster, node) -> when a look found it idle; ``started``:
-    job -> when it started, as is known in the end.
+    job -> when it started, in microseconds, as is known in the end; ``starts``: all these moments, in seconds.
     """
 
     def __init__(self, document: Document, record: Record, lasts_s: float) -> None:
@@ -85,6 +89,7 @@ class _Watch:
         self.units = document.system.capacities()
         self.taken = occupancies(document, record, begin, end)[0]
         self.started = _first_starts(record)
+        self.starts = [at / US for at in sorted(set(self.started.values()))]
         self.step = 0.0 if record.events <= _FEW else lasts_s / _PARTS
         self.looks: dict[str, list[Look]] = {ground.name: [] for ground in self.grounds}
         self.seen_idle: dict[Node, list[float]] = defaultdict(list)
@@ -130,10 +135,21 @@ class _Watch:
             self._anew = False
         else:
             self._see_pending(state, now)
+        for at, anew in self._between(now, until):
+            if anew:
+                self._ask(state, at)
+            else:
+                self._see_pending(state, at)
+
+    def _between(self, now: float, until: float) -> list[tuple[float, bool]]:
+        """The moments before the next event at which it may stand otherwise, and whether the engine is asked again then."""
+        starts = self.starts[bisect_right(self.starts, now) : bisect_left(self.starts, until)]
+        moments = dict.fromkeys(starts, not self.step)
         while self.step and self._next < until:
             if self._next >= now:
-                self._ask(state, self._next)
+                moments[self._next] = True
             self._next = max(self._next, now) + self.step
+        return sorted(moments.items())
 
     def _ask(self, state: State, now: float) -> None:
         for ground in self.grounds:
@@ -161,7 +177,8 @@ class _Watch:
         """How wide the jobs are that wait at the scheduler and may start; without those that had begun, as was heard later."""
         jobs = state.job_index.waiting.get(place, {})
         queued = ((job, units) for job, units in jobs.items() if units and state.jobs[job].phase == JobPhase.QUEUED)
-        return [units for job, units in queued if self.started.get(job, now + 1) > now]
+        moment = in_us(now)
+        return [units for job, units in queued if self.started.get(job, moment + 1) > moment]
 
     def _all(self, cause: str, at: float) -> None:
         """Whatever was idle since then was so for one cause."""
@@ -245,12 +262,13 @@ class _Watch:
         return [one for one in (*self._over, *still) if one.end > one.begin]
 
 
-def _first_starts(record: Record) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for row in record.current():
-        span = span_of(row) if row.job else None
-        if span is not None:
-            found[row.job] = min(span[0], found.get(row.job, span[0]))
+def _first_starts(record: Record) -> dict[str, int]:
+    spans = [(row.job, span_of(row)) for row in record.current() if row.job]
+    starts = [(job, span[0]) for job, span in spans if span is not None]
+    starts += [(run.job, run.started) for run in record.open.values() if run.job and run.started is not None]
+    found: dict[str, int] = {}
+    for job, started in starts:
+        found[job] = min(in_us(started), found.get(job, in_us(started)))
     return found
 
 
