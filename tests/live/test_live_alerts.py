@@ -16,9 +16,9 @@ from stories import SHAKEDOWN
 
 from shakedown.events.looks import Looks
 from shakedown.live.alerts import watchman as watching
-from shakedown.live.alerts.kinds import KINDS, USUAL
+from shakedown.live.alerts.kinds import KINDS, TEST, USUAL
 from shakedown.live.alerts.news import News, lines_of, news_of, title_of
-from shakedown.live.alerts.targets import Command, Mail, _shaped
+from shakedown.live.alerts.targets import SHAPES, Command, Mail, _shaped
 from shakedown.live.alerts.watchman import Watchman
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
@@ -302,11 +302,24 @@ def test_misuse_has_its_sentence(site: Path, people: Any, words: list[str], says
 
 
 def test_a_test_goes_out_at_once(site: Path, people: Any, tmp_path: Path) -> None:
-    done = people(site, "alert", "--test", "command", "--", "sh", "-c", f"cat > {tmp_path}/out")
+    done = people(
+        site, "alert", "--test", "command", "--", "sh", "-c", f'(echo "$SHAKEDOWN_TITLE"; cat) > {tmp_path}/out'
+    )
     assert done.returncode == 0, done.stderr
-    assert "this is a test of its alerts" in (tmp_path / "out").read_text()
+    title = "Shakedown: this site: this is a test"
+    text = "this site: this is a test of its alerts: nothing happened"
+    assert (tmp_path / "out").read_text().splitlines() == [title, title, text]
     done = people(site, "alert", "--test", "--json", "command", "false")
     assert done.returncode == 4 and json.loads(done.stdout) == {"taken": False, "why": "false: exit status 1"}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_title_of_a_test_says_that_it_is_one(shape: str) -> None:
+    """In every chat, and as a subject of mail: nobody reads that something is over."""
+    news = [News(TEST, "this site", 0.0, "this is a test of its alerts: nothing happened")]
+    told = json.dumps(_shaped(shape, news))
+    assert title_of(news) == "Shakedown: this site: this is a test"
+    assert title_of(news) in told and "it is over" not in told and "outcome" not in told
 
 
 def test_the_usual_kinds_are_kinds() -> None:

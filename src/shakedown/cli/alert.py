@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from shakedown.cli.output import emit, json_option, say, site_option
-from shakedown.live.alerts.kinds import KINDS, USUAL
+from shakedown.live.alerts.kinds import KINDS, TEST, USUAL
 from shakedown.model.errors import UNDECIDED, UsageError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def command(
     if test:
         import time
 
-        why = sends([News("outcome", "this site", time.time(), "this is a test of its alerts: nothing happened")])
+        why = sends([News(TEST, "this site", time.time(), "this is a test of its alerts: nothing happened")])
         emit({"taken": not why, "why": why}, as_json, lambda: f"not taken: {why}" if why else "the test was taken")
         return UNDECIDED if why else 0
     saved = position or _place(found, target, words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 FAILURES, NODES, HOLES, DISK, CRITERIA, SILENT, DAMAGE, OUTCOME, ACT, FINDINGS = (
     "failures", "nodes", "holes", "disk", "criteria", "silent", "damage", "outcome", "acts", "findings",
 )  # fmt: skip
+TEST = "test"  # nothing happened: ``alert --test`` alone tells it
 KINDS = {
     FAILURES: "a run that neither passed nor was cancelled",
     NODES: "a node excluded, left out or taken back",

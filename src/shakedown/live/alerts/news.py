@@ -18,6 +18,7 @@ from shakedown.live.alerts.kinds import (
     NODES,
     OUTCOME,
     SILENT,
+    TEST,
 )
 from shakedown.metrics.failures import failure_of
 from shakedown.model.events import ACTS, Event
@@ -27,7 +28,7 @@ _TITLES = {
     FAILURES: ("failure", "failures"), NODES: ("news of nodes", "news of nodes"), HOLES: ("hole", "holes"),
     DISK: ("news of a disk", "news of disks"), CRITERIA: ("criterion not met", "criteria not met"),
     SILENT: ("its conductor", "news of conductors"), DAMAGE: ("DAMAGED", "DAMAGED"), OUTCOME: ("it is over", "are over"),
-    ACT: ("act of a person", "acts of people"), FINDINGS: ("finding", "findings"),
+    ACT: ("act of a person", "acts of people"), FINDINGS: ("finding", "findings"), TEST: ("this is a test", "tests"),
 }  # fmt: skip
 _FINDINGS = {
     "node_left_out": NODES, "node_let_in": NODES, "many_excluded": NODES, "fell_out": HOLES, "idle_while_pending": HOLES,
@@ -92,7 +93,7 @@ def title_of(news: Sequence[News]) -> str:
 
 def _counted(kind: str, count: int) -> str:
     one, many = _TITLES[kind]
-    return f"{count} {many}" if count != 1 else one if kind in (SILENT, OUTCOME, DAMAGE) else f"1 {one}"
+    return f"{count} {many}" if count != 1 else one if kind in (SILENT, OUTCOME, DAMAGE, TEST) else f"1 {one}"
 
 
 def lines_of(news: Sequence[News]) -> list[str]:
