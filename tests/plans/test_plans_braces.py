@@ -179,6 +179,15 @@ def test_a_parameter_that_nothing_uses_is_told(site: Any, here: Any) -> None:
     ]
 
 
+def test_a_parameter_that_chooses_the_case_of_a_needed_test_is_used(site: Any, here: Any) -> None:
+    """Each size needs the mesh of its own size; what the mesh has not is still told."""
+    site.test('test: mesh\nparameters: {size: [1, 2]}\nrun: {command: "nm {size}"}\n', "tests/mesh.yaml")
+    site.test("test: a\nparameters: {size: [1, 2], other: [1, 2]}\nneeds: mesh\nrun: {command: x}\n")
+    assert told(site, here) == [
+        "site/tests/a.yaml:2: parameters.other: nothing in the test uses it: 2 cases in place of one do the same"
+    ]
+
+
 @pytest.mark.parametrize(
     "use",
     [

@@ -8,6 +8,7 @@ from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from shakedown.plans.cases.needs import tests_needed
 from shakedown.plans.files import CATALOGUE
 from shakedown.plans.library import Definition
 from shakedown.plans.schema.expressions import ExpressionError, names_in
@@ -52,11 +53,16 @@ def tell_unfilled(test: Definition, told: Problems) -> None:
             told.at(node, f"{label}: '{{{name}}}' stays as it is: nothing is filled in here", _FILLED_IN)
 
 
-def tell_unused(test: Definition, told: Problems) -> None:
-    """Purpose: warn of each parameter of a test that nothing in it uses: its cases differ in their names alone."""
+def tell_unused(test: Definition, tests: Mapping[str, Definition], told: Problems) -> None:
+    """Purpose: warn of each parameter of a test that nothing in it uses: its cases differ in their names alone.
+
+    A parameter that a needed test has too chooses which of its cases comes first, so it is used.
+    """
+    needed = [tests[other] for _, other in tests_needed(test) if other in tests]
+    chosen_by = {name for other in needed for name in other.values.get("parameters", {})}
     for key, value in _parameters(test.root):
         name = str(key.value)
-        if name in KNOWN or key.start_mark.name.startswith(CATALOGUE):
+        if name in KNOWN or name in chosen_by or key.start_mark.name.startswith(CATALOGUE):
             continue
         word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
         if not any(word.search(text) for text in _texts(test.root, (key, value))):

@@ -180,7 +180,7 @@ def _tell_unfilled(reading: Site) -> None:
         if test.good:
             tell_unfilled(test, reading.advice)
             if not test.abstract:
-                tell_unused(test, reading.advice)
+                tell_unused(test, reading.tests, reading.advice)
                 tell_unlaunched(test, reading.advice)
     for machine in reading.machines.values():
         if not machine.file.startswith(CATALOGUE):
