@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from shakedown.events.reader import read_events
 from shakedown.metrics.rows.table import Record
 from shakedown.model.layout import Layout
 from shakedown.queries.status import look_at_runs
@@ -36,7 +38,7 @@ def test_a_class_and_a_ticket_stand_beside_what_was_found_and_change_no_outcome(
     assert "out-of-memory" in people(site, "failures").stdout and "2 runs" in people(site, "failures").stdout
     assert "ticket" in people(site, "runs").stdout.splitlines()[0] and "INC-17" in people(site, "runs").stdout
     why = people(site, "why", "r000002").stdout
-    assert f"class out-of-memory (by Anna; found: {found['r000002'][1]})" in why and "ticket INC-17" in why
+    assert f"class out-of-memory (by Anna; found: {found['r000002'][1]})" in why and "ticket INC-17 (by Anna)" in why
     assert "r000002  out-of-memory INC-17 Anna: the console" in people(site, "log", "--event", "noted").stdout
     after = scorecard_of(read_campaign(site / "campaigns/p-1"))
     assert (after.outcome, after.components) == (scorecard.outcome, scorecard.components)
@@ -46,6 +48,25 @@ def test_a_class_and_a_ticket_stand_beside_what_was_found_and_change_no_outcome(
     told = table["r000004"]
     assert (told["failure_class"], told["classified_by"], told["ticket"]) == ("out-of-memory", "Anna", "INC-17")
     assert "as Anna says" in (site / "campaigns/p-1/report.html").read_text()
+
+
+def test_why_tells_the_ruling_in_force(site: Path, people: Run) -> None:
+    """The last one that nobody took back, with who said it and why; in the text and for programs."""
+    told = []
+    for party in ("site", "vendor"):
+        done = people(
+            site, "rule", "r000002", "--as", party, "--by", "Ben", "--because", f"it was the {party}'s", "--json"
+        )
+        assert done.returncode == 0, done.stderr
+        number = [event.seq for event in read_events(Layout(site / "campaigns/p-1").log) if event.event == "ruled"][-1]
+        told.append((number, f"  ruled {party} by Ben (event {number}): it was the {party}'s; the verdict stands"))
+        lines = json.loads(people(site, "why", "r000002", "--json").stdout)["lines"]
+        assert [line for line in lines if "ruled" in line] == [told[-1][1]]
+        assert told[-1][1] in people(site, "why", "r000002").stdout
+    assert people(site, "withdraw", str(told[1][0]), "--by", "Ben", "--because", "a mistake").returncode == 0
+    assert told[0][1] in people(site, "why", "r000002").stdout
+    assert people(site, "rule", "r000002", "--as", "none", "--by", "Ben", "--because", "open again").returncode == 0
+    assert "ruled" not in people(site, "why", "r000002").stdout
 
 
 def test_the_last_word_counts_and_none_takes_each_back_alone(site: Path, people: Run) -> None:

@@ -52,6 +52,7 @@ from shakedown.processes.identity import boot_id, is_alive
 from shakedown.queries.folds import Folds
 from shakedown.queries.nodes_now import nodes_now
 from shakedown.queries.seen_of_runs import no_run_time, seen_at_the_scheduler
+from shakedown.queries.status_words import said_of_run
 
 _LINES_BYTES = 16 << 10  # of a few events: with less room nobody can say what happened
 
@@ -502,19 +503,10 @@ def _why_run(
         lines += [f"  {problem}" for problem in row.problems]
         if row.verdict in COMPLETED and row.elapsed_s is None:
             lines.append(no_run_time(record, row))
-        lines += _put_down_to(row)
+        lines += said_of_run(record, row)
         if row.excerpt:
             lines += ["  the output ends with:", *(f"    {line}" for line in row.excerpt.splitlines())]
     return [line for line in lines if line]
-
-
-def _put_down_to(row: RunRow) -> list[str]:
-    """The class of its failure, whoever said so, and its ticket."""
-    lines = []
-    if row.failure_class:
-        by = f" (by {row.said_by}; found: {row.failure_class})" if row.said_class else ""
-        lines.append(f"  class {row.cause}{by}{': ' + row.failure_line if row.failure_line else ''}")
-    return lines + ([f"  ticket {row.ticket}"] if row.ticket else [])
 
 
 def _held_there(state: State, run: str) -> list[str]:

@@ -1,9 +1,11 @@
-"""Parts of where a campaign stands as sentences, for a terminal and for the live page. Each takes a row of ``queries.status``."""
+"""Parts of where a campaign stands as sentences, for a terminal and for the live page. Most take a row of ``queries.status``."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.model.units import show_duration
 from shakedown.report.words import show_time
 
@@ -44,3 +46,19 @@ def deadline_in_words(one: dict[str, Any]) -> str:
     late = f", {show_duration(one['late_s'])} late{' so far' if one['kept'] is None else ''}" if one["late_s"] else ""
     first = f" (at first {show_time(one['first'])} UTC)" if one["moved"] else ""
     return f"{one['component']}: to be over by {show_time(one['planned'])} UTC{first}; {one['state']}{late}"
+
+
+def said_of_run(record: Record, row: RunRow) -> list[str]:
+    """Purpose: the class of its failure, its ticket and the ruling in force, each with who said it."""
+    lines = []
+    if row.failure_class:
+        by = f" (by {row.said_by}; found: {row.failure_class})" if row.said_class else ""
+        lines.append(f"  class {row.cause}{by}{': ' + row.failure_line if row.failure_line else ''}")
+    if row.ticket:
+        lines.append(f"  ticket {row.ticket}{f' (by {row.ticket_by})' if row.ticket_by else ''}")
+    if row.ruling and not row.superseded_by:
+        mine = [one for one in record.rulings if one.run == row.run and one.seq not in record.withdrawn]
+        for one in mine[-1:]:
+            why = f": {one.reason}" if one.reason else ""
+            lines.append(f"  ruled {row.ruling} by {one.by or 'somebody'} (event {one.seq}){why}; the verdict stands")
+    return lines

@@ -231,7 +231,7 @@ def _noted(record: RecordRows, event: Event) -> None:
         by = _by(event) if given else ""
         older = replace(older, said_class=given, said_family=_text(event, "family"), said_by=by)
     if ticket is not None:
-        older = replace(older, ticket=ticket)
+        older = replace(older, ticket=ticket, ticket_by=_by(event) if ticket else "")
     record.runs[record._place[event.run]] = older
 
 

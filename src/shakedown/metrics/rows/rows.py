@@ -35,7 +35,8 @@ class RunRow(Struct, frozen=True):
     ``ordered``: when, and ``ordered_by``: by which event, it was ordered; None and 0 where that is not known.
     ``of``: of a warm-up, the mode that it belongs to.
     ``failure_class``: what it is put down to, never "" where it did not pass; ``failure_line``: the words that say so.
-    ``said_class`` and ``said_family``: what ``said_by`` put it down to instead, "" = none. ``ticket``: what a person attached.
+    ``said_class`` and ``said_family``: what ``said_by`` put it down to instead, "" = none. ``ticket``: what ``ticket_by``
+    attached.
     """
 
     run: str
@@ -83,6 +84,7 @@ class RunRow(Struct, frozen=True):
     said_family: str = ""
     said_by: str = ""
     ticket: str = ""
+    ticket_by: str = ""
 
     @property
     def cause(self) -> str:
