@@ -87,6 +87,8 @@ def test_a_shorter_time_limit_hides_no_slow_result() -> None:
     card = told(document, shorter(document))
     assert amendment(card).without == NOT_KNOWN
     assert "nobody can tell how it would have come out without the amendment by Bo (event 6)" in card.summary
+    assert amendment(card).takes == ("what r000003 would have measured",)
+    assert card.outcome == "accepted with restrictions"
     assert amendment(told(plan(SOME), shorter(plan(SOME)))).without == "accepted"  # no values are asked for
 
 
@@ -131,7 +133,7 @@ def test_a_score_leaves_it_open_in_whatever_component_it_is_judged() -> None:
     for criterion, rows in ((asked, ()), (SOME, (replace(ROW, test="scores", figure="s"),))):
         document = plan(SOME, wide=(criterion,), rows=rows, scores=(SCORE,))
         card = told(document, shorter(document))
-        assert card.outcome == "accepted"
+        assert card.outcome == "accepted with restrictions"
         assert amendment(card).without == NOT_KNOWN
 
 

@@ -490,6 +490,8 @@ class _Settled:
             return False
         if self._loses({act.number}, gone):
             return True
+        if self.hard.get(act.number) and self._at_best({*gone, act.number}, {act.number}) == "not known":
+            return True
         if act.kind == "rejudge" and self._replaces_values(act, base):
             return True
         if act.kind != "amend":

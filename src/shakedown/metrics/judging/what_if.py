@@ -28,6 +28,7 @@ from shakedown.metrics.judging.taken_back import Replaced, taken_back_by, withdr
 from shakedown.metrics.judging.unmeasured import hangs
 from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.words import some
 from shakedown.model.nouns import Document
 
 Documents = Callable[[str], Document]
@@ -73,6 +74,7 @@ class WhatIf:
         self.variants, self.acts, self.signatures, self.answers = variants, acts, signatures, answers
         self.shared: dict[Acts, Scored] = {} if shared is None else shared
         self.by_number = {act.number: act for act in acts}
+        self.best: dict[tuple[Acts, frozenset[str]], tuple[str, frozenset[str]]] = {}
         runs_of = {row.seq: row.run for row in record.acts if row.kind == "rule" and row.run}
         self.ruled = {act.number: {runs_of[seq] for seq in act.events if seq in runs_of} for act in acts}
         consent = weigh(record, acts, document_of, signatures, spared)
@@ -153,15 +155,21 @@ class WhatIf:
         """The outcome without some acts, where all that came by the harder plans of ``hard`` passed; ``NOT_KNOWN`` where it hangs
         on what these would have measured.
         """
-        runs = {run for number in hard for run in self.hard[number]}
+        return self._best(gone, hard)[0]
+
+    def _best(self, gone: Acts, hard: Acts) -> tuple[str, frozenset[str]]:
+        """As ``at_best``, with the runs that are taken to have passed."""
+        runs = frozenset(run for number in hard for run in self.hard[number])
         if not runs:
-            return self.raw(gone)
-        gone |= self.void
-        document, record = self._record(gone)
-        unknown = at_best(record, runs, self.plans)
-        judged = self._judged(document, record, gone)[0]
-        open_yet = self.record.ended is not None and hangs(document, record, judged, unknown)
-        return NOT_KNOWN if open_yet else judged.outcome
+            return self.raw(gone), runs
+        asked = gone | self.void, runs
+        if asked not in self.best:
+            document, record = self._record(asked[0])
+            unknown = at_best(record, runs, self.plans)
+            judged = self._judged(document, record, asked[0])[0]
+            open_yet = self.record.ended is not None and hangs(document, record, judged, unknown)
+            self.best[asked] = NOT_KNOWN if open_yet else judged.outcome, unknown
+        return self.best[asked]
 
     def word_without(self, gone: Acts, restricting: Collection[int]) -> str:
         """The outcome without these acts. What they covered may take something away again, or nothing any more; what they took
@@ -274,7 +282,15 @@ class WhatIf:
         runs = base_counted, counted
         documents, held, beside = (base_document, document), act.unknown, bool(gone)
         lines = taken(act.kind, judged, without, documents, runs, moved, step, relied, held, beside)
+        lines = (*lines, *self.unmeasured(act.number, gone))
         return (*lines, *values_replaced(act, self.record, base_counted)) if act.kind == "rejudge" else lines
+
+    def unmeasured(self, number: int, gone: Acts) -> tuple[str, ...]:
+        """What runs would have measured that came by its harder plan, where the outcome without it hangs on that."""
+        if number not in self.hard:
+            return ()
+        word, runs = self._best(gone | {number}, frozenset({number}))
+        return (f"what {some(sorted(runs))} would have measured",) if word == NOT_KNOWN else ()
 
     def can_take(self, act: Act) -> bool:
         """Whether runs, time or values may be lost by an act. A waiver restricts by itself."""
