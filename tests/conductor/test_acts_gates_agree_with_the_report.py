@@ -109,6 +109,23 @@ def test_what_both_agreed_to_ask_for_counts_from_then_on() -> None:
     assert said.is_waived_on_the_page and said.is_open
 
 
+@pytest.mark.parametrize("cases", [("t2",), ("t0", "t2")])
+def test_a_gate_is_closed_where_other_cases_stand_before_it_and_opens_where_they_are_as_they_were(
+    cases: tuple[str, ...],
+) -> None:
+    """The criteria are the same to the letter: what was waived is that t0 is not good."""
+    said = Said(plan())
+    first = said.waive("Ada")
+    said.agree(first, "Bo")
+    assert said.is_waived_on_the_page and said.is_open
+    plain = small_document(tests=3, repeats=1, budgets={})
+    part, then = plan().components
+    said.amend(replace(plain, components=(replace(part, cases=cases), then), parties=PARTIES))
+    assert not said.is_waived_on_the_page and not said.is_open
+    said.amend(plan())
+    assert said.is_waived_on_the_page and said.is_open
+
+
 def test_a_withdrawn_waiver_leaves_no_gate_open_for_one_that_has_no_effect() -> None:
     said = Said(plan("waive"))
     first = said.waive("Ada")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from recompute import Judge
 from record_rows import Book, criterion
 
 from shakedown.metrics.judging.criteria import exit_status, score
@@ -13,6 +15,7 @@ from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.waivers import ahead
 from shakedown.metrics.rows.rows import NoteRow
 from shakedown.model.contracts import content
+from shakedown.model.frozen import freeze
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Procedure
 from shakedown.model.waived import criterion_digest, gate_digest, holds, row_digest, waived_criterion, waived_row
@@ -191,6 +194,22 @@ def test_a_gate_asks_for_something_else_where_its_cases_are_others(criteria: tup
     assert not holds(before, after)
     assert before.partition(".")[0] == after.partition(".")[0]
     assert holds(before.partition(".")[0], after), "records of before say only what was asked"
+
+
+@pytest.mark.parametrize("criteria", [(ALL,), (replace(ALL, test="a"), replace(MOST, name="m")), ()])
+def test_what_a_gate_asks_is_reckoned_alike_on_two_ways(criteria: tuple[Any, ...]) -> None:
+    """The independent recomputation reads the frozen plan alone."""
+    book = half(*criteria)
+    book.components["st"] = replace(book.components["st"], procedures=(Procedure("racks", evidence=1),))
+    book.components["ft"] = replace(book.components["ft"], after=("st",), gate="met")
+    before = gate_digest(book.document(), "st")
+    for cases, same in ((("a",), True), (("a", "c"), False)):
+        book.case("c")
+        book.components["st"] = replace(book.components["st"], cases=cases)
+        judge = object.__new__(Judge)
+        judge.document = json.loads(freeze(book.document()))
+        assert judge._is_gate(before, "st") == same == holds(before, gate_digest(book.document(), "st"))
+        assert judge._is_gate(before.partition(".")[0], "st"), "of which cases older logs do not say"
 
 
 def test_a_row_that_is_in_force_for_another_case_is_not_waived() -> None:

@@ -371,6 +371,24 @@ class Judge:
         where = digest.partition(".")[2]
         return _is_said(row, name, said) and where in ("", sha_of(cases))
 
+    def _is_gate(self, digest: str, component: str) -> bool:
+        """Whether a gate asks what it asked when it was waived, of the same; older logs do not say of what."""
+        every = {one["name"]: one for one in self.document["components"]}
+        part, waiting = (
+            every.get(component),
+            [name for name, one in every.items() if one["gate"] == "met" and component in one["after"]],
+        )
+        if part is None or not waiting:
+            return False
+        asked = {
+            "criteria": sorted([one["name"], digest_of_criterion(one)] for one in part["criteria"]),
+            "procedures": sorted([one["name"], one["evidence"]] for one in part["procedures"]),
+            "waiting": sorted(waiting),
+        }
+        counted = sorted([one["name"], sha_of(self._counted(component, one))] for one in part["criteria"])
+        all_of_it = {"cases": sorted(part["cases"]), "modes": sorted(mode["name"] for mode in part["modes"])}
+        return digest in (sha_of(asked), f"{sha_of(asked)}.{sha_of(counted or [['', sha_of(all_of_it)]])}")
+
     def restricting_waivers(self, rows: Json) -> bool:
         """Whether a waiver restricts beside those of criteria of the plan: of a gate, of a row that is not met, of what is gone."""
         campaign = self.campaign
@@ -394,6 +412,8 @@ class Judge:
                 ]
                 if not its or any(outcome != "met" for outcome in its):
                     return True
+            elif digest and not self._is_gate(digest, component):
+                return True
             else:
                 told = [(at, outcome) for at, whose, outcome in campaign.gates if whose == component]
                 if not told or told[0][0] > seq or any(outcome != "met" for _, outcome in told):
