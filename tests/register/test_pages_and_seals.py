@@ -57,6 +57,12 @@ def altered(site: Path, tmp_path: Path, name: str, before: str, after: str) -> P
     return tmp_path / name
 
 
+def test_the_report_and_the_page_to_sign_say_alike_what_a_seal_covers(pages: Path) -> None:
+    told, signed = (pages / "first.html").read_text(), (pages / "sign.html").read_text()
+    covers = re.findall(r"covers events 1 to (\d+)", told)
+    assert covers == re.findall(r"the whole record up to event (\d+)", signed) and "has grown" not in told
+
+
 # ---- seals -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -185,7 +191,7 @@ def test_a_page_whose_style_hides_something_is_refused(pages: Path, tmp_path: Pa
 
 
 def test_a_page_of_another_record_is_none_of_this_campaign(pages: Path, people: Run, tmp_path: Path) -> None:
-    digest = re.findall(r"[0-9a-f]{64}", (pages / "first.html").read_text())[0]
+    digest = re.findall(r"no seal: <code>([0-9a-f]{64})", (pages / "first.html").read_text())[0]
     strange = altered(pages, tmp_path, "first.html", digest, "0" * 64)
     done = people(pages, "verify", "p-1", "--page", str(strange))
     assert (done.returncode, done.stdout) == (2, "")

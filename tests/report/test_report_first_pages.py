@@ -71,6 +71,9 @@ def endless(builder: CampaignBuilder) -> CampaignBuilder:
         }
         builder.add("waived", value=waived, reason="why " * 800)
     builder.end()
+    for _ in range(6):
+        value = {"digest": "e" * 64, "through": 1, "outcome": "rejected", "by": "Ada " * 900}
+        builder.add("sealed", value=value)
     return builder
 
 
@@ -112,6 +115,48 @@ def test_whether_to_sign_follows_from_the_outcome(outcome: Any, restrictions: tu
     assert words in advice(card)
     rehearsed = Scorecard("c", "p", "s", outcome, "", True, (), 0, 0, rehearsal="on a model")
     assert advice(rehearsed) == "This is a rehearsal: there is nothing to sign."
+
+
+def sealed(builder: CampaignBuilder, mark: str) -> int:
+    value = {"digest": mark * 64, "through": len(builder.events), "outcome": "accepted", "by": "Ada"}
+    return builder.add("sealed", 60.0, value=value)
+
+
+@pytest.mark.usefixtures("without_figures")
+@pytest.mark.parametrize("templates", [False, True])
+def test_what_a_seal_covers_is_counted_as_the_seal_counts_and_what_came_after_it_is_told(
+    new: Callable[..., CampaignBuilder], tmp_path: Path, templates: bool
+) -> None:
+    """A seal covers its own event, as 'seal', 'verify' and the page to sign say; the digest of the page is no second seal."""
+    (tmp_path / "templates").mkdir()
+    if templates:
+        (tmp_path / "templates/report.css").write_text("h1 { color: #123; }")
+
+    def said() -> str:
+        page = make_report(builder.save(), site=tmp_path).page.read_text().partition("What is signed</")[2]
+        return " ".join(re.sub("<[^>]*>", " ", page[:6000]).replace(" ", " ").split()).replace(" .", ".")
+
+    builder = new()
+    builder.run("hello", "main")
+    builder.end()
+    text = said()
+    assert f"The record, events 1 to {len(builder.events)}, with the outcome accepted, by its digest: " in text
+    assert "seal" not in text.partition("For the site")[0]
+    first = sealed(builder, "a")
+    text = said()
+    assert (
+        f"by Ada covers events 1 to {first}, with the outcome accepted. Its digest is what is signed: {'a' * 64}."
+        in text
+    )
+    assert "grown" not in text and f"This page shows events 1 to {first}," in text
+    builder.add("note", 1.0, value={"by": "Bo", "text": "late"})
+    second = sealed(builder, "b")
+    builder.add("note", 1.0, value={"by": "Bo", "text": "later"})
+    text = said()
+    assert f"covers events 1 to {second}, with the outcome accepted. Its digest is what is signed: {'b' * 64}." in text
+    assert "The record has grown since: 1 event came after this seal, under none." in text
+    assert f"by Ada, covers events 1 to {first}: {'a' * 64}." in text
+    assert f"events 1 to {first - 1}" not in text and f"This page shows events 1 to {second + 1}," in text
 
 
 ASKED = (

@@ -34,10 +34,11 @@ from shakedown.report.figures.pairs import NodeMedian, is_time
 from shakedown.report.figures.registry import Pictures
 from shakedown.report.figures.time_axis import span_text
 from shakedown.report.page.cover import parties, what_is_missing
-from shakedown.report.page.first_pages import first_pages
+from shakedown.report.page.first_pages import MOST, first_pages
 from shakedown.report.page.settled_block import framed
 from shakedown.report.page.site_templates import digests, render, style_sheet
 from shakedown.report.page.together import keep_together
+from shakedown.report.page.what_is_signed import what_is_signed
 from shakedown.report.reading import CampaignRead
 from shakedown.report.tables.recipes import TABLES, recipes
 from shakedown.report.terminal import standing_words
@@ -121,6 +122,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
     }  # fmt: skip
     facts["signatures"] = signatures_on_page(campaign)
     facts |= first_pages(document, scorecard)
+    facts["signed"] = what_is_signed(record, campaign.record_digest, campaign.digest, scorecard.outcome, MOST.seals)
     facts |= {"worst_nodes": evidence.nodes.worst(WORST_LIMIT), "false_findings": FALSE_FINDINGS}
     facts["contents"] = _contents(facts)
     return facts

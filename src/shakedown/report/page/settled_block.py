@@ -23,6 +23,7 @@ from shakedown.metrics.judging.scorecard import ActScore, Scorecard
 from shakedown.metrics.words import plural
 from shakedown.report.page.filters import sentence, sign, tone
 from shakedown.report.page.first_pages import Tested
+from shakedown.report.page.what_is_signed import what_is_signed
 from shakedown.report.terminal import standing_words
 from shakedown.report.words import ad_hoc_words, one_line, show_time
 
@@ -224,15 +225,10 @@ def _undisputed(scorecard: Scorecard) -> str:
 
 
 def _signed(facts: Mapping[str, Any]) -> Iterator[str]:
-    record, scorecard = facts["record"], facts["scorecard"]
-    yield _element(
-        f"The record with the digest {facts['record_digest']}, events 1 to {record.seq}, judged by the frozen plan"
-        f" {facts['plan_digest']}.",
-        _PLAIN,
-    )
-    for seal in record.seals:
-        words = f"Sealed {show_time(seal.time)} UTC by {one_line(seal.by)}, events 1 to {seal.through}: {one_line(seal.digest)}."
-        yield _element(words, _PLAIN)
+    scorecard = facts["scorecard"]
+    said = what_is_signed(facts["record"], facts["record_digest"], facts["plan_digest"], scorecard.outcome)
+    for words, digest in said:
+        yield _element(f"{words}: {digest}." if digest else f"{words}.", _PLAIN)
     for words, digest in facts["signatures"]:
         yield _element(f"Signed: {one_line(words, 300)}: the seal {digest[:16]}", _PLAIN)
     for role, name in facts["parties"] if not scorecard.rehearsal else ():
