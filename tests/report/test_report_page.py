@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from shakedown.model import nouns
 from shakedown.model.judging import Contract, ContractRow, Criterion
-from shakedown.model.nouns import Case, Component, FigureSpec, Procedure
+from shakedown.model.nouns import Case, Component, FigureSpec, NodeType, Procedure
+from shakedown.model.resources import Gpus
 from shakedown.report import write_report
 
 if TYPE_CHECKING:
@@ -290,3 +292,18 @@ def test_numbers_that_no_machine_gives_break_nothing(new: Callable[..., Campaign
     builder.add("verdict", run="r000099", case="hello", value={"verdict": "odd", "started": -1e80, "elapsed_s": -5.0})
     builder.end()
     assert "Rejected" in page_of(builder.save()).text or "Accepted" in page_of(builder.save()).text
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_the_system_as_found_has_the_gpus_of_nodes_that_have_some(new: Callable[..., CampaignBuilder]) -> None:
+    def rows(*types: NodeType) -> list[list[str]]:
+        page = write_report(new(system=replace(new().document.system, node_types=types)).save()).read_text()
+        table = page.partition("The system as found</h2>")[2].partition("</table>")[0]
+        cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", one) for one in table.split("<tr>")[1:]]
+        return [[one.replace("\N{NO-BREAK SPACE}", " ") for one in line] for line in cells]
+
+    host = NodeType("host", cores=2)
+    assert all(len(line) == 9 for line in rows(host))
+    some = NodeType("gpu", cores=2, gpus=Gpus(4, "H<200>", 2.0**37))
+    bare = NodeType("other", cores=2, gpus=Gpus(8))
+    assert [line[9] for line in rows(host, some, bare)] == ["GPUs", "–", "4 x H&lt;200&gt;, 128.0 GiB each", "8"]
