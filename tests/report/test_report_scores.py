@@ -14,8 +14,9 @@ import pytest
 from msgspec.structs import replace
 
 from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.requirements import requirements
 from shakedown.metrics.rows.table import fold_runs
-from shakedown.model.judging import Criterion
+from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.nouns import Case, Component, Test
 from shakedown.model.scores import Load, Score, ScorePart
 from shakedown.report import write_report
@@ -46,6 +47,17 @@ def told(new: Callable[..., CampaignBuilder]) -> CampaignBuilder:
         builder.run(case, "main", repeat=repeat, seconds=seconds)
     builder.end()
     return builder
+
+
+def test_a_score_rests_on_as_many_values_whoever_asks_for_it(told: CampaignBuilder) -> None:
+    """The plan's bound and a contract row ask for the same number, of two parts with two runs each: each rests on two values."""
+    row = ContractRow(
+        "deal:1", "deal", "scores", "ssp", ">= 4 TFLOP/s", "contract", low=4.0, unit="TFLOP/s", clause="7.2"
+    )
+    document, record = replace(told.document, contracts=(Contract("deal", (row,)),)), fold_runs(told.events)
+    found = requirements(document, record, score(document, record))
+    counts = {one.kind: one.count for one in found if "ssp" in (one.name, one.what)}
+    assert counts == {"score": 2, "contract row": 2}
 
 
 def test_the_page_has_the_score_its_runs_and_what_it_needs(told: CampaignBuilder) -> None:

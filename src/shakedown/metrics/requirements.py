@@ -142,7 +142,7 @@ def _score(score: ScoreResult, outcomes: Mapping[str, CriterionScore]) -> Requir
         must=score.must,
         measured=item.arithmetic.replace(f", must {item.must}", "") if item else "",
         outcome=item.outcome_words if item else "undecided",
-        count=sum(part.runs for part in score.parts),
+        count=item.count if item else 0,
         margin=_margin(item, share=False) if item else None,
         waiver=f"{item.waiver} (by {item.waived_by})" if item and item.waiver else "",
         reason=score.reason,
