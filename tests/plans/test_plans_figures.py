@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from shakedown.checks.figures import take
 from shakedown.checks.text import decode
-from shakedown.model.figures import measured_as, with_rows
-from shakedown.model.nouns import Case, FigureSpec
+from shakedown.model.figures import Table, measured_as, misnamed, with_rows
+from shakedown.model.nouns import Case, FigureSpec, Test
+from shakedown.plans.components.score_figures import _spec
+from shakedown.plans.schema.problems import Problems
 
 TEST = """\
 test: osu
@@ -102,8 +105,6 @@ def test_figures_that_no_row_asks_about_are_named_row_by_row(campaign: Path) -> 
 
 
 def test_a_row_is_measured_as_its_table_and_a_plain_figure_has_no_rows() -> None:
-    from shakedown.model.figures import Table
-
     table = FigureSpec("lat", "us", table=Table(by=("size",)))
     plain = FigureSpec("bw", "GB/s", regex="x")
     found = measured_as("lat[size=8]", [plain, table])
@@ -141,6 +142,39 @@ def test_a_criterion_names_one_row(campaign: Path, tmp_path: Path, of: str, said
     told = subprocess.run([program, "check"], cwd=site, text=True, capture_output=True, timeout=60, check=False)
     assert told.returncode == 2
     assert said in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("t[op=bcast,ranks=4]", None),
+        ("t[op=a, b,ranks=4]", None),
+        ("t[op=bcast,rank=4]", ("the rows of 't' are not told apart by 'rank'", "did you mean 'ranks'?")),
+        ("t[op=bcast,size=4]", ("the rows of 't' are not told apart by 'size'", "write t[op=bcast,ranks=...]")),
+        ("t[op=bcast]", ("'t[op=bcast]' does not say 'ranks', and the rows of 't' are told apart by it",
+                         "write t[op=bcast,ranks=...]")),
+        ("t[ranks=4,op=bcast]", ("'t[ranks=4,op=bcast]' has the columns in another order than the table",
+                                 "write t[op=bcast,ranks=4]")),
+    ],
+)  # fmt: skip
+def test_a_row_is_named_by_the_columns_that_tell_rows_apart(name: str, wrong: tuple[str, str] | None) -> None:
+    assert misnamed(name, ("op", "ranks")) == wrong
+
+
+def test_a_misspelt_column_of_a_row_is_told_in_contracts_criteria_and_scores(campaign: Path, tmp_path: Path) -> None:
+    says = "the rows of 'lat' are not told apart by 'sise'"
+    program = str(Path(sys.executable).parent / "shakedown")
+    site = tmp_path / "copy"
+    shutil.copytree(campaign, site, ignore=shutil.ignore_patterns("campaigns"))
+    (site / "plans/osu.yaml").write_text(PLAN.replace("lat[size=1024]", "lat[sise=1024]"))
+    (site / "contracts/osu.yaml").write_text(CONTRACT.replace("lat[size=8]", "lat[sise=8]", 1))
+    done = subprocess.run([program, "check"], cwd=site, text=True, capture_output=True, timeout=60, check=False)
+    for file in ("plans/osu.yaml", "contracts/osu.yaml"):
+        assert re.search(rf"{file}:[^\n]*{re.escape(says)}\n *hint: did you mean 'size'\?", done.stderr), done.stderr
+    node, problems = yaml.ScalarNode("", "lat", yaml.Mark("osu.yaml", 0, 0, 0, None, 0)), Problems()
+    lat = FigureSpec("lat", unit="us", table=Table(by=("size",)))
+    assert _spec(node, "lat[sise=8]", Test("osu", figures=(lat,)), problems) is None
+    assert [problem.message for problem in problems.found] == [says]
 
 
 def test_a_case_that_needs_a_peak_which_nobody_wrote_down_is_unavailable(site: Any) -> None:

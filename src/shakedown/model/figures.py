@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from shakedown.model.errors import did_you_mean
 
 Pairs = tuple[tuple[str, str], ...]
 MORE = "..."  # the last of a table's columns: rows may have more fields
@@ -81,6 +84,25 @@ def measured_as(name: str, specs: Iterable[FigureSpec]) -> FigureSpec | None:
         if spec.name == base and name != base and spec.has_rows:
             return spec.named(name)
     return None
+
+
+def misnamed(name: str, by: Sequence[str]) -> tuple[str, str] | None:
+    """Purpose: why no row of a table that is told apart ``by`` these columns has this name, and the way out; None where one may."""
+    written = name.partition("[")[2].removesuffix("]")
+    if re.fullmatch(",".join(f"{re.escape(column)}=.*" for column in by), written):
+        return None
+    base = figure_of(name)
+    pairs = dict(pair.partition("=")[::2] for pair in written.split(","))
+    said = ",".join(f"{column}={pairs.get(column, MORE)}" for column in by)
+    right = f"{base}[{said}]"
+    foreign = [key for key in pairs if key not in by]
+    if foreign:
+        near = did_you_mean(foreign[0], by)
+        return f"the rows of '{base}' are not told apart by '{foreign[0]}'", near or f"write {right}"
+    if pairs.keys() == set(by):
+        return f"'{name}' has the columns in another order than the table", f"write {right}"
+    lacking = next(column for column in by if column not in pairs)
+    return f"'{name}' does not say '{lacking}', and the rows of '{base}' are told apart by it", f"write {right}"
 
 
 def with_rows(specs: Iterable[FigureSpec], names: Iterable[str]) -> tuple[FigureSpec, ...]:

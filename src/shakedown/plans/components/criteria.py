@@ -9,7 +9,7 @@ from yaml.nodes import Node
 
 from shakedown.model.baselines import Baseline
 from shakedown.model.errors import did_you_mean
-from shakedown.model.figures import figure_of, measured_as
+from shakedown.model.figures import figure_of, measured_as, misnamed
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import SINCE, Measure, measures
 from shakedown.model.nouns import Case, Test
@@ -238,6 +238,12 @@ def _units(figure: str, tests: list[Test]) -> list[str]:
         names = {spec.name for test in tests for spec in test.figures} | {"elapsed"}
         known = did_you_mean(figure, names) or f"there are: {', '.join(sorted(names))}"
         raise InvalidValue(f"no test of the component has a figure '{figure}'", known, f"figure {figure}")
+    rows = [
+        spec for test in tests for spec in test.figures if spec.has_rows and spec.name == figure_of(figure) != figure
+    ]
+    wrong = [misnamed(figure, spec.table.by) for spec in rows if spec.table is not None]
+    if wrong and len(wrong) == len(units) and wrong[0] is not None and None not in wrong:
+        raise InvalidValue(*wrong[0], f"figure {figure}")
     return list(dict.fromkeys(units))
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from yaml.nodes import Node
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.figures import FigureSpec, measured_as
+from shakedown.model.figures import FigureSpec, figure_of, measured_as, misnamed
 from shakedown.model.nouns import Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_quantity
 from shakedown.plans.schema.problems import Problems
@@ -59,6 +59,12 @@ def _spec(at: Node, name: str, test: Test, problems: Problems) -> FigureSpec | N
         names = [ELAPSED, *(spec.name for spec in test.figures)]
         near = did_you_mean(name, names) or f"there are: {', '.join(names)}"
         problems.at(at, f"test '{test.name}' has no figure '{name}'", near, f"figure {name}")
+        return None
+    table = next((spec.table for spec in test.figures if spec.name == figure_of(name) != name), None)
+    wrong = misnamed(name, table.by) if table is not None else None
+    if wrong is not None:
+        problems.at(at, *wrong, f"figure {name}")
+        return None
     return found
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.figures import figure_of
+from shakedown.model.figures import figure_of, misnamed
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Case
 from shakedown.model.scores import COMPONENT
@@ -158,6 +158,10 @@ def _bounds(test: Definition, values: dict[str, Any], written: Written, problems
     if figure not in figures and not (rows and figure.endswith("]")):
         message = f"test '{test.name}' has no figure '{figure}'"
         written.wrong(problems, "figure", message, near_or_all(figure, figures), f"figure {figure}")
+        return None
+    wrong = misnamed(figure, rows) if rows else None
+    if wrong is not None:
+        written.wrong(problems, "figure", *wrong, f"figure {figure}")
         return None
     never_negative = figure == "elapsed" or values.get("statistic") == "sd"
     called = figure if values.get("statistic", "each") == "each" else f"{values['statistic']} of {figure}"
