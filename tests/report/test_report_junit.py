@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from shakedown.model.errors import RecordError
+from shakedown.model.errors import UsageError
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Case, Component, Test
 from shakedown.report.writing import make_report
@@ -123,6 +123,6 @@ def test_a_file_that_cannot_be_written_is_a_sentence(small: CampaignBuilder, tmp
     small.end()
     (tmp_path / "file").write_text("")
     with pytest.raises(
-        RecordError, match=r"file/junit.xml cannot be written: .*\nhint: give another FILE after --junit"
+        UsageError, match=r"file/junit.xml cannot be written: .*\nhint: give another FILE after --junit"
     ):
         make_report(small.save(), junit=tmp_path / "file/junit.xml")

@@ -17,6 +17,7 @@ from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.events import Event
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Case, Component
+from shakedown.report.live_page import keep_written
 from shakedown.report.terminal import render_scorecard
 
 if TYPE_CHECKING:
@@ -176,9 +177,17 @@ def test_a_directory_that_is_no_campaign(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{tmp_path} is no campaign: it has no log")
 
 
-def test_a_place_that_cannot_be_written(small: CampaignBuilder, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written(
+    small: CampaignBuilder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is wrong use, and told before anything is drawn."""
+    monkeypatch.setattr("shakedown.report.writing.compose", None)
     (tmp_path / "taken").write_text("a file, not a directory")
-    with pytest.raises(RecordError) as caught:
+    with pytest.raises(UsageError, match=r"taken/x\.xml cannot be written: Not a directory"):
+        shakedown(small.save(), "--junit", tmp_path / "taken/x.xml")
+    with pytest.raises(UsageError, match=r"taken/x\.html cannot be written: Not a directory"):
+        keep_written(small.save(), tmp_path / "taken/x.html", None, lambda _: None)
+    with pytest.raises(UsageError) as caught:
         shakedown(small.save(), "--output", tmp_path / "taken/inside")
     assert str(caught.value) == (
         f"the report cannot be written to {tmp_path / 'taken/inside'}: Not a directory\n"

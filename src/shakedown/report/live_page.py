@@ -19,7 +19,7 @@ from shakedown.report.evidence import evidence_of
 from shakedown.report.page.site_templates import templates_of
 from shakedown.report.reading import read_campaign
 from shakedown.report.words import show_time
-from shakedown.report.writing import replace_file
+from shakedown.report.writing import replace_file, try_to_write
 
 EVERY_S = 60
 _EMPTY = b"<!doctype html><html lang=en><meta charset=utf-8><title>Shakedown</title><body></body></html>"
@@ -32,6 +32,7 @@ def keep_written(campaign: Path, file: Path, site: Path | None, wait: Callable[[
     ``site``: whose templates are used. Errors: those of ``make_report``; a record that cannot be read is said on the page before
     it is raised.
     """
+    try_to_write(file.parent, f"{file} cannot be written", "give another FILE after --live")
     while True:
         try:
             page, scorecard, record = _page(campaign, site)

@@ -6,15 +6,17 @@ no user, no random number gets in, so both sides of an acceptance can make the v
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.words import plural
-from shakedown.model.errors import RecordError
+from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.layout import Layout
 from shakedown.report.damaged import marked_page, marked_table
 from shakedown.report.evidence import Evidence, evidence_of
@@ -57,8 +59,8 @@ def make_report(
     ``site``: whose templates are used, instead of those of the site that the campaign lies in. ``pdf``: None = if it can be made.
     ``tell`` hears what is being done, for a person who waits. ``junit``: a file for the same as JUnit XML. ``parquet``: write each
     table as a Parquet file too.
-    Errors: UsageError where it is no campaign, or a PDF or Parquet files cannot be made; FileProblems in templates; RecordError
-    where the record is damaged or the report cannot be written.
+    Errors: UsageError where it is no campaign, a place that is named takes no file, or a PDF or Parquet files cannot be made;
+    FileProblems in templates; RecordError where the record is damaged or the report cannot be written.
     """
     from shakedown.report.page.pdf import trouble
 
@@ -66,6 +68,7 @@ def make_report(
         library()  # before anything is read: whoever asked for it is told at once
     why = trouble() if pdf is None else ""
     read = read_campaign(campaign)
+    _look(output, junit)
     evidence = evidence_of(read)
     wanted = not why if pdf is None else pdf
     target = campaign if output is None else output
@@ -127,6 +130,30 @@ def page_again(campaign: Path, through: int, there: str, templates: Path | None)
 
 
 # ---- on disk ---------------------------------------------------------------------------------------------------------
+
+
+def _look(output: Path | None, junit: Path | None) -> None:
+    """Before anything is drawn: whether the places that a person named take files. Errors: UsageError."""
+    if output is not None:
+        try_to_write(output, f"the report cannot be written to {output}", "give another place with --output DIR")
+    if junit is not None:
+        try_to_write(junit.parent, f"{junit} cannot be written", "give another FILE after --junit")
+
+
+def try_to_write(directory: Path, message: str, hint: str) -> None:
+    """Purpose: make a directory where it is not there, and see that it takes a file. Errors: UsageError with the message."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=directory):
+            pass
+    except FileExistsError as error:
+        raise UsageError(f"{message}: {os.strerror(errno.ENOTDIR)}", hint=hint) from error
+    except OSError as error:
+        if error.errno not in (
+            errno.ENOSPC,
+            errno.EDQUOT,
+        ):  # a full disk is no wrong use: it is told where it keeps a file away
+            raise UsageError(f"{message}: {error.strerror or error}", hint=hint) from error
 
 
 def _write(target: Path, files: dict[str, bytes]) -> None:
