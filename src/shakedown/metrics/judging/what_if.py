@@ -92,6 +92,11 @@ class WhatIf:
         self.by_outputs = {act.number: self.steps.by_outputs(act) for act in acts if act.number in self.relied}
         relied = {number for number in self.relied & self.void if not self.is_evaluated(number, frozenset())}
         self.driven_by = sorted((self.steering & self.void) | relied | self.hard_without_effect())
+        self._weigh(unsure)
+
+    def _weigh(self, unsure: set[int]) -> None:
+        """Which acts count, hang on a consent, or were taken back. ``unsure``: those whose effect nobody can compute."""
+        record, acts, consent = self.record, self.acts, self.consent
         self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
         self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
         self.withdrawn = withdrawn_by(record, acts, self.void)
