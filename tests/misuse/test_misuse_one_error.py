@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from shakedown.model.errors import Problem
+from shakedown.plans.telling_budgets import each_budget_once
+
 ROOT = Path(__file__).parents[2]
 C5, EXAMPLE = ROOT / "examples/c5", ROOT / "tests/plans/example"
 MISTAKES = [  # site, file, right, wrong, the error's beginning
@@ -173,3 +176,23 @@ def test_a_figure_of_another_kind_is_one_error_in_all_parts_of_a_score(told: Any
         }
     )
     assert "figure 'r' is in GB" in said and said.count("error: ") == 1, said
+
+
+def test_a_budget_of_another_unit_is_one_error_with_the_places_that_do_not_fit_it() -> None:
+    def of(path: str, line: int, message: str) -> Problem:
+        return Problem(path, line, 1, message, "write it in parsecs")
+
+    unit = "'1' and the budget, which is in parsecs, do not measure the same thing"
+    found = [
+        of("plans/a.yaml", 4, "limits.budgets.f2/mdt: '4 per target': the budget has no targets"),
+        of("tests/b.yaml", 2, f"loads.f2/mdt: {unit}"),
+        of("tests/b.yaml", 3, f"loads.f3/mdt: {unit}"),
+        of("tests/c.yaml", 7, f"loads.f2/mdt: {unit}"),
+    ]
+    first, other = each_budget_once(found)
+    assert (first.path, first.message, other) == ("plans/a.yaml", found[0].message, found[2])
+    assert first.hint == (
+        "write it in parsecs; or mend the budget f2/mdt itself, in the system: tests/b.yaml:2, tests/c.yaml:7 do not fit it either"
+    )
+    counts = [of("tests/b.yaml", n, "loads.f2/mdt: '4 per target': the budget has no targets") for n in (1, 2)]
+    assert each_budget_once(counts) == tuple(counts)

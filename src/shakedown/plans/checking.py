@@ -29,6 +29,7 @@ from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.yaml_nodes import read_nodes
 from shakedown.plans.site import Site, read_site
 from shakedown.plans.systems import Machine
+from shakedown.plans.telling_budgets import each_budget_once
 from shakedown.plans.unavailable import Lost
 
 
@@ -95,7 +96,7 @@ def check_site(
             max(map(len, cases)),
             len(reading.plans),
             len(reading.contracts),
-            tuple(reading.found_problems()),
+            each_budget_once(reading.found_problems()),
             tuple(reading.shown(reading.advice)),
             tuple(lost for name, lost in reading.lost if not files or name in names),
             _beyond(reading, contexts, cases, names if files else None),
