@@ -32,6 +32,16 @@ def test_every_command_has_help(name: str) -> None:
     assert done.stdout.startswith(f"Usage: python -m shakedown {name}")
 
 
+@pytest.mark.parametrize("options", [[], ["-P"]])
+def test_a_file_of_the_site_is_never_taken_for_a_library(tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / "site.yaml").write_text("site: x\nabout: a site with files of Python\n")
+    for name in ("yaml", "msgspec", "click", "calendar"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the site')\n")
+    command = [sys.executable, *options, "-m", "shakedown", "list", "systems"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_every_command_stands_in_one_section() -> None:
     assert sorted(name for names in SECTIONS.values() for name in names) == sorted(COMMANDS)
 

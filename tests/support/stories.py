@@ -5,7 +5,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-SHAKEDOWN = [sys.executable, "-m", "shakedown"]
+# As the installed command: the interpreter looks for its own modules in no directory of a site, whose disk a test lets fail.
+SHAKEDOWN = [sys.executable, "-P", "-m", "shakedown"]
 
 Shakedown = Callable[..., "subprocess.CompletedProcess[str]"]
 MakeSite = Callable[..., Path]
