@@ -52,17 +52,17 @@ STORY = [
 
 
 @pytest.fixture
-def utc() -> Iterator[None]:
-    """Times are shown as in Greenwich."""
+def elsewhere() -> Iterator[None]:
+    """The machine's own time is another one; times are shown in UTC all the same, and say so."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TZ", "UTC")
+        patch.setenv("TZ", "America/Denver")
         time.tzset()
         yield
     time.tzset()
 
 
 @pytest.fixture
-def writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, utc: None) -> LogWriter:
+def writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: None) -> LogWriter:
     """A site with a campaign, to stand in; the writer that goes on with it."""
     (tmp_path / "site.yaml").write_text("site: here\n")
     monkeypatch.chdir(tmp_path)
@@ -83,27 +83,27 @@ def log(writer: LogWriter) -> Log:
 
 def test_events_are_shown_one_a_line(log: Log) -> None:
     assert log().stdout.splitlines() == [
-        "     1 11-14 22:13:20 campaign_start  laptop-1 laptop",
-        "     2 11-14 22:13:21 build_order     0123456789ab  stream",
-        "     3 11-14 22:13:22 submit_order    r000001 j000001 stream/threads=2",
-        "     4 11-14 22:13:23 job_report      r000001 j000001  failed 1",
-        "     5 11-14 22:13:24 verdict         r000001 j000001 stream/threads=2  failed: exit status 1: "
+        "     1 11-14 22:13:20 UTC campaign_start  laptop-1 laptop",
+        "     2 11-14 22:13:21 UTC build_order     0123456789ab  stream",
+        "     3 11-14 22:13:22 UTC submit_order    r000001 j000001 stream/threads=2",
+        "     4 11-14 22:13:23 UTC job_report      r000001 j000001  failed 1",
+        "     5 11-14 22:13:24 UTC verdict         r000001 j000001 stream/threads=2  failed: exit status 1: "
         "\\x1b[31mno memory\\x1b[0m at all, which is said in a sentence that is rather long",
-        "     6 11-14 22:13:25 unavailable     hpcc  hpcc is not installed",
+        "     6 11-14 22:13:25 UTC unavailable     hpcc  hpcc is not installed",
     ]
 
 
-def test_on_a_terminal_long_reasons_go_on_below(utc: None) -> None:
+def test_on_a_terminal_long_reasons_go_on_below(elsewhere: None) -> None:
     lines = describe(STORY[4], 80).splitlines()
     assert lines == [
-        "     5 11-14 22:13:24 verdict         r000001 j000001 stream/threads=2",
-        "                      failed: exit status 1: \\x1b[31mno memory\\x1b[0m at all,",
-        "                      which is said in a sentence that is rather long",
+        "     5 11-14 22:13:24 UTC verdict         r000001 j000001 stream/threads=2",
+        "                          failed: exit status 1: \\x1b[31mno memory\\x1b[0m at",
+        "                          all, which is said in a sentence that is rather long",
     ]
     finding = Event("finding", seq=7, time=1700000006.0, value={"kind": "disk_full"}, reason="no room " * 8)
     assert describe(finding, 80).splitlines() == [
-        "     7 11-14 22:13:26 finding         disk_full: no room no room no room no room",
-        "                      no room no room no room no room",
+        "     7 11-14 22:13:26 UTC finding         disk_full: no room no room no room no",
+        "                          room no room no room no room no room",
     ]
     assert all(len(line) <= 80 for event in STORY for line in describe(event, 80).splitlines())
 
@@ -214,7 +214,7 @@ def test_the_command_as_people_call_it(writer: LogWriter, tmp_path: Path) -> Non
     environment = {**os.environ, "TZ": "UTC"}
     done = subprocess.run([*shakedown, "--last", "1"], capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "     6 11-14 22:13:25 unavailable     hpcc  hpcc is not installed\n"
+    assert done.stdout == "     6 11-14 22:13:25 UTC unavailable     hpcc  hpcc is not installed\n"
     wrong = subprocess.run([*shakedown, "nosuch"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert wrong.stderr == (f"error: there is no campaign 'nosuch' in {tmp_path}/campaigns\nhint: there are laptop-1\n")

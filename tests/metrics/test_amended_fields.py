@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 
 import pytest
@@ -24,6 +26,8 @@ from shakedown.model.ladders import Ladder
 from shakedown.model.nouns import Build, Case, Cluster, Component, Document, Need, Partition, Retry, System
 from shakedown.model.resources import Gpus, Resources
 from shakedown.model.scaling import Scaling
+from shakedown.report.evidence import find_evidence
+from shakedown.report.tables.tables import make_tables
 
 _OWN = ("Check", "TargetClass", "FileSystem", "Spack", "Toolchain", "Need", "Party", "Source")  # compared as wholes
 
@@ -260,6 +264,33 @@ def test_other_words_of_a_contract_are_told_with_how_they_were_first_and_who_cha
     record.plans = told.documents
     (asked,) = [one for one in requirements(after, record, card) if one.name == "c:1"]
     assert (asked.text, asked.first_text, asked.changed_by) == (IDLE, NINE, "Bo")
+    table = make_tables(find_evidence(after, record, card), [])["requirements.csv"].decode("utf-8-sig")
+    (line,) = [one for one in csv.DictReader(io.StringIO(table)) if one["name"] == "c:1"]
+    assert (line["text"], line["first_text"], line["changed_by"]) == (IDLE, NINE, "Bo")
+
+
+def test_a_clause_that_has_another_bound_with_its_other_words_keeps_its_first_ones() -> None:
+    """Its bound was tightened, which takes nothing away; then two clauses exchange their words."""
+    document = plan()
+    (contract,) = document.contracts
+    row = replace(contract.rows[0], text=NINE)
+    other = replace(row, name="c:2", test="linpack", text="any node")
+    before = replace(document, contracts=(replace(contract, rows=(row, other)),))
+    tight = replace(row, must=">= 85", low=85.0, text=IDLE)
+    second = replace(before, contracts=(replace(contract, rows=(tight, other)),))
+    third = replace(
+        before, contracts=(replace(contract, rows=(replace(tight, text="any node"), replace(other, text=IDLE))),)
+    )
+    told = Acted(before)
+    for after, by in ((second, "Bo"), (third, "Ada")):
+        told.say("amended", {"document": told.keep(after), "by": by, "difference": ["words"]}, "tidy")
+    record = fold_runs(told.events)
+    record.plans = told.documents
+    asked = {one.name: one for one in requirements(third, record, told.card())}
+    assert [(asked[name].first_text, asked[name].changed_by) for name in ("c:1", "c:2")] == [
+        (NINE, "Ada"),
+        ("any node", "Ada"),
+    ]
 
 
 def test_words_that_are_again_as_they_were_are_no_change() -> None:

@@ -25,7 +25,7 @@ Wanted = Callable[[Event], bool]
 
 LOOK_S = 0.2  # how often a followed log is looked at
 WIDTH = 80
-INDENT = " " * 22
+INDENT = " " * 26
 _SHOWN = {kind.name: kind.shown for kind in EVENT_KINDS}  # what a line says of an event before its reason
 
 
@@ -148,8 +148,8 @@ def _show_human(line: Line) -> None:
 
 
 def describe(event: Event, width: int | None = None) -> str:
-    """Purpose: one event for people: seq, local time, name, ids, reason. ``width``: what is longer goes on below, indented."""
-    when = time.strftime("%m-%d %H:%M:%S", time.localtime(event.time))
+    """Purpose: one event for people: seq, time in UTC, name, ids, reason. ``width``: what is longer goes on below, indented."""
+    when = time.strftime("%m-%d %H:%M:%S UTC", time.gmtime(event.time))
     head = _one_line(f"{event.seq:>6} {when} {event.event:<15} ")
     ids = _one_line(" ".join(part for part in (event.run, event.job, event.case, event.build[:12]) if part))
     told = _one_line(_tell(event))

@@ -82,7 +82,7 @@ class Holder:
         beat = f"last heartbeat {show_duration(max(0.0, self.beat_age_s))} ago"
         if self.who is None:
             return f"driven by a conductor that left no name, or its lease file is damaged (lease/{self.epoch:06d}.json); {beat}"
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.who.since))
+        since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.who.since))
         return f"driven by {self.who.user} on {self.who.host} (pid {self.who.pid}) since {since}; {beat}"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import side_by_side
 from shakedown.model.contracts import content
+from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Document
 from shakedown.model.waived import row_digest
 
@@ -75,23 +76,40 @@ def _written(document: Document) -> Mapping[Any, tuple[str, str]]:
 
 def first_texts(record: Record) -> dict[str, tuple[str, str]]:
     """Purpose: of each contract row whose text an amendment changed, by what it asks: the text as first written, and who changed
-    it last. Nothing where the plans of before are not known.
+    it last. A row that has another bound since is the same one. Nothing where the plans of before are not known.
     """
     plans = [record.plans[name] for name in record.documents if name in record.plans]
-    if len(plans) < len(record.documents):
+    if not plans or len(plans) < len(record.documents):
         return {}
     people = [epoch.by for epoch in record.epochs if epoch.opened_by == "amended"]
-    first: dict[str, str] = {}
-    last: dict[str, str] = {}
-    by: dict[str, str] = {}
-    for place, plan in enumerate(plans):
-        for row in (row for contract in plan.contracts for row in contract.rows):
-            key = row_digest(row)
-            if last.get(key, row.text) != row.text:
-                by[key] = people[place - 1] if 0 < place <= len(people) else ""
-            first.setdefault(key, row.text)
-            last[key] = row.text
-    return {key: (text, by[key]) for key, text in first.items() if last[key] != text}
+    found: dict[str, tuple[str, str]] = {}
+    for row in _rows(plans[-1]):
+        now, by = row, ""
+        for place in range(len(plans) - 1, 0, -1):
+            before = _as_it_was(now, plans[place - 1])
+            if before is None:
+                continue
+            if before.text != now.text and not by:
+                by = people[place - 1] if place <= len(people) else ""
+            now = before
+        if now.text != row.text:
+            found[row_digest(row)] = now.text, by
+    return found
+
+
+def _rows(document: Document) -> list[ContractRow]:
+    return [row for contract in document.contracts for row in contract.rows]
+
+
+def _as_it_was(row: ContractRow, before: Document) -> ContractRow | None:
+    """The row of an earlier plan that asks the same, else the only one that asks it with another bound."""
+    rows = _rows(before)
+    same = [one for one in rows if content(one) == content(row)] or [one for one in rows if _asks(one) == _asks(row)]
+    return same[0] if same and (len(same) == 1 or content(same[0]) == content(row)) else None
+
+
+def _asks(row: ContractRow) -> tuple[object, ...]:
+    return row.contract, row.test, row.figure, row.where, row.basis, row.mode, row.statistic
 
 
 def _named(clause: str) -> str:

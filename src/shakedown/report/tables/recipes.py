@@ -21,7 +21,8 @@ TABLES = {
     "recipes.csv": "One line a criterion: the table, its rows and the formula that give what was measured.",
     "requirements.csv": "Everything that is asked for, by clause: criteria, contract rows, scores, procedures. margin: how far "
     "inside of its bound, as a share of the bound; in points of a share where points = yes; below 0 it is outside. Of two bounds "
-    "it is the smaller of margin_to_lower and margin_to_upper.",
+    "it is the smaller of margin_to_lower and margin_to_upper. first_text: what the clause said when the campaign began, where an "
+    "amendment by changed_by exchanged its words.",
     "ladders.csv": "One line a size of a ladder: state = holds, fails, spared or to come; value is the median of the ladder's "
     "figure over its runs; a size fails where it is worse than at the smallest size by more than within.",
     "components.csv": "One line a component, counted from runs.csv: attempts are the rows with counted = yes; passed the "

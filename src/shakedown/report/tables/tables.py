@@ -76,7 +76,7 @@ _CRITERIA = (
 )  # fmt: skip
 _REQUIREMENTS = (
     "clause", "text", "kind", "component", "name", "what", "must", "measured", "count", "margin", "margin_to_lower",
-    "margin_to_upper", "points", "outcome", "waiver", "reason",
+    "margin_to_upper", "points", "outcome", "waiver", "reason", "first_text", "changed_by",
 )  # fmt: skip
 _LADDERS = (
     "component", "test", "ladder", "along", "size", "case", "state", "runs", "value", "figure", "within", "why", "over",
@@ -143,6 +143,7 @@ def _requirements(every: Iterable[Requirement]) -> Iterable[Sequence[Cell]]:
         yield (
             one.clause, one.text, one.kind, one.component, one.name, one.what, one.must, one.measured, one.count, one.margin,
             sides.get("lower"), sides.get("upper"), one.points, one.outcome, one.waiver, one.reason,
+            one.first_text, one.changed_by,
         )  # fmt: skip
 
 
