@@ -241,6 +241,39 @@ def test_planned_dates_stand_on_the_first_page_and_in_the_status(new: Callable[.
 
 
 @pytest.mark.usefixtures("without_figures")
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_missed_date_that_no_criterion_asks_about_stands_wherever_it_is_accepted(
+    new: Callable[..., CampaignBuilder], tmp_path: Path, asked: bool
+) -> None:
+    """Two dates are missed and one is kept. Nobody reads that everything was met; with a criterion the date decides by itself."""
+    passed = Criterion("all", "passed / wanted", "=", 1.0, unit="%", must="= 100%")
+    soon = Criterion("soon", "late", "<=", 7200.0, unit="s", must="<= 2 h")
+    dates = {"early": BEGIN + 1e6, "speed": BEGIN - 3600, "wide": BEGIN - 7200}
+    parts = tuple(
+        Component(name, "functionality", ("hello",), deadline=when, criteria=(passed, soon) if asked else (passed,))
+        for name, when in dates.items()
+    )
+    builder = new(components=parts, cases=(Case("hello", "hello", "local:all"),))
+    for name in dates:
+        builder.run("hello", name, seconds=60.0)
+    builder.end()
+    page = write_report(builder.save()).read_text().replace("\N{NO-BREAK SPACE}", " ")
+    first, _, second = page.partition("Restrictions")
+    line = "Beside the criteria: 2 planned dates were missed (speed: "
+    card = _card(tmp_path)
+    if asked:  # wide is later than it may be, and that decides
+        assert card.outcome == "rejected" and "planned dates were missed" not in page and not rows_beside(card)
+        return
+    assert card.outcome == "accepted" and card.restrictions == ()
+    assert card.summary.startswith("accepted: all 3 criteria are met; 2 planned dates were missed (speed: 1 h ")
+    assert card.summary.endswith(" late), and no criterion asks about them")
+    assert line in first and line in second and "nothing restricts the acceptance. Beside" in first
+    assert "everything that was asked for is met" not in page
+    sealed = signed_words(Layout(tmp_path / "small-0001"), builder.document, card, "Ada", BEGIN)
+    assert line in signing(sealed)
+
+
+@pytest.mark.usefixtures("without_figures")
 def test_a_date_that_an_amendment_moved_stands_beside_the_first_one(new: Callable[..., CampaignBuilder]) -> None:
     parts = [Component(name, "functionality", ("hello",), deadline=BEGIN) for name in ("moved", "gone")]
     builder = new(components=tuple(parts))

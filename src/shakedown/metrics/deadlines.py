@@ -6,7 +6,7 @@ Dates alone decide nothing. A criterion that names ``late`` does, and then it de
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.rows.table import Record
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Document
-from shakedown.model.units import Quantity
+from shakedown.model.units import Quantity, show_duration
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -54,16 +54,35 @@ class Deadline(Struct, frozen=True):
         return self.planned != self.first
 
 
-def deadlines(document: Document, record: Record) -> tuple[Deadline, ...]:
+def deadlines(
+    document: Document, record: Record, people: Mapping[str, Population] | None = None
+) -> tuple[Deadline, ...]:
     """Purpose: every component that has a deadline, in the order of the plan; then those of which amendments took it away.
 
-    The plans that were in force before are those of ``record.plans``.
+    The plans that were in force before are those of ``record.plans``; ``people``: the populations, where they are known.
     """
     first = first_dates(document, record)
     parts = {component.name: component for component in document.components}
-    people = populations(document, record) if first else {}
+    people = populations(document, record) if first and people is None else people or {}
     found = (_deadline(name, date, parts.get(name), people.get(name), record) for name, date in first.items())
     return tuple(sorted(found, key=lambda one: one.planned is None))
+
+
+def missed_dates(document: Document, record: Record, people: Mapping[str, Population]) -> tuple[str, ...]:
+    """Purpose: of each date that was missed and that no criterion asks about, whose it is and by how much, in words: by the date of
+    the plan in force, else by the first one, where an amendment moved it or took it away.
+    """
+    asked = {part.name for part in document.components if any(item.measure == "late" for item in part.criteria)}
+    late = (one for one in deadlines(document, record, people) if one.component not in asked)
+    return tuple(_missed(one) for one in late if one.late_s > 0 or one.late_of_first_s > 0)
+
+
+def _missed(one: Deadline) -> str:
+    so_far = " so far" if one.kept is None else ""
+    if one.late_s > 0:
+        return f"{one.component}: {show_duration(one.late_s)} late{so_far}"
+    did = "took it away" if one.planned is None else "moved it"
+    return f"{one.component}: {show_duration(one.late_of_first_s)} later than first planned{so_far}; an amendment {did}"
 
 
 def first_dates(document: Document, record: Record) -> dict[str, float]:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from shakedown.metrics.deadlines import missed_dates
 from shakedown.metrics.issues import restricting
 from shakedown.metrics.judging import floors, waivers
 from shakedown.metrics.judging.contract import score_contract
@@ -40,6 +41,7 @@ from shakedown.metrics.judging.wording import (
     beside_the_criteria,
     broken_commitments,
     changed_conditions,
+    dates_beside,
     ended_from_outside,
     given_values,
     judged_by_another_plan,
@@ -100,7 +102,7 @@ def score_people(
     seen = Seen(document, record, people, every, components, _criterion, earlier, alone)
     taken, behind = taken_away(seen), left_behind(seen)
     scores = () if brief else results_of(document, people, record)
-    open_issues = restricting(document, record)
+    open_issues, missed = restricting(document, record), missed_dates(document, record, people)
     otherwise = judged_by_another_plan(record) or changed_conditions(record) or open_issues
     if outcome == "accepted" and (
         taken or behind or given.others or given.gone or broken_commitments(contract) or otherwise
@@ -114,7 +116,8 @@ def score_people(
         summary=summary(outcome, components, finished, given, len(taken), len(behind))
         + beside_the_criteria(outcome, contract, document)
         + issues_beside(outcome, open_issues)
-        + ended_from_outside(outcome, people),
+        + ended_from_outside(outcome, people)
+        + dates_beside(outcome, missed),
         finished=finished,
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),
@@ -128,6 +131,7 @@ def score_people(
         rehearsal=in_words(record.rehearsal),
         ad_hoc=document.ad_hoc,
         scores=scores,
+        missed_dates=missed,
     )
 
 

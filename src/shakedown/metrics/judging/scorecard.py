@@ -175,6 +175,7 @@ class Scorecard(Struct, frozen=True):
     disputed one, what it would be if both sides stood by every act. ``told``: agreements that count for nothing.
     ``ad_hoc``: the options that chose its tests, where no plan's file did.
     ``scores``: the plan's, with what each is computed from; how those with a bound came out is with the criteria of ``scores``.
+    ``missed_dates``: planned dates that were missed and that no criterion asks about, in words: they decide nothing.
     """
 
     campaign: str
@@ -197,6 +198,7 @@ class Scorecard(Struct, frozen=True):
     told: tuple[str, ...] = ()
     ad_hoc: str = ""
     scores: tuple[ScoreResult, ...] = ()
+    missed_dates: tuple[str, ...] = ()
 
 
 def exit_status(scorecard: Scorecard) -> int:

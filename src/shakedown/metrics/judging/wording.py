@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shakedown.metrics.issues import Issue
 from shakedown.metrics.judging import floors
@@ -12,6 +12,7 @@ from shakedown.metrics.judging.contract import ContractScore, RowScore
 from shakedown.metrics.judging.default_criteria import criteria_of, is_usual
 from shakedown.metrics.judging.open_issues import accepted_issues, restriction_of
 from shakedown.metrics.judging.populations import CaseRuns, Population
+from shakedown.metrics.judging.rows_beside import missed_words
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.judging.waivers import Standing, ahead, ahead_of_outcome, words
 from shakedown.metrics.newest_results import unwanted_rows
@@ -126,6 +127,15 @@ def ended_from_outside(outcome: str, people: Mapping[str, Population]) -> str:
     were, was = ("was" if count == 1 else "were" for count in (cut, lost))
     text = f"; {plural(cut, 'run')} {were} interrupted and attempted again" if cut else ""
     return text + (f"; {plural(lost, 'run')} could not be judged and {was} attempted again" if lost else "")
+
+
+def dates_beside(outcome: str, missed: Sequence[str]) -> str:
+    """Purpose: what an acceptance must not hide either: planned dates that were missed. They decide nothing, and restrict nothing,
+    where no criterion asks about them. "" where there are none.
+    """
+    if not missed or not outcome.startswith("accepted"):
+        return ""
+    return f"; {missed_words(missed)}, and no criterion asks about {'it' if len(missed) == 1 else 'them'}"
 
 
 def _cut_short(population: Population) -> list[RunRow]:
