@@ -11,6 +11,7 @@ from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.errors import FileProblems
 from shakedown.model.events import Event
+from shakedown.plans.checking import check_site
 from shakedown.plans.contracts.contract_views import row_views, scene
 
 TEST = "test: m\nrun: {command: x}\nfigures: {rate: {regex: 'rate (?P<value>[0-9.]+)', unit: GB/s, better: higher}}\n"
@@ -27,6 +28,14 @@ scores:
       one: {test: m, tflop: 100, nodes: 1}
       two: {time: 20 s, tflop: 100, nodes: 1}
 """
+OTHER_PLAN = """\
+plan: other
+system: here
+contract: deal
+components: [{performance: {tests: [m]}}]
+scores:
+  ci: {kind: ci, parts: {one: {test: m, baseline: {time: 20 s}}}}
+"""
 CONTRACT = """\
 contract: deal
 columns: [test, where, figure, must, basis, clause]
@@ -41,6 +50,7 @@ rows:
 @pytest.fixture
 def room(site: Any) -> Any:
     site.write("contracts/deal.yaml", CONTRACT)
+    site.write("plans/other.yaml", OTHER_PLAN)
     return site.test(TEST, "tests/m.yaml")
 
 
@@ -113,6 +123,44 @@ def test_what_is_wrong_is_told_at_its_cell(room: Any, old: str, new: str, said: 
         room.plan(PLAN)
     texts = [str(problem) for problem in caught.value.problems]
     assert any(said in text and hint in text and "contracts/deal.yaml:" in text for text in texts), texts
+
+
+def test_a_score_that_no_plan_has_is_an_error_with_the_nearest_name(room: Any, here: Any) -> None:
+    """The other plan's score is none of this plan's, but some plan has it; a misspelt one nobody has."""
+    room.write(
+        "contracts/deal.yaml",
+        CONTRACT.replace("ssp.one", "ssp.onne").replace("[scores, {}, ci,", "[scores, {}, ci.one,"),
+    )
+    with pytest.raises(FileProblems) as caught:
+        room.plan(PLAN)
+    (told,) = caught.value.problems
+    assert (told.path, told.line) == ("site/contracts/deal.yaml", 6)
+    assert told.message == "figure: no plan with contract 'deal' has a score 'ssp.onne'"
+    assert told.hint == "did you mean 'ssp.one'?"
+    checked = check_site(room.path, lambda: here)
+    assert [(one.line, one.message) for one in checked.problems] == [(6, told.message)]
+
+
+def test_the_scores_of_a_plan_with_another_contract_do_not_count(room: Any) -> None:
+    room.write("plans/other.yaml", OTHER_PLAN.replace("contract: deal\n", ""))
+    with pytest.raises(FileProblems) as caught:
+        room.plan(PLAN)
+    assert [one.message for one in caught.value.problems] == ["figure: no plan with contract 'deal' has a score 'ci'"]
+
+
+def test_a_contract_that_no_plan_names_is_held_against_all_plans(room: Any, here: Any) -> None:
+    room.plan(PLAN)
+    room.write(
+        "contracts/spare.yaml", CONTRACT.replace("contract: deal", "contract: spare").replace("{}, ssp,", "{}, spp,", 1)
+    )
+    (told,) = check_site(room.path, lambda: here).problems
+    assert (told.path, told.message) == ("site/contracts/spare.yaml", "figure: no plan of the site has a score 'spp'")
+    assert told.hint == "did you mean 'ssp'?"
+
+
+def test_beside_a_plan_that_cannot_be_read_nothing_is_told_of_its_scores(room: Any) -> None:
+    room.write("plans/other.yaml", "plan: other\nscores: [\n")
+    room.plan(PLAN)
 
 
 def test_a_test_that_is_called_scores_is_a_test(room: Any) -> None:

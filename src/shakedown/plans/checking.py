@@ -20,6 +20,7 @@ from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_freezing import tell_ties
 from shakedown.plans.contracts.contract_rows import match_rows
 from shakedown.plans.contracts.contracts import Known, read_contract
+from shakedown.plans.contracts.score_names import tell_unknown_scores
 from shakedown.plans.documents import find_shipped_plan, plan_document
 from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
@@ -198,6 +199,7 @@ def _check_contracts(reading: Site, contexts: list[Context], cases: list[list[Ca
         read = read_contract(file, known)
         if read is not None:
             tell_rows_against(read, reading.tests, reading.advice)
+            tell_unknown_scores(read.contract, read.written, reading)
             for context, mine in zip(contexts, cases, strict=True):
                 matching = match_rows([read.contract], mine, context.machine.system.name)
                 tell_ties(matching, [read], reading.problems)

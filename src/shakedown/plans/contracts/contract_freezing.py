@@ -19,6 +19,7 @@ from shakedown.model.scores import Score
 from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_rows import Matching, match_rows
 from shakedown.plans.contracts.contracts import ContractRead, Known, read_contract
+from shakedown.plans.contracts.score_names import scores_written, tell_unknown_scores
 from shakedown.plans.contracts.score_rows import with_scores
 from shakedown.plans.finding import Here
 from shakedown.plans.schema.problems import Problems
@@ -60,6 +61,8 @@ def freeze_contracts(
     system = context.machine.system.name
     matching = match_rows([read.contract for read in reads], cases, system)
     tell_ties(matching, reads, problems)
+    for read in reads:
+        tell_unknown_scores(read.contract, read.written, reading, scores_written(root))
     contracts = tuple(with_scores(read.contract, scores, read.written, problems) for read in reads)
     if len(problems) > before:
         return None

@@ -69,7 +69,9 @@ def with_scores(
 ) -> Contract:
     """Purpose: a contract whose rows on scores are in the units of the plan's scores, and hold what these are computed from.
 
-    A row on a score that the plan does not have stays as it is: it is unjudged. Problems: a unit that is not the score's.
+    A row on a score that another plan has and this one does not stays as it is: it is unjudged.
+
+    Problems: a unit that is not the score's.
     """
     return replace(contract, rows=tuple(_with_score(row, scores, places, problems) for row in contract.rows))
 
