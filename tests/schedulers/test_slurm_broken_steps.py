@@ -73,14 +73,14 @@ def test_a_boot_that_slurm_registers_after_the_jobs_end_is_asked_for_again(
 def test_a_step_that_no_node_explains_is_the_payloads_own(
     tmp_path: Path, status: int, state: str, after: float
 ) -> None:
-    """``srun --kill-on-bad-exit`` writes the same words. The controller is asked at most once in ten seconds."""
+    """``srun --kill-on-bad-exit`` writes the same words. The controller is asked at most once in five seconds."""
     found = looker(tmp_path, f"hello\n{ABORTED}\n", dict(NOTHING_YET), end=4102444801)
     found.end(status)
     found.look(JOB)
-    for _ in range(5):
+    for _ in range(4):
         assert found.look(JOB, after=1.0) == {}
     assert found.slurm.count("scontrol") == 1
-    report = found.look(JOB, after=after - 5.0)["j000001"]
+    report = found.look(JOB, after=after - 4.0)["j000001"]
     assert (report.state, report.exit_status, report.failed_nodes) == (state, status, ())
     assert found.slurm.count("scontrol") == 2
 

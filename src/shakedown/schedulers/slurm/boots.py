@@ -1,4 +1,4 @@
-"""When nodes were booted, and why they are out of work: one question to a controller for all jobs, at most one in ten seconds."""
+"""When nodes were booted, and why they are out of work: one question to a controller for all jobs, at most one in five seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shakedown.schedulers.slurm.nodes import together
 from shakedown.schedulers.slurm.parsing import NodeHistory, node_histories
 from shakedown.schedulers.slurm.runner import Run
 
-AGAIN_S = 10.0  # between two questions to a controller
+AGAIN_S = 5.0  # between two questions to a controller: so much later is the end of a job on several nodes known
 
 
 @dataclass(slots=True)

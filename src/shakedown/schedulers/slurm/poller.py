@@ -98,10 +98,11 @@ class Asker:
         say: Say,
         wanted: Wanted | None = None,
         tell: Callable[[Survey], None] = lambda _: None,
-    ) -> None:
+    ) -> bool:
         """Purpose: say what became of each job, a few at a time; of some nothing, where nothing is to be said.
 
-        What is ``wanted`` besides is told as soon as it is known.
+        What is ``wanted`` besides is told as soon as it is known. True: a job has just ended, and Slurm has not said yet how, so
+        another look is soon worth while.
         """
         self.watch.look()
         self.ask.begin()
@@ -138,6 +139,8 @@ class Asker:
         ready = self.parts.ready(self.steps.settled, node_fails, bool(silent))
         reports = self.watch.explained(self._with_parts(reports, [*news, *ready], by_job))
         say(self._summed(reports))
+        told = {report.job for report in reports if not report.run and report.state in (*ENDED, "requeued")}
+        return any(_is_ending(f) for f in found if f.job.id not in told)
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> bool:
         """Purpose: say what the marks of parts tell, without a question to Slurm. True: a job left an end mark, so a look is worth
@@ -438,6 +441,13 @@ def _choose(rows: Sequence[QueueRow], job: Asked, holder: str = "") -> QueueRow 
     return min(
         rows, key=lambda row: (row.id != known, row.state == "CANCELLED", row.state == "PENDING", len(row.id), row.id)
     )
+
+
+def _is_ending(found: Found) -> bool:
+    """Whether a job left an end mark, or leaves the queue, and its sources may agree on its end in a moment."""
+    marked = found.marks is not None and found.marks.exit_status is not None
+    leaves = found.row is not None and meaning(found.row.state).state in OVER
+    return found.doubt_s < SETTLE_S and (marked or leaves)
 
 
 def _where(plain: Sequence[Asked], chosen: Mapping[str, QueueRow | None]) -> dict[str, str]:

@@ -51,11 +51,10 @@ def _look(asker: Asker, look: Look, say: Say) -> None:
     def tell(reports: list[JobReport]) -> None:
         say(Seen(look.number, reports, calls=asker.run.take_calls()))
 
-    ended = False
     if look.marks_only:
         ended = asker.glance(look.jobs, tell)
     else:
-        asker.look(look.jobs, tell, look.wanted, lambda found: say(Seen(look.number, [], survey=found)))
+        ended = asker.look(look.jobs, tell, look.wanted, lambda found: say(Seen(look.number, [], survey=found)))
     say(Seen(look.number, last=True, calls=asker.run.take_calls(), ended=ended))
 
 

@@ -58,7 +58,7 @@ class Act(Struct, frozen=True, tag=True):
 
 class Seen(Struct, frozen=True, tag=True):
     """A part of what a look found; ``last`` where it is over. ``calls``: how often commands were run since the last message.
-    ``ended``: end marks were seen, of which nothing is said before Slurm is asked.
+    ``ended``: jobs have just ended, of which nothing is said before Slurm is asked, or asked again.
     """
 
     number: int
