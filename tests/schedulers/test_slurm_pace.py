@@ -32,7 +32,12 @@ class Clock:
     def call_later(self, after: float, call: Callable[[], object]) -> Any:
         entry = (self.time + after, call)
         self.due.append(entry)
-        return SimpleNamespace(cancel=lambda: entry in self.due and self.due.remove(entry))
+
+        def cancel() -> None:
+            if entry in self.due:
+                self.due.remove(entry)
+
+        return SimpleNamespace(cancel=cancel)
 
     def go_to(self, until: float) -> None:
         while ready := [entry for entry in self.due if entry[0] <= until]:
