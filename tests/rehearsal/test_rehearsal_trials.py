@@ -20,6 +20,7 @@ from shakedown.metrics.trials import (
     Trial,
     Verdict,
     lines_of,
+    to_repeat,
     verdict_of,
     with_gain,
 )
@@ -313,6 +314,40 @@ def test_a_gain_beyond_its_spread_is_advised_with_both() -> None:
 def test_what_was_rehearsed_once_is_never_advised() -> None:
     once = trial("stagger", worked=0.99)
     assert once.spread is None and verdict_of(BASE, [once], None, []).best is None
+
+
+def most(*tried: Trial) -> list[str]:
+    """The line on what gained most of all."""
+    told = lines_of(verdict_of(BASE, tried, None, []))
+    return [line.removeprefix("what gained most: ") for line in told if line.startswith("what gained most")]
+
+
+def test_the_largest_gain_is_named_with_how_sure_it_is_where_the_advice_does_not_name_it() -> None:
+    """Of one seed it is never advised; another plan is not advised where a smaller change helps; luck is called luck."""
+    sure, once = trial("stagger", 0.05, 0.06, 0.04), trial("copies", worked=0.99)
+    (line,) = most(sure, once)
+    assert line.startswith("limits: {copies: 9} (+19.0%, measured on one seed alone") and "luck of the draw" in line
+    (line,) = most(sure, trial("filler", 0.3, 0.31, 0.29))
+    assert line.startswith("limits: {filler: 9} (+30.0% \u00b1 ") and "more than its spread" in line
+    (line,) = most(sure, trial("copies", 0.9, -0.1, 0.9))
+    assert "may be the luck of the draw" in line
+    (line,) = most(once)
+    assert line.startswith("limits: {copies: 9}")
+
+
+def test_what_the_advice_names_is_not_named_again_as_the_largest_gain() -> None:
+    sure = trial("stagger", 0.05, 0.06, 0.04)
+    assert most(sure) == most(sure, trial("stagger", worked=0.99)) == most(sure, trial("copies", worked=0.855)) == []
+    machine = replace(trial("nodes", 0.3, 0.31, 0.29), of_plan=False)
+    assert most(sure, machine) == most(machine) == [] == most(trial("copies", worked=0.805))
+
+
+@pytest.mark.parametrize("cause", ["filler", "copies"])
+def test_the_largest_gain_is_rehearsed_on_further_seeds_whatever_it_is(cause: str) -> None:
+    others = [trial(name, worked=0.85) for name in ("stagger", "retry", "modes", "builds")]
+    largest = trial(cause, worked=0.99)
+    assert largest in to_repeat(BASE, [*others, largest], None, [])
+    assert len(to_repeat(BASE, [*others, largest], None, [])) <= 4
 
 
 def test_a_change_that_breaks_no_criterion_goes_before_one_that_does_and_both_advices_agree() -> None:

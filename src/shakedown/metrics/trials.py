@@ -178,6 +178,9 @@ def to_repeat(base: Trial, tried: Sequence[Trial], everything: Trial | None, wit
     done = [one for one in tried if not one.fault]
     mine = _one_of_each([one for one in done if one.of_plan and one.gain >= LEAST_GAIN / 2])
     chosen = mine[:_MOST_REPEATED]
+    largest = max(done, key=lambda one: one.gain, default=None)  # perhaps one that makes another plan of it
+    if largest is not None and largest.gain >= LEAST_GAIN and all(one.cause != largest.cause for one in chosen):
+        chosen.append(largest)
     chosen += sorted((one for one in done if not one.of_plan and one.gain >= LEAST_GAIN), key=lambda one: -one.gain)[:1]
     if everything is not None and without and everything.gain >= LEAST_GAIN:
         chosen += [everything, *(one for one in without if everything.gain - one.gain >= LEAST_GAIN and not one.fault)]
@@ -251,7 +254,7 @@ def lines_of(verdict: Verdict) -> list[str]:
         lines.append(
             "  (with \u00b1: the mean gain over several seeds and its 95% interval; the others on the first seed alone)"
         )
-    return [*lines, *_limit_lines(verdict), *_criterion_lines(verdict)]
+    return [*lines, *_limit_lines(verdict), *_largest_line(verdict), *_criterion_lines(verdict)]
 
 
 def _limit_lines(verdict: Verdict) -> list[str]:
@@ -276,6 +279,25 @@ def _limit_lines(verdict: Verdict) -> list[str]:
     lines.append(f"what to change: {best.change} (measured: {_gain(best)}{took}{_breaks(base, best)})")
     others = [one for one in verdict.others if best.gain - one.gain < LEAST_GAIN and one.cause not in ANOTHER_PLAN]
     return lines + [f"or as well: {one.change} (measured: {_gain(one)}{_breaks(base, one)})" for one in others]
+
+
+def _largest_line(verdict: Verdict) -> list[str]:
+    """What gained most, where nothing above names it: a change that makes another plan of it, or one that is not sure."""
+    best, machine = verdict.best, verdict.machine
+    if best is None and not verdict.jointly:
+        named = [*verdict.doubtful[:1], *([machine] if machine is not None else [])]
+    else:
+        named = [*verdict.jointly] or [one for one in (best, machine) if one is not None]
+    one = max(verdict.tried, key=lambda trial: trial.gain, default=None)
+    if one is None or one.gain < LEAST_GAIN or one.cause in {other.cause for other in named}:
+        return []
+    if any(other.gain + LEAST_GAIN >= one.gain for other in named):
+        return []
+    if one.spread is None:
+        sure = "measured on one seed alone, so it may be the luck of the draw; another --seed tells more"
+    else:
+        sure = "which is more than its spread" if one.is_clear else "which may be the luck of the draw"
+    return [f"what gained most: {_called(one)} ({_gain(one)}, {sure}{_breaks(verdict.base, one)})"]
 
 
 def _nothing_helps(verdict: Verdict) -> list[str]:
