@@ -104,6 +104,10 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "triad of a device without its third array": ("gpu-stream", "a[i] = b[i] + q * c[i];", "a[i] = b[i];"),
     "a sum over all but one": ("gpu-stream", "i = 0; i < n; i++)\n            sum", "i = 1; i < n; i++)\n            sum"),
     "a device's operations once": ("gpu-gemm", "return 2 * (double)size", "return (double)size"),
+    "the first multiplication counts": ("gemm", "k = 1; k < done; k++)", "k = 0; k < done; k++)"),
+    "a mean over a multiplication too many": ("gemm", "(double)(timed.done - 1)", "(double)timed.done"),
+    "the operations of one rank": ("gpu-gemm", "gflop_s(flops * ranks,", "gflop_s(flops,"),
+    "a rank's own time for that of all": ("gemm", "best_of(timed.whole,", "best_of(timed.own,"),
     "a device leaves out the last column": ("gpu-gemm", "k = 0; k < size; k++)", "k = 0; k < size - 1; k++)"),
     "GiB for GB of copies": ("gpu-copy", "return bytes / seconds / 1e9;", "return bytes / seconds / 1073741824;"),
     "half of a copy": ("gpu-copy", "E: to_device(places.here, host, size)", "E: to_device(places.here, host, size / 2)"),
@@ -136,7 +140,7 @@ def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_fails_the_self_check(common: Path, tmp_path: Path, fault: str) -> None:
     kernel, right, wrong = FAULTS[fault]
-    source = (kernel_directory() / f"{kernel}.c").read_text()
+    source = with_products((kernel_directory() / f"{kernel}.c").read_text())
     assert source.count(right) == 1, "the fault is planted at one place"
     (common / "faulty.c").write_text(source.replace(right, wrong))
     build(common, "faulty")
@@ -178,6 +182,11 @@ def test_files_that_take_longer_to_remove_than_the_budget_has_left_are_removed_a
     (rate,) = [r["value"] for r in records if r.get("operation") == "remove"]
     assert 0 < rate < 500, "the slow removal was made and measured"
     assert list(tmp_path.iterdir()) == []
+
+
+def with_products(source: str) -> str:
+    """The source with what gemm and gpu-gemm share in its place, so that a fault can be planted there too."""
+    return source.replace('#include "products.h"', (kernel_directory() / "common/products.h").read_text())
 
 
 def build(where: Path, name: str) -> None:

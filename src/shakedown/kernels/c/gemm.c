@@ -25,9 +25,9 @@ enum { ROWS = 2, COLUMNS = 8, DEPTH = 240 };
 struct matrices { double *a, *b, *c; };
 
 static struct matrices make_matrices(int rank);
-static void multiply(struct matrices m);
+static void multiply(const void *matrices);
 static void verify(struct matrices m, int rank, long done);
-static void report(const double *whole, const double *own, long done);
+static void report(struct products timed);
 
 static int run(void)
 {
@@ -38,26 +38,14 @@ static int run(void)
     need_memory(3 * (double)n * (double)n * sizeof(double), "the matrices", "give a smaller --n");
     tell_crowd(1, "they share the cores that are measured");
     struct matrices m = make_matrices(job.rank);
-    double *whole = memory((size_t)(repeats + 1) * sizeof *whole), *own = memory((size_t)(repeats + 1) * sizeof *own);
-    long done = 0;
-    struct rounds rounds = share_budget(repeats + 1, 1);
-    while (next_batch(&rounds))
-        for (long i = 0; i < rounds.batch; i++, done++) {
-            struct span span = start_together();
-            multiply(m);
-            span.ended = now();
-            own[done] = span.ended - span.began;
-            job_seconds(&span, 1, &whole[done]);
-        }
-    verify(m, job.rank, done);
-    if (done > 1)
-        report(whole, own, done);
+    struct products timed = time_products(multiply, &m, repeats);
+    verify(m, job.rank, timed.done);
+    if (timed.done > 1)
+        report(timed);
     free(m.a);
     free(m.b);
     free(m.c);
-    free(whole);
-    free(own);
-    return done > 1 ? 0 : failed("the budget of %g s ended before a multiplication counted; give more --budget, or a smaller --n", job.budget);
+    return free_products(timed);
 }
 
 /* ---- the matrices -------------------------------------------------------------------------------------------------------- */
@@ -89,12 +77,13 @@ static ONE_COPY void add_tile(const double *a, const double *b, double *c, long 
 }
 
 /* C += A B. C grows by the product each time, so that no multiplication can be left out. */
-static void multiply(struct matrices m)
+static void multiply(const void *matrices)
 {
+    const struct matrices *m = matrices;
     for (long k = 0; k < n; k += DEPTH)
         for (long j = 0; j < n; j += COLUMNS)
             for (long i = 0; i < n; i += ROWS)
-                add_tile(m.a + i * n + k, m.b + k * n + j, m.c + i * n + j, n - k < DEPTH ? n - k : DEPTH, n);
+                add_tile(m->a + i * n + k, m->b + k * n + j, m->c + i * n + j, n - k < DEPTH ? n - k : DEPTH, n);
 }
 
 static void verify(struct matrices m, int rank, long done)
@@ -114,23 +103,17 @@ static void verify(struct matrices m, int rank, long done)
 
 /* ---- the report ---------------------------------------------------------------------------------------------------------- */
 
-static double flops_of(long size)
+static void report(struct products timed)
 {
-    return 2 * (double)size * (double)size * (double)size;
-}
-
-static void report(const double *whole, const double *own, long done)
-{
-    struct spread ranks = rates_of_ranks(gflop_s(flops_of(n), best_of(own, done)));
+    struct spread ranks = rates_of_ranks(gflop_s(flops_of(n), best_of(timed.own, timed.done)));
     open_record("result");
-    put_rates(flops_of(n), whole, ranks, done);
+    put_rates(flops_of(n), timed, ranks);
     end_result();
 }
 
 static int self_check(void)
 {
     check_products();
-    check(flops_of(100) == 2e6, "matrices of 100 by 100 need 2 million operations");
     n = DEPTH + 8;      /* a whole block and a part of one */
     repeats = 2;
     return run();

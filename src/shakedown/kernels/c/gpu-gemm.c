@@ -30,9 +30,9 @@ enum { TILE = 4 };
 struct matrices { void *a, *b, *c; bool single; };
 
 static struct matrices make_matrices(void);
-static void multiply(struct matrices m);
+static void multiply(const void *matrices);
 static void verify(struct matrices m);
-static void report(const double *whole, const double *own, long done);
+static void report(struct products timed);
 
 static size_t bytes_of_matrix(void)
 {
@@ -50,27 +50,15 @@ static int run(void)
     choose_device();
     need_memory(device.host ? 3 * (double)bytes_of_matrix() : 0, "the matrices", "give a smaller --n");
     struct matrices m = make_matrices();
-    double *whole = memory((size_t)(repeats + 1) * sizeof *whole), *own = memory((size_t)(repeats + 1) * sizeof *own);
-    long done = 0;
-    struct rounds rounds = share_budget(repeats + 1, 1);
-    while (next_batch(&rounds))
-        for (long i = 0; i < rounds.batch; i++, done++) {
-            struct span span = start_together();
-            multiply(m);
-            span.ended = now();
-            own[done] = span.ended - span.began;
-            job_seconds(&span, 1, &whole[done]);
-        }
-    if (done)
+    struct products timed = time_products(multiply, &m, repeats);
+    if (timed.done)
         verify(m);
-    if (done > 1)
-        report(whole, own, done);
+    if (timed.done > 1)
+        report(timed);
     free_device(m.a);
     free_device(m.b);
     free_device(m.c);
-    free(whole);
-    free(own);
-    return done > 1 ? 0 : failed("the budget of %g s ended before a multiplication counted; give more --budget, or a smaller --n", job.budget);
+    return free_products(timed);
 }
 
 /* ---- the matrices -------------------------------------------------------------------------------------------------------- */
@@ -117,12 +105,13 @@ static struct matrices make_matrices(void)
     return m;
 }
 
-static void multiply(struct matrices m)
+static void multiply(const void *matrices)
 {
-    if (m.single)
-        multiply_float(m.a, m.b, m.c, n);
+    const struct matrices *m = matrices;
+    if (m->single)
+        multiply_float(m->a, m->b, m->c, n);
     else
-        multiply_double(m.a, m.b, m.c, n);
+        multiply_double(m->a, m->b, m->c, n);
 }
 
 static void verify(struct matrices m)
@@ -147,18 +136,13 @@ static void verify(struct matrices m)
 
 /* ---- the report ---------------------------------------------------------------------------------------------------------- */
 
-static double flops_of(long size)
+static void report(struct products timed)
 {
-    return 2 * (double)size * (double)size * (double)size;
-}
-
-static void report(const double *whole, const double *own, long done)
-{
-    double rate = gflop_s(flops_of(n), best_of(own, done));
+    double rate = gflop_s(flops_of(n), best_of(timed.own, timed.done));
     struct spread ranks = rates_of_ranks(rate);
     write_by_rank(precision, "GFLOP/s", rate);
     open_record("result");
-    put_rates(flops_of(n), whole, ranks, done);
+    put_rates(flops_of(n), timed, ranks);
     put_text("precision", precision);
     put_devices();
     end_result();
@@ -167,7 +151,6 @@ static void report(const double *whole, const double *own, long done)
 static int self_check(void)
 {
     check_products();
-    check(flops_of(100) == 2e6, "matrices of 100 by 100 need 2 million operations");
     n = 44;     /* a whole cycle of 35 products and a part of one */
     repeats = 1;
     precision = "single";
