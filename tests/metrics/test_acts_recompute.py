@@ -66,6 +66,12 @@ def test_random_campaigns_whose_plan_becomes_harder(seed: int) -> None:
     _comes_out_the_same(harder_story.drawn, seed)
 
 
+def test_some_of_them_hang_on_how_runs_would_have_come_out() -> None:
+    takes = [line for seed in range(3 * SEEDS) for act in _card(harder_story.drawn, seed).acts for line in act.takes]
+    assert sum(line.startswith("how ") and line.endswith(" would have come out") for line in takes) > 5
+    assert sum("the next attempt after" in line for line in takes) > 2
+
+
 @pytest.mark.parametrize("seed", range(3 * SEEDS))
 def test_random_campaigns_whose_plan_becomes_harder_and_that_ask_for_values(seed: int) -> None:
     _comes_out_the_same(harder_story.drawn, seed, valued=True)

@@ -92,6 +92,52 @@ def test_a_shorter_time_limit_hides_no_slow_result() -> None:
     assert amendment(told(plan(SOME), shorter(plan(SOME)))).without == "accepted"  # no values are asked for
 
 
+RIGHT = Criterion("right", "correct / completed", "=", 1.0, "%", must="= 100%")
+
+
+def test_a_run_that_was_cut_off_might_have_had_a_wrong_answer() -> None:
+    """All that came to its end is right, since nobody waited for the one that did not."""
+    document = plan(RIGHT)
+    card = told(document, shorter(document))
+    assert (card.outcome, amendment(card).without) == ("accepted with restrictions", NOT_KNOWN)
+    assert amendment(card).takes == ("how r000003 would have come out",)
+    asked = plan(RIGHT, consent=("amend",))
+    assert told(asked, shorter(asked)).outcome == "disputed"
+
+
+def test_a_run_that_was_cut_off_might_have_passed_and_then_enough_would_have_come_to_their_end() -> None:
+    """The other way: with it there are enough to judge by, and nothing else was wrong; and it might have failed as well."""
+    document = plan(replace(RIGHT, enough=3))
+    card = told(document, shorter(document))
+    assert (card.outcome, amendment(card).without, amendment(card).takes) == (
+        "incomplete",
+        NOT_KNOWN,
+        ("how r000003 would have come out",),
+    )
+
+
+def test_every_attempt_that_would_have_followed_might_have_failed() -> None:
+    """Two of three attempts passed with what was cut off; with two attempts more that fail it is two of five."""
+    for bound, without in ((0.5, NOT_KNOWN), (0.4, "accepted")):
+        share = Criterion("share", "passed / attempts", ">=", bound, "%", must="so many")
+        document = plan(share)
+        document = replace(
+            document,
+            components=(replace(document.components[0], retry=(Retry("failed", 2),)), *document.components[1:]),
+        )
+        assert amendment(told(document, shorter(document))).without == without, bound
+
+
+def test_a_date_might_be_missed_by_what_a_run_would_have_lasted() -> None:
+    """It was over at 1096 s; the run that was cut off might have lasted its minute."""
+    on_time = Criterion("on_time", "late", "<=", 0.0, unit="s", must="<= 0 s")
+    for date, without in ((1100.0, NOT_KNOWN), (1170.0, "accepted"), (1050.0, "rejected")):
+        document = plan(on_time)
+        parts = (replace(document.components[0], deadline=date), *document.components[1:])
+        document = replace(document, components=parts)
+        assert amendment(told(document, shorter(document))).without == without, date
+
+
 def test_with_consent_that_is_missing_it_is_disputed() -> None:
     document = plan(LONGEST, consent=("amend",))
     card = told(document, shorter(document))

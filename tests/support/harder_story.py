@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from acts_story import PARTIES, Acted
 from msgspec.structs import replace
 
-from shakedown.model.judging import Contract, ContractRow, Criterion
+from shakedown.model.judging import Basis, Contract, ContractRow, Criterion
 from shakedown.model.nouns import (
     Case,
     Check,
@@ -39,6 +39,7 @@ def drawn(seed: int, valued: bool = False) -> Acted:
     """
     draw = random.Random(f"harder {seed}")
     document = _plan(draw, PARTIES if seed % 4 else (), ("amend",) if seed % 4 == 1 else ())
+    document = _with_right_answers(document, random.Random(f"right {seed}"))
     told = Acted(_with_values(document, random.Random(f"valued {seed}")) if valued else document)
     often = draw.choice([0.0, 0.2, 0.5])
     if draw.random() < 0.8:
@@ -76,6 +77,23 @@ def _plan(draw: random.Random, parties: tuple[object, ...], consent: tuple[str, 
     )  # fmt: skip
 
 
+def _with_right_answers(document: Document, draw: random.Random) -> Document:
+    """With a criterion on right answers beside the others, in the place of them, or none; its row may be no commitment."""
+    right = Criterion(
+        "right",
+        "correct / completed",
+        ">=",
+        draw.choice([0.5, 1.0]),
+        "%",
+        must=">= so many",
+        enough=draw.choice([1, 1, 3]),
+    )
+    (part,) = document.components
+    criteria = draw.choice([part.criteria, (*part.criteria, right), (right,)])
+    contracts = (_rows(3.0, draw.choice(["contract", "vendor"])),)
+    return replace(document, components=(replace(part, criteria=criteria),), contracts=contracts)
+
+
 def _with_values(document: Document, draw: random.Random) -> Document:
     """With one criterion or two on values: of a figure, of the run time, of their spread, of the rows."""
     rate = Criterion("rate", "value", ">=", draw.choice([4.0, 4.5, 5.0]), of="rate", must=">= 4 or so")
@@ -93,8 +111,8 @@ def _with_values(document: Document, draw: random.Random) -> Document:
     return replace(document, components=(replace(part, criteria=(*kept, *mine)),))
 
 
-def _rows(low: float) -> Contract:
-    row = ContractRow("c:1", "c", "a", "rate", f">= {low:g}", "contract", low=low, verdict=True)
+def _rows(low: float, basis: Basis = "contract") -> Contract:
+    row = ContractRow("c:1", "c", "a", "rate", f">= {low:g}", basis, low=low, verdict=True)
     return Contract("c", rows=(row,))
 
 
@@ -163,7 +181,9 @@ def _amend(told: Acted, draw: random.Random) -> None:
             case = replace(case, shape=replace(case.shape, time_limit_s=draw.choice([20.0, 100.0])))
         elif change == "check":
             test = replace(test, checks=draw.choice([(), (SOUND,), (SOUND, ZEROS)]))
-        rows = (_rows(draw.choice([3.0, 4.5, 4.5])),) if change == "row" else new.contracts
+        rows = (
+            (_rows(draw.choice([3.0, 4.5, 4.5]), new.contracts[0].rows[0].basis),) if change == "row" else new.contracts
+        )
         new = replace(
             new, components=(part,), cases=(case,), tests=(test,), contracts=rows, about=f"changed at {told.now}"
         )

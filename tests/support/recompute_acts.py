@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from recompute import Judge, read_documents
-from recompute_beyond import hold_to
+from recompute_beyond import come_to, hold_to
 from recompute_ends import Log
 from recompute_log import Campaign, Run, play, read_log, replay
 from recompute_plans import asks_less, eases, easier, harder_for, is_harder, known_without, steers
@@ -195,7 +195,7 @@ class _Settled:
         return {
             "outcome": "disputed" if (hangs or self.unagreed or self.ends & takes) and self.ended else word,
             "without": without,
-            "without_acts": self._without_all(known),
+            "without_acts": self._without_all(known, takes),
             "takes": sorted(takes),
             "missing": {str(number): sorted(names) for number, names in self.missing.items() if names},
         }
@@ -253,14 +253,35 @@ class _Settled:
         return self.memory[gone]
 
     def _at_best(self, gone: set[int], hard: Collection[int]) -> str:
-        """The outcome without some acts where all that came by a harder plan passed; what these measured nobody knows."""
-        runs = {name for number in hard for name in self.hard.get(number, ())}
-        if not runs:
-            return str(self.judged(gone)["outcome"])
-        every = frozenset(gone | self.void)
-        return str(self._judge([self.acts[number] for number in every], every, runs)["outcome"])
+        """The outcome without some acts where all that came by a harder plan passed; what these measured nobody knows, nor whether
+        they, or what would have followed them, would have failed or been wrong.
+        """
+        first, *others = self._if_they_came_to(gone, hard)
+        return first if {first} >= {*others} else "not known"
 
-    def _judge(self, acts: list[Act], gone: frozenset[int], best: Collection[str] = ()) -> Json:
+    def _if_they_came_to(self, gone: Collection[int], hard: Collection[int]) -> list[str]:
+        """The outcome where they passed; then, once it is over, where they came to something else."""
+        ways: dict[str, str] = {}
+        for number in hard:
+            for name, way in self.hard.get(number, {}).items():
+                ways[name] = min(way, ways.get(name, way), key=["open", "passed", "again"].index)
+        if not ways:
+            return [str(self.judged({*gone})["outcome"])]
+        every = frozenset({*gone, *self.void})
+        acts = [self.acts[number] for number in every]
+        found = [str(self._judge(acts, every, ways, "passed")["outcome"])]
+        if self.ended and found != ["not known"]:
+            found += [str(self._judge(acts, every, ways, word)["outcome"]) for word in ("incorrect", "failed")]
+        return found
+
+    def _might_be_worse(self, number: int, gone: Collection[int]) -> bool:
+        """What nobody measured, or the worst that it may have come to, speaks for the campaign as it is."""
+        words, order = self._if_they_came_to({*gone, number}, {number}), ["rejected", "incomplete", "not judged"]
+        now = str(self.judged({*gone, number})["outcome"])
+        order += ["accepted with restrictions", "accepted"]
+        return words == ["not known"] or min(map(order.index, words)) < order.index(now)
+
+    def _judge(self, acts: list[Act], gone: frozenset[int], ways: dict[str, str] | None = None, word: str = "") -> Json:
         lines = list(self._without(acts))
         campaign, goes_on = replay(lines), self.log.go_on(gone)
         campaign.cut_short = goes_on.short
@@ -269,9 +290,7 @@ class _Settled:
         if gone:
             leave_out_late(campaign, self._times_up(lines), self._times_up(self.events))
             hold_to(campaign, lines, self.events, self.plans)
-        for run in campaign.judged:
-            if run.name in best and not run.known:
-                run.verdict, run.retried, run.figures, run.elapsed = "passed", False, {}, None
+        unmeasured = come_to(campaign, ways or {}, word, lines, self.plans)
         early = any(act.kind in ("drain", "cancel") for act in acts) or bool(goes_on.again)
         if early:
             campaign.ended = False
@@ -284,8 +303,7 @@ class _Settled:
             campaign.ended = True
             judge = Judge(self.plans[campaign.document], campaign, self.plans)
             found = judge.scorecard()
-        unmeasured = {run.name for run in campaign.judged if run.name in best and not run.known}
-        if unmeasured and self.ended and hangs(judge, found, unmeasured):
+        if unmeasured and self.ended and word == "passed" and hangs(judge, found, unmeasured):
             found["outcome"] = "not known"
         return found | {"plan": campaign.document}
 
@@ -334,13 +352,14 @@ class _Settled:
                 line = {**line, "value": line["value"] | {"clock": "stops"}}
             yield line
 
-    def _without_all(self, known: set[int]) -> str:
+    def _without_all(self, known: set[int], takes: set[int]) -> str:
         """Where one act is not known, nor is the whole; an act without effect by which results came is not known either."""
         if self.driven:
             return "not known"
         outcome = str(self.judged(known | self.withdrawn)["outcome"])
         if len(known) == len(self.live):
             return outcome
+        outcome = self._word_without(known | self.withdrawn, takes)
         those = "the one" if len(known) == 1 else f"those {len(known)}"
         return f"not known ({outcome} without {those} of them that can be computed)" if known else "not known"
 
@@ -490,7 +509,7 @@ class _Settled:
             return False
         if self._loses({act.number}, gone):
             return True
-        if self.hard.get(act.number) and self._at_best({*gone, act.number}, {act.number}) == "not known":
+        if self.hard.get(act.number) and self._might_be_worse(act.number, gone):
             return True
         if act.kind == "rejudge" and self._replaces_values(act, base):
             return True
@@ -648,11 +667,11 @@ class _Settled:
         runs = self._between(act, lambda plan: any(eases(before, plan)))
         return any(run.component in parts or run.case in cases for run in runs)
 
-    def _came_hard(self, act: Act) -> set[str]:
-        """The runs whose verdicts came by a harder plan, and might be better without it."""
+    def _came_hard(self, act: Act) -> dict[str, str]:
+        """The runs whose verdicts came by a harder plan, and might be others without it, and how."""
         before, after = self._step(act)
         runs = self._between(act, lambda plan: is_harder(before, plan))
-        return {run.name for run in runs if harder_for(before, after, run)}
+        return {run.name: way for run in runs if (way := harder_for(before, after, run))}
 
     def _between(self, act: Act, is_so: Any) -> list[Run]:
         """What was judged, or let start, until another amendment put a plan into force that is so no more."""

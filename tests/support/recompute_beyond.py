@@ -5,6 +5,7 @@ Part of ``recompute_acts.py``. It shares no code with the package, on purpose, s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from recompute_log import Campaign, Run
@@ -51,6 +52,27 @@ def hold_to(campaign: Campaign, lines: list[Json], whole: list[Json], plans: dic
             and limit < run.elapsed <= was
         ):
             run.verdict, run.figures = "timeout", {}
+
+
+def come_to(campaign: Campaign, ways: dict[str, str], word: str, lines: list[Json], plans: dict[str, Json]) -> set[str]:
+    """Take runs that came by a harder plan to have come to a word, and the attempts after them, too: those that nobody measured."""
+    ways = {name: way for name, way in ways.items() if name in campaign.runs and not campaign.runs[name].known}
+    results: dict[Any, list[Run]] = {}
+    for run in sorted(campaign.judged, key=lambda one: one.attempt):
+        results.setdefault(run.result, []).append(run)
+        if ways.get(run.name) == "open" or (ways.get(run.name) == "passed" and word == "passed"):
+            run.verdict, run.retried, run.figures, run.elapsed = word, False, {}, None
+    mine, names = _in_force(lines, plans), set(ways)
+    for runs in (runs for runs in results.values() if runs[-1].name in ways):
+        while (last := runs[-1]).verdict != "passed":
+            if sum(run.verdict == last.verdict for run in runs) > (_times(mine, last, last.seq) or 0):
+                break
+            last.retried = True
+            more: Json = {"name": f"{last.name}, once more", "attempt": last.attempt + 1, "verdict": word, "ruling": ""}
+            runs.append(replace(last, retried=False, figures={}, elapsed=None, **more))
+            campaign.runs[runs[-1].name] = runs[-1]
+            names.add(runs[-1].name)
+    return names
 
 
 def _leave_out_twice(campaign: Campaign, mine: Plans, real: Plans) -> None:

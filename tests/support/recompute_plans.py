@@ -166,25 +166,34 @@ def _as_limited(old: Json, new: Json, again: set[str]) -> Json:
     return new | {"shape": shape, "expect": new["expect"] if new["expect"] in again else old["expect"]}
 
 
-def harder_for(old: Json, new: Json, run: Any) -> bool:
-    """Whether a verdict that was given by the later plan might be another by the earlier one."""
+def harder_for(old: Json, new: Json, run: Any) -> str:
+    """How a verdict that was given by the later plan might be another by the earlier one: ``open``, to what nobody knows;
+    ``passed`` as it was; ``again``, with an attempt after it. "" where it is the same.
+    """
     parts = [_parts(plan).get(run.component, {}) for plan in (old, new)]
     cases: list[Json] = [next((case for case in plan["cases"] if case["id"] == run.case), {}) for plan in (old, new)]
-    if all(parts):
-        times = [{one["verdict"]: one["times"] for one in part["retry"]}.get(run.verdict, 0) for part in parts]
-        if times[1] < times[0] and not run.retried:
-            return True
-    if not all(cases):
-        return False
+    if all(cases) and _is_open(old, parts, cases, run):
+        return "open"
+    if all(cases) and _passed_perhaps(old, new, cases, run):
+        return "passed"
+    times = [{one["verdict"]: one["times"] for one in part.get("retry", [])}.get(run.verdict, 0) for part in parts]
+    return "again" if all(parts) and times[1] < times[0] and not run.retried else ""
+
+
+def _is_open(old: Json, parts: list[Json], cases: list[Json], run: Any) -> bool:
+    """It was cut off, or came in the place of one that would have warmed up."""
     if all(parts) and run.case in parts[0]["cases"]:
         left = {mode["name"]: mode["warm_up"] for mode in parts[1]["modes"]}
         for mode in parts[0]["modes"]:
             fewer = mode["warm_up"] - left.get(mode["name"], mode["warm_up"])
             if run.mode == mode["name"] and run.result[4] <= fewer * copies(old, mode, cases[0]):
                 return True
-    if run.verdict == "timeout":
-        limits = [case["shape"]["time_limit_s"] or float("inf") for case in cases]
-        return bool(limits[1] < limits[0])
+    limits = [case["shape"]["time_limit_s"] or float("inf") for case in cases]
+    return run.verdict == "timeout" and bool(limits[1] < limits[0])
+
+
+def _passed_perhaps(old: Json, new: Json, cases: list[Json], run: Any) -> bool:
+    """It did not by a check, a figure or a row that the later plan alone has."""
     if run.verdict == "incorrect":
         its: list[Json] = [
             next((one for one in plan["tests"] if one["name"] == cases[0]["test"]), {}) for plan in (old, new)

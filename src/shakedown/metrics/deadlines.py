@@ -105,7 +105,7 @@ def late(criterion: Criterion, population: Population, around: MeasureContext) -
     if not population.cases and not component.procedures:
         why = "no case of it can run here, so it is never over"
         return Measured(None, 0, "", reason=why, restricted=bool(population.unavailable), whole=True)
-    kept = _over_since(component, population, record)
+    kept = over_since(component, population, record)
     value = Quantity(_late_s(component.deadline, kept, record), "s").to(unit_of(criterion))
     told = f"{at_bound(value, criterion, unit_of(criterion))} late: to be over by {_moment(component.deadline)}, "
     told += "not over yet" if kept is None else f"over {_moment(kept)}"
@@ -116,7 +116,7 @@ def _deadline(
     name: str, first: float, component: Component | None, population: Population | None, record: Record
 ) -> Deadline:
     planned = component.deadline if component is not None else None
-    kept = _over_since(component, population, record) if component is not None and population is not None else None
+    kept = over_since(component, population, record) if component is not None and population is not None else None
     late_s = 0.0 if planned is None else _late_s(planned, kept, record)
     of_first = 0.0 if component is None else _late_s(first, kept, record)
     return Deadline(name, planned, kept, late_s, first, of_first)
@@ -126,8 +126,8 @@ def _late_s(planned: float, kept: float | None, record: Record) -> float:
     return max(0.0, (record.last if kept is None else kept) - planned)
 
 
-def _over_since(component: Component, population: Population, record: Record) -> float | None:
-    """When the last of its results was in and the last of its procedures was attested; None while something is to come."""
+def over_since(component: Component, population: Population, record: Record) -> float | None:
+    """Purpose: when the last of its results was in and the last of its procedures was attested; None while something is to come."""
     said = [record.attestations.get((component.name, item.name)) for item in component.procedures]
     if population.unfinished or any(row is None for row in said):
         return None

@@ -1,15 +1,17 @@
-"""Verdicts that came by a harder plan, and might be better without it: ``Harder`` says which, ``at_best`` is a record in which all
-of them are.
+"""Verdicts that came by a harder plan, and might be others without it: ``Harder`` says which and how, ``at_best`` and ``at_worst``
+are records in which all of them are.
 
-A run that was cut off by a shorter time limit, or did not meet a check, a figure or a row that an amendment added, might pass
-without it, and so might the further attempt that it did not let start. Nobody knows which of them would have. So an outcome
-without that amendment is known only where it is the same with these verdicts as they are and with all of them passed, whatever they
-measured then.
+A run that was cut off by a shorter time limit might pass without it, or fail, or have a wrong answer, and so might the further
+attempt that was not let start; one that did not meet a check, a figure or a row that an amendment added might pass. Nobody knows.
+So an outcome without that amendment is known only where it is the same with these verdicts as they are, with all of them passed,
+and with those that nobody knows failed, or wrong; whatever they measured then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -19,6 +21,10 @@ from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.contracts import content
 from shakedown.model.nouns import Case, Component, Document
+
+Way = Literal["own", "judged", "attempt"]
+WAYS: tuple[Way, ...] = ("own", "judged", "attempt")  # where a run is in several ways, the first one is meant
+WORST = ("incorrect", "failed")  # what a run may come to that nobody knows, beside passing
 
 
 class Harder:
@@ -42,28 +48,79 @@ class Harder:
     def __bool__(self) -> bool:
         return any((self._fewer, self._shorter, self._checked, self._bounded, self._first))
 
-    def concerns(self, row: RunRow) -> bool:
-        """Whether a verdict that was given by the later plan might be another by the earlier one."""
-        return (
-            (row.verdict == "timeout" and row.case in self._shorter)
-            or (row.verdict == "incorrect" and row.case in self._checked)
-            or (row.verdict == "performance" and row.case in self._bounded)
-            or (not row.retried and row.verdict in self._fewer.get(row.component, ()))
-            or row.repeat <= self._first.get((row.component, row.case, row.mode), 0)
-        )
+    def way(self, row: RunRow) -> Way | None:
+        """How a verdict that was given by the later plan might be another by the earlier one: ``own`` where the run would have gone
+        on, or another one would have come in its place, and nobody knows to what; ``judged`` where it may have passed as it was;
+        ``attempt`` where it stands, and another attempt would have followed. None where it is the same.
+        """
+        cut_off = row.verdict == "timeout" and row.case in self._shorter
+        if cut_off or row.repeat <= self._first.get((row.component, row.case, row.mode), 0):
+            return "own"
+        by = {"incorrect": self._checked, "performance": self._bounded}.get(row.verdict, ())
+        if row.case in by:
+            return "judged"
+        return "attempt" if not row.retried and row.verdict in self._fewer.get(row.component, ()) else None
 
 
-def at_best(record: Record, runs: Collection[str], plans: PlansInForce) -> frozenset[str]:
-    """Purpose: take these runs of a record to have passed, but for those whose verdict is known; those that were taken so. What
-    they measured is not known then, and what needs them is still to come. ``plans``: of the whole record.
+def at_best(record: Record, ways: Mapping[str, Way], plans: PlansInForce, mine: PlansInForce) -> frozenset[str]:
+    """Purpose: take these runs of a record to have passed, or their next attempt, but for those whose verdict is known; those that
+    were taken so. What they measured is not known then, and what needs them is still to come. ``plans``: of the whole record;
+    ``mine``: those that are left in force.
     """
-    unknown = set(runs) - record.computed
+    unknown, were = {run: way for run, way in ways.items() if run not in record.computed}, record.runs
     take_as(record, dict.fromkeys(unknown, "passed"), plans)
-    record.runs = [
-        replace(row, retried=False, figures={}, elapsed_s=None) if row.run in unknown else row for row in record.runs
-    ]
+    before = {row.run: row for row in were if not row.superseded_by}
+    stand = {run for run, way in unknown.items() if way == "attempt"}
+    record.runs = [before[row.run] if row.run in stand and not row.superseded_by else row for row in record.runs]
+    return _go_on(record, unknown, "passed", mine)
+
+
+def at_worst(record: Record, ways: Mapping[str, Way], verdict: str, mine: PlansInForce) -> None:
+    """Purpose: take those of these runs of which nobody knows to what they came to have come to a verdict, with every further
+    attempt that is left to them. The rest is as in ``at_best``.
+    """
+    _go_on(record, {run: way for run, way in ways.items() if run not in record.computed}, verdict, mine)
+
+
+def _go_on(record: Record, unknown: Mapping[str, Way], verdict: str, mine: PlansInForce) -> frozenset[str]:
+    """Give runs that verdict, and the attempts that follow by the plans left in force; the names of all that nobody measured."""
+    spent = Counter((row.result, row.verdict) for row in record.current() if row.run not in unknown)
+    newest: dict[int, int] = {}
+    for row in record.current():
+        newest[row.result] = max(row.attempt, newest.get(row.result, 0))
+    found: list[RunRow] = []
+    names = set(unknown)
+    for row in record.runs:
+        way = unknown.get(row.run) if not row.superseded_by else None
+        if way is None:
+            found.append(row)
+            continue
+        own = way == "own" or (way == "judged" and verdict == "passed")
+        last = replace(row, verdict=verdict, retried=False, figures={}, elapsed_s=None) if own else row
+        spent[last.result, last.verdict] += 1
+        is_last = row.attempt == newest[row.result]
+        while is_last and last.verdict != "passed" and _times(mine, last) >= spent[last.result, last.verdict]:
+            found.append(replace(last, retried=True))
+            last = _attempt_after(last, verdict)
+            spent[last.result, last.verdict] += 1
+            names.add(last.run)
+        found.append(last)
+    record.runs = found
     record._place = {row.run: place for place, row in enumerate(record.runs) if not row.superseded_by}
-    return frozenset(unknown)
+    return frozenset(names)
+
+
+def _attempt_after(row: RunRow, verdict: str) -> RunRow:
+    """An attempt that nobody made, with what it might have come to."""
+    number = row.attempt + 1
+    run = f"{row.run.partition(' ')[0]} attempt {number}"
+    return replace(row, run=run, verdict=verdict, attempt=number, retried=False, figures={}, elapsed_s=None, ruling="")
+
+
+def _times(plans: PlansInForce, row: RunRow) -> int:
+    """How often the plan in force attempts again what ends like this run."""
+    part = plans.part(row.seq, row.component)
+    return next((one.times for one in part.retry if one.verdict == row.verdict), 0) if part is not None else 0
 
 
 def _fewer_attempts(old: Component, new: Component) -> frozenset[str]:

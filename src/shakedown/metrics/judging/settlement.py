@@ -88,7 +88,7 @@ class _Settling(WhatIf):
         judged, takes, restricting, outcome = self._come_out()
         scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
         known = frozenset(act.number for act in scored if act.without != NOT_KNOWN) & {act.number for act in self.known}
-        whole, others = self._without_all(known), self._others(outcome, restricting)
+        whole, others = self._without_all(known, restricting), self._others(outcome, restricting)
         settled = replace(
             judged,
             outcome=outcome,
@@ -116,11 +116,15 @@ class _Settling(WhatIf):
         said += unsure_words(sorted({*self.unsure} - {*unagreed} - hung - lost.keys()), names)
         return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
 
-    def _without_all(self, known: Acts) -> str:
-        """The outcome without all acts that can be computed; what some of them took back does not count either."""
+    def _without_all(self, known: Acts, restricting: Collection[int]) -> str:
+        """The outcome without all acts that can be computed; what some of them took back does not count either. What the others
+        take away restricts it.
+        """
         if self.driven_by:
             return NOT_KNOWN
-        return without_all_words(self.raw(known.union(self.withdrawn)), len(known), len(self.weighed))
+        gone = known.union(self.withdrawn)
+        outcome = self.raw(gone) if len(known) == len(self.weighed) else self.word_without(gone, restricting)
+        return without_all_words(outcome, len(known), len(self.weighed))
 
     def _come_out(self) -> tuple[Scorecard, dict[int, tuple[str, ...]], set[int], Acceptance]:
         """As it is judged, what each act takes away, the acts that do, and the outcome with these. Amendments by which results came

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.asked_less import eased, eases_runs, held_back, steers_runs
-from shakedown.metrics.judging.harder import Harder
+from shakedown.metrics.judging.harder import Harder, Way
 from shakedown.metrics.judging.people import Act
 from shakedown.metrics.judging.quiet import is_quiet
 from shakedown.metrics.judging.timed import timed_otherwise
@@ -152,8 +152,8 @@ class Steps:
             return None
         return frozenset(row.run for row in self._relying(act))
 
-    def hardened(self) -> dict[int, frozenset[str]]:
-        """The amendments by whose harder plan verdicts came that might be better without it -> the runs that have them."""
+    def hardened(self) -> dict[int, dict[str, Way]]:
+        """The amendments by whose harder plan verdicts came that might be others without it -> the runs that have them, and how."""
         found = {}
         for act in self.amends:
             runs = self._harder_for(act)
@@ -161,14 +161,14 @@ class Steps:
                 found[act.number] = runs
         return found
 
-    def _harder_for(self, act: Act) -> frozenset[str]:
+    def _harder_for(self, act: Act) -> dict[str, Way]:
         before, after = self.of(act)
         harder = Harder(before, after)
         if not harder:
-            return frozenset()
+            return {}
         until = self._until(act, lambda plan: bool(Harder(before, plan)))
-        rows = (row for row in self.record.current() if harder.concerns(row))
-        return frozenset(row.run for row in rows if _came_between(row, act, until))
+        rows = ((row, way) for row in self.record.current() if (way := harder.way(row)) is not None)
+        return {row.run: way for row, way in rows if _came_between(row, act, until)}
 
     def _until(self, act: Act, is_so: Callable[[Document], bool]) -> tuple[float, float]:
         """The number of the first later amendment whose plan is so no more, and when it was said; infinite where there is none."""

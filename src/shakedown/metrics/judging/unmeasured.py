@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from shakedown.metrics.deadlines import over_since
 from shakedown.metrics.judging.contract import score_row, settled
 from shakedown.metrics.judging.contract_measure import rows_asked, share_met
 from shakedown.metrics.judging.deciding import decide
 from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.judging.exclusions import OUTLIERS, choose
+from shakedown.metrics.judging.floors import unit_of
 from shakedown.metrics.judging.populations import CaseRuns, Population, populations
 from shakedown.metrics.judging.scope import ELAPSED, MeasureContext, arounds
 from shakedown.metrics.judging.score_rows import is_on_a_score
@@ -23,11 +25,12 @@ from shakedown.model.figures import figure_of
 from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.nouns import Document
 from shakedown.model.scores import MEASURE, named_by, part_of
+from shakedown.model.units import Quantity
 
 # Measures for which it is the same what a run measured, and how long it took. Every other one may hang on it.
 COUNTED = frozenset({
     "passed / attempts", "passed / wanted", "correct / completed", "attested", "runs", "set up", "clean up", "drill: lost",
-    "drill: hole", "planned time", "mean time to interrupt", "longest hole", "hours per node", "late", "failures since",
+    "drill: hole", "planned time", "mean time to interrupt", "longest hole", "hours per node", "failures since",
 })  # fmt: skip
 
 
@@ -61,6 +64,8 @@ class _Unmeasured:
             return False
         if criterion.measure == MEASURE:
             return self._changes_score(criterion.of)
+        if criterion.measure == "late":
+            return came.outcome != "not met" and self._is_late_perhaps(criterion, around)
         chosen = choose(criterion, self.people[around.component.name], around.record).population
         if criterion.measure == "rows met":
             return self._changes_share_of_rows(criterion, came, chosen, around)
@@ -80,6 +85,16 @@ class _Unmeasured:
         """Whether one of the runs would have given a case a value of a figure; of any figure for ""."""
         has = figure in ("", ELAPSED.name) or (case.case.test, figure_of(figure)) in self.tests
         return has and any(row.run in self.runs for row in case.rows)
+
+    def _is_late_perhaps(self, criterion: Criterion, around: MeasureContext) -> bool:
+        """Whether a component is too late where each of these runs had taken all of its time limit, one after the other."""
+        part, population = around.component, self.people[around.component.name]
+        mine = [case.case.shape.time_limit_s for case in population.cases for row in case.rows if row.run in self.runs]
+        kept = over_since(part, population, around.record)
+        if not mine or part.deadline is None or kept is None:
+            return bool(mine)
+        bound_s = Quantity(criterion.bound, unit_of(criterion)).to("s")
+        return not all(mine) or kept + sum(mine) - part.deadline > bound_s
 
     def _changes_row(self, row: ContractRow) -> bool:
         if is_on_a_score(row, self.document):

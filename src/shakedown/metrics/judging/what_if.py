@@ -6,6 +6,7 @@ A pure function of the events and the frozen plans: each question is answered by
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.criteria import score_people
 from shakedown.metrics.judging.from_outputs import Answers
-from shakedown.metrics.judging.harder import at_best
+from shakedown.metrics.judging.harder import WAYS, WORST, Way, at_best, at_worst
 from shakedown.metrics.judging.late_orders import leave_out_late, times_up
 from shakedown.metrics.judging.people import ENDS_EARLY, Act
 from shakedown.metrics.judging.plans_in_force import PlansInForce
@@ -26,7 +27,7 @@ from shakedown.metrics.judging.steps import Steps
 from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken, turned, values_replaced
 from shakedown.metrics.judging.taken_back import Replaced, taken_back_by, withdrawn_by
 from shakedown.metrics.judging.unmeasured import hangs
-from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants
+from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants, copied
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import some
 from shakedown.model.nouns import Document
@@ -36,6 +37,7 @@ Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
 Scored = tuple[Document, Clocks, Scorecard, Counted, "Outputs"]
 _AT_ONCE = 16  # records without acts that are kept at a time
 _RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
+_ORDER = ("rejected", "incomplete", "not judged", "accepted with restrictions", "accepted")
 # A waiver restricts by itself; of what runs again all rounds count, so that it only adds; what is said of a procedure or a drill is
 # a result, with what was said before beside it.
 TURNS_NOTHING = frozenset({"waive", "agree", "again", "attest", "drill"})
@@ -47,6 +49,16 @@ class Outputs(NamedTuple):
 
     evaluated: frozenset[str]
     unread: frozenset[str]
+
+
+class Ends(NamedTuple):
+    """How a campaign comes out where runs that nobody knows came out well: ``word``; ``runs``: those that it hangs on. ``lowest``:
+    the least outcome where they did not, "" where it hangs on what they measured.
+    """
+
+    word: str
+    runs: frozenset[str] = frozenset()
+    lowest: str = ""
 
 
 class WhatIf:
@@ -74,7 +86,7 @@ class WhatIf:
         self.variants, self.acts, self.signatures, self.answers = variants, acts, signatures, answers
         self.shared: dict[Acts, Scored] = {} if shared is None else shared
         self.by_number = {act.number: act for act in acts}
-        self.best: dict[tuple[Acts, frozenset[str]], tuple[str, frozenset[str]]] = {}
+        self.best: dict[tuple[Acts, frozenset[tuple[str, Way]]], Ends] = {}
         runs_of = {row.seq: row.run for row in record.acts if row.kind == "rule" and row.run}
         self.ruled = {act.number: {runs_of[seq] for seq in act.events if seq in runs_of} for act in acts}
         consent = weigh(record, acts, document_of, signatures, spared)
@@ -146,7 +158,7 @@ class WhatIf:
         if not lost:
             return {}
         hangs = self.raw(gone) != self.at_best(gone, gone & self.hard.keys())
-        runs = {number: self.hard[number] & lost for number in gone & self.hard.keys() if hangs}
+        runs = {number: lost & self.hard[number].keys() for number in gone & self.hard.keys() if hangs}
         for number in gone & self.relied if word != "rejected" else ():
             runs[number] = runs.get(number, frozenset()) | ((self.by_outputs[number] or frozenset()) & lost)
         return {number: mine for number, mine in runs.items() if mine}
@@ -158,23 +170,38 @@ class WhatIf:
 
     def at_best(self, gone: Acts, hard: Acts) -> str:
         """The outcome without some acts, where all that came by the harder plans of ``hard`` passed; ``NOT_KNOWN`` where it hangs
-        on what these would have measured.
+        on what these would have measured, or on whether they would have come out well.
         """
-        return self._best(gone, hard)[0]
+        return self._best(gone, hard).word
 
-    def _best(self, gone: Acts, hard: Acts) -> tuple[str, frozenset[str]]:
-        """As ``at_best``, with the runs that are taken to have passed."""
-        runs = frozenset(run for number in hard for run in self.hard[number])
-        if not runs:
-            return self.raw(gone), runs
-        asked = gone | self.void, runs
+    def _best(self, gone: Acts, hard: Acts) -> Ends:
+        ways: dict[str, Way] = {}
+        for run, way in (item for number in hard for item in self.hard[number].items()):
+            ways[run] = min(way, ways.get(run, way), key=WAYS.index)
+        if not ways:
+            return Ends(self.raw(gone))
+        asked = gone | self.void, frozenset(ways.items())
         if asked not in self.best:
-            document, record = self._record(asked[0])
-            unknown = at_best(record, runs, self.plans)
-            judged = self._judged(document, record, asked[0])[0]
-            open_yet = self.record.ended is not None and hangs(document, record, judged, unknown)
-            self.best[asked] = NOT_KNOWN if open_yet else judged.outcome, unknown
+            self.best[asked] = self._ends(asked[0], ways)
         return self.best[asked]
+
+    def _ends(self, gone: Acts, ways: Mapping[str, Way]) -> Ends:
+        """Without some acts, where these runs came out as well, and as badly, as they can."""
+        document, record = self._record(gone)
+        mine, best = PlansInForce(record, self.document_of), copied(record)
+        judged_at = partial(self._judged, document, gone=gone)
+        names = at_best(best, ways, self.plans, mine)
+        judged = judged_at(best)[0]
+        if self.record.ended is not None and hangs(document, best, judged, names):
+            return Ends(NOT_KNOWN, frozenset(ways) - record.computed)
+        lowest = judged.outcome
+        for verdict in WORST if self.record.ended is not None else ():
+            worst = copied(record)
+            at_worst(worst, ways, verdict, mine)
+            lowest = min(lowest, judged_at(worst)[0].outcome, key=_ORDER.index)
+        if lowest == judged.outcome:
+            return Ends(lowest)
+        return Ends(NOT_KNOWN, frozenset(ways) - record.computed, lowest)
 
     def word_without(self, gone: Acts, restricting: Collection[int]) -> str:
         """The outcome without these acts. What they covered may take something away again, or nothing any more; what they took
@@ -294,8 +321,12 @@ class WhatIf:
         """What runs would have measured that came by its harder plan, where the outcome without it hangs on that."""
         if number not in self.hard:
             return ()
-        word, runs = self._best(gone | {number}, frozenset({number}))
-        return (f"what {some(sorted(runs))} would have measured",) if word == NOT_KNOWN else ()
+        word, runs, lowest = self._best(gone | {number}, frozenset({number}))
+        if word != NOT_KNOWN or (lowest and _ORDER.index(lowest) >= _ORDER.index(self.raw(gone | {number}))):
+            return ()
+        told, ways = some(sorted(runs)), {self.hard[number].get(run) for run in runs}
+        told = f"the next attempt after {told}" if lowest and ways == {"attempt"} else told
+        return (f"how {told} would have come out" if lowest else f"what {told} would have measured",)
 
     def can_take(self, act: Act) -> bool:
         """Whether runs, time or values may be lost by an act. A waiver restricts by itself."""
