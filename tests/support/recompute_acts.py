@@ -195,7 +195,7 @@ class _Settled:
         return {
             "outcome": "disputed" if (hangs or self.unagreed or self.ends & takes) and self.ended else word,
             "without": without,
-            "without_acts": self._without_all(known, takes),
+            "without_acts": self._without_all(known, takes, word),
             "takes": sorted(takes),
             "missing": {str(number): sorted(names) for number, names in self.missing.items() if names},
         }
@@ -273,6 +273,12 @@ class _Settled:
         if self.ended and found != ["not known"]:
             found += [str(self._judge(acts, every, ways, word)["outcome"]) for word in ("incorrect", "failed")]
         return found
+
+    def _is_harder_than_agreed(self, act: Act, gone: Collection[int]) -> bool:
+        """Some of the runs that came by its harder plan came by a harder one than all parties stood by, too."""
+        names = self.hard.get(act.number, {})
+        runs = [run for run in self.whole.judged if run.name in names]
+        return any(harder_for(self._stood_by(act, gone), self._step(act, gone)[1], run) for run in runs)
 
     def _might_be_worse(self, number: int, gone: Collection[int]) -> bool:
         """What nobody measured, or the worst that it may have come to, speaks for the campaign as it is."""
@@ -352,13 +358,20 @@ class _Settled:
                 line = {**line, "value": line["value"] | {"clock": "stops"}}
             yield line
 
-    def _without_all(self, known: set[int], takes: set[int]) -> str:
-        """Where one act is not known, nor is the whole; an act without effect by which results came is not known either."""
+    def _without_all(self, known: set[int], takes: set[int], word: str) -> str:
+        """Where one act is not known, nor is the whole, unless amendments put back what others did; an act without effect by which
+        results came is not known either.
+        """
         if self.driven:
             return "not known"
         outcome = str(self.judged(known | self.withdrawn)["outcome"])
         if len(known) == len(self.live):
             return outcome
+        every = {act.number for act in self.live} | self.withdrawn
+        left = every - known - self.withdrawn
+        by_plans = all((n in self.relied or self.hard.get(n)) and n not in self.steering for n in left)
+        if by_plans and self._is_sure(every, word, takes):
+            return str(self.judged(every)["outcome"])
         outcome = self._word_without(known | self.withdrawn, takes)
         those = "the one" if len(known) == 1 else f"those {len(known)}"
         return f"not known ({outcome} without {those} of them that can be computed)" if known else "not known"
@@ -509,7 +522,7 @@ class _Settled:
             return False
         if self._loses({act.number}, gone):
             return True
-        if self.hard.get(act.number) and self._might_be_worse(act.number, gone):
+        if self._is_harder_than_agreed(act, gone) and self._might_be_worse(act.number, gone):
             return True
         if act.kind == "rejudge" and self._replaces_values(act, base):
             return True

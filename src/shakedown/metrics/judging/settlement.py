@@ -88,7 +88,7 @@ class _Settling(WhatIf):
         judged, takes, restricting, outcome = self._come_out()
         scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
         known = frozenset(act.number for act in scored if act.without != NOT_KNOWN) & {act.number for act in self.known}
-        whole, others = self._without_all(known, restricting), self._others(outcome, restricting)
+        whole, others = self._without_all(known, restricting, outcome), self._others(outcome, restricting)
         settled = replace(
             judged,
             outcome=outcome,
@@ -116,15 +116,17 @@ class _Settling(WhatIf):
         said += unsure_words(sorted({*self.unsure} - {*unagreed} - hung - lost.keys()), names)
         return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
 
-    def _without_all(self, known: Acts, restricting: Collection[int]) -> str:
+    def _without_all(self, known: Acts, restricting: Collection[int], outcome: str) -> str:
         """The outcome without all acts that can be computed; what some of them took back does not count either. What the others
-        take away restricts it.
+        take away restricts it. Acts that are not known alone may be known together, where one puts back what another one did.
         """
         if self.driven_by:
             return NOT_KNOWN
-        gone = known.union(self.withdrawn)
-        outcome = self.raw(gone) if len(known) == len(self.weighed) else self.word_without(gone, restricting)
-        return without_all_words(outcome, len(known), len(self.weighed))
+        every, gone = frozenset(act.number for act in self.weighed).union(self.withdrawn), known.union(self.withdrawn)
+        together = every - gone <= {*self.relied, *self.hard} - self.steering
+        if every == gone or (together and self.is_sure(every, self.raw(every), outcome)):
+            return self.raw(every)
+        return without_all_words(self.word_without(gone, restricting), len(known), len(self.weighed))
 
     def _come_out(self) -> tuple[Scorecard, dict[int, tuple[str, ...]], set[int], Acceptance]:
         """As it is judged, what each act takes away, the acts that do, and the outcome with these. Amendments by which results came
@@ -141,8 +143,15 @@ class _Settling(WhatIf):
                 self.not_readable |= self.unread(gone, word)
                 self.known = [act for act in self.known if act.number != number]
                 self.one_sided -= gone
-                self.unsure = sorted({*self.unsure, *(gone if self.consent.missing.get(number) else ())})
+                alone = self.consent.missing.get(number) and not self._puts_back(number, outcome, restricting)
+                self.unsure = sorted({*self.unsure, *(gone if alone else ())})
         return judged, takes, restricting, outcome
+
+    def _puts_back(self, number: int, outcome: str, restricting: Collection[int]) -> bool:
+        """It only takes back what its own side had said alone before: without both it is known, and comes out the same."""
+        own = self._own_words(number)
+        word = self.word_without(own | {number}, restricting) if own else ""
+        return word == outcome and self.is_sure(own | {number}, word, outcome)
 
     def _if_agreed(self, numbers: Sequence[int], outcome: str) -> str:
         """The outcome with every party's consent to acts that have no effect without it."""

@@ -161,6 +161,11 @@ class Steps:
                 found[act.number] = runs
         return found
 
+    def is_harder_than_agreed(self, act: Act, runs: Collection[str], gone: Collection[int] = ()) -> bool:
+        """Whether some of these runs came by a harder plan than every party stood by. ``gone``: as of ``of``."""
+        harder = Harder(self.stood_by(act, gone), self.of(act, gone)[1])
+        return any(row.run in runs and harder.way(row) is not None for row in self.record.current())
+
     def _harder_for(self, act: Act) -> dict[str, Way]:
         before, after = self.of(act)
         harder = Harder(before, after)

@@ -319,12 +319,13 @@ class WhatIf:
 
     def unmeasured(self, number: int, gone: Acts) -> tuple[str, ...]:
         """What runs would have measured that came by its harder plan, where the outcome without it hangs on that."""
-        if number not in self.hard:
+        act, runs = self.by_number[number], self.hard.get(number, {})
+        if not runs or not self.steps.is_harder_than_agreed(act, runs, gone):
             return ()
-        word, runs, lowest = self._best(gone | {number}, frozenset({number}))
+        word, hangs_on, lowest = self._best(gone | {number}, frozenset({number}))
         if word != NOT_KNOWN or (lowest and _ORDER.index(lowest) >= _ORDER.index(self.raw(gone | {number}))):
             return ()
-        told, ways = some(sorted(runs)), {self.hard[number].get(run) for run in runs}
+        told, ways = some(sorted(hangs_on)), {runs.get(run) for run in hangs_on}
         told = f"the next attempt after {told}" if lowest and ways == {"attempt"} else told
         return (f"how {told} would have come out" if lowest else f"what {told} would have measured",)
 
