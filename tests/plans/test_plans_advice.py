@@ -73,7 +73,7 @@ def test_what_survives_without_a_licence_waits_in_chains(site: Any) -> None:
     assert said == (
         "7:26: stability: f2/mdt is no licence of cluster one: for 8 h 00 min without a conductor its runs wait in chains"
         " of at least 8 jobs, by the time limit of narrow, 1 h 00 min (with licences they need no chains:"
-        " budgets: {f2/mdt: {amount: N per target, licence: NAME_{target}}})"
+        ' in the system\'s file: budgets: {f2/mdt: {amount: 8 per target, licence: "NAME_{target}"}}, with the name of the licence)'
     )
     budget, licences = '{amount: 8 per target, licence: "l_{target}"}', "licences: {l_a: 8, l_b: 8, l_c: 8, l_d: 8}"
     assert warned(site, "narrow, light", "fill: {target: 1%, survive: 8h}", budget, licences) == []

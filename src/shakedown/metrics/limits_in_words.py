@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from shakedown.metrics.settings_in_words import THE_SYSTEM, setting
 from shakedown.metrics.words import plural, show_number
 from shakedown.model.nouns import Component, Document
+from shakedown.model.settings_in_words import THE_SYSTEM, setting
 from shakedown.model.units import show_duration
 
 
@@ -106,7 +106,7 @@ def _wide(words: Words) -> tuple[str, str, str]:
     units = {case.id: (case.shape.units, case.test) for case in words.document.cases}
     wide, test = max((units[name] for name in words.component.cases if name in units), default=(0, ""))
     says = f"mix: what waits is wider than what is idle (the widest, {test}, takes {plural(wide, 'node')}); it {words.kept}"
-    return "mix", says, "add a test of few nodes to the mix: it takes what wide jobs leave"
+    return "mix", says, "add a test of few nodes to the mix, which takes what wide jobs leave"
 
 
 def _share(words: Words) -> tuple[str, str, str]:
@@ -118,25 +118,29 @@ def _walltime(words: Words) -> tuple[str, str, str]:
     mine = [case.shape.time_limit_s for case in words.document.cases if case.id in words.component.cases]
     asked = f"jobs that ask for up to {_time(max(mine, default=0.0))}"
     says = f"time_limit: {asked} do not fit before nodes are taken away or kept for others; that {words.kept}"
-    return "time_limit", says, "ask for less time in the tests: run.time_limit"
+    return "time_limit", says, "ask for less time in the tests (run.time_limit)"
 
 
 def _ramp(words: Words) -> tuple[str, str, str]:
     says = f"fill.ramp: {_time(words.component.fill.ramp_s)} in which the machine is filled {words.kept}"
-    return "fill.ramp", says, "fill it sooner: fill.ramp: 0 s; or do not count it: clock: {ramp: false}"
+    name = words.component.name
+    apart = setting(name, ("clock", "ramp"), "does not count")
+    return "fill.ramp", says, f"leave fill.ramp out of {name}, or make it shorter; or do not count it: {apart}"
 
 
 def _drain(words: Words) -> tuple[str, str, str]:
     says = (
         f"fill.drain: what would not be over before the end of {words.component.name} is not ordered; that {words.kept}"
     )
-    change = "let runs go on past the end (fill.drain: false), end with shorter tests, or do not count it (clock: {drain: false})"
+    name = words.component.name
+    on, apart = setting(name, ("fill", "drain"), "no"), setting(name, ("clock", "drain"), "does not count")
+    change = f"let runs go on past the end: {on}; or do not count it: {apart}; or end with shorter tests"
     return "fill.drain", says, change
 
 
 def _tail(words: Words) -> tuple[str, str, str]:
     says = f"{words.component.name} has nothing left to order while its last runs go on; that {words.kept}"
-    return "repeats", says, "begin the longest tests first, or let the next component begin: after"
+    return "repeats", says, "begin the longest tests first, or let the next component begin (after)"
 
 
 def _queued(words: Words) -> tuple[str, str, str]:
@@ -154,7 +158,7 @@ def _verdict(words: Words) -> tuple[str, str, str]:
 def _slowed(words: Words) -> tuple[str, str, str]:
     nodes = f"{show_number(words.idle, 3)} of {show_number(words.nodes)} nodes"
     says = f"runs took longer than on a healthy machine, by the work of {nodes} (part of what worked): slow nodes, busy storage"
-    change = "let fewer copies load the same file system or target at once: limits.budgets, limits.copies"
+    change = "let fewer copies load the same file system or target at once (limits.budgets, limits.copies)"
     return "limits.budgets", says, change
 
 
@@ -165,7 +169,7 @@ def _down(words: Words) -> tuple[str, str, str]:
 
 def _says(words: Words) -> tuple[str, str, str]:
     says = f"jobs were held in front of the queue ({words.about}); that {words.kept}"
-    built = "build once for all jobs, and let the conductor submit: harness: build_first in the scenario"
+    built = "build once for all jobs (build_first of harness in the scenario), and let the conductor submit"
     return (
         "harness",
         says,
@@ -263,7 +267,7 @@ def _unknown(words: Words) -> tuple[str, str, str]:
 
 def of_people(words: Words) -> tuple[str, str, str]:
     says = f"{words.about or words.component.name} was held back by a standing order, a window or a person; that {words.kept}"
-    return "windows", says, "shakedown log shows who, when and why: windows, yield_to, pauses"
+    return "windows", says, "shakedown log shows who, when and why (windows, yield_to, pauses)"
 
 
 IN_WORDS: dict[str, Callable[[Words], tuple[str, str, str]]] = {

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from shakedown.metrics.limits import Limits
-from shakedown.metrics.settings_in_words import THE_SYSTEM, setting
 from shakedown.metrics.trials import ANOTHER_PLAN
 from shakedown.model.nouns import Component, Document, Loads, Retry
+from shakedown.model.settings_in_words import THE_SYSTEM, setting
 from shakedown.model.units import show_duration
 from shakedown.rehearsal.levers_of_machine import quick_builds, without
 from shakedown.rehearsal.levers_of_tests import filler, longer_limits, narrow, shorter_limits
@@ -69,7 +69,7 @@ def levers_of(
     more = {limit.cause: _more(limit.share, limits.share) for limit in limits.limits}
     found = [*_amounts(document, more), *_of_campaign(document), *_of_components(document, rehearsal)]
     kept = {case: seconds for case, seconds in longest.items() if case not in overran}
-    found += [Lever(*one) for one in shorter_limits(document, kept)]
+    found += [Lever(*one, thing="run.time_limit") for one in shorter_limits(document, kept)]
     if overran:
         found.append(_scaled("verdict:timeout", more, partial(longer_limits, document, frozenset(overran))))
     if document.builds:
@@ -226,7 +226,9 @@ def _of_components(document: Document, rehearsal: Rehearsal) -> Iterator[Lever]:
     if any(one.fill.target < 1 for one in filled):
         yield _fill(filled, "target", "target", "100%", target=1.0)
     if any(one.fill.ramp_s for one in filled):
-        yield _fill(filled, "ramp", "ramp", "0 s", ramp_s=0.0)
+        slow = ", ".join(one.name for one in filled if one.fill.ramp_s)
+        without_ramp = partial(_set, {"fill": {"ramp_s": 0.0}})
+        yield Lever("ramp", f"no fill.ramp in {slow}", without_ramp, thing="fill.ramp")
     if any(one.fill.drain for one in filled):
         yield _fill(filled, "drain", "drain", "no", drain=False)
     if filled and rehearsal.troubles.crashes:
@@ -244,11 +246,13 @@ def _of_components(document: Document, rehearsal: Rehearsal) -> Iterator[Lever]:
             said = f"no {key} in {', '.join(names)}"
             yield Lever(cause, said, partial(_set, {field: empty}))
     if any(one.sweep for one in mine):
-        yield Lever("sweep", "sweep.queued: twice as many", lambda plan: component_wise(plan, _wider_sweep))
+        twice = _in_each(mine, lambda one: f"{one.sweep.queued * 2}" if one.sweep else "", ("sweep", "queued"))
+        yield Lever("sweep", twice, lambda plan: component_wise(plan, _wider_sweep), thing="sweep.queued")
     yield Lever(
         "retry",
-        f"retry: {_MORE_RETRIES} attempts more of what does not pass, at once",
+        _in_each(mine, _retries_to_paste, ("retry",)),
         lambda plan: component_wise(plan, lambda one: {"retry": _retries(one.retry)}),
+        thing=f"retry ({_MORE_RETRIES} attempts more of what does not pass)",
     )
 
 
@@ -257,8 +261,18 @@ def _set(fields: dict[str, object], plan: Document) -> Document:
 
 
 def _fill(filled: list[Component], cause: str, key: str, value: str, **fields: object) -> Lever:
-    change = setting(", ".join(one.name for one in filled), ("fill", key), value)
+    change = _in_each(filled, lambda one: value, ("fill", key))
     return Lever(cause, change, lambda plan: component_wise(plan, lambda one: {"fill": fields}), thing=f"fill.{key}")
+
+
+def _in_each(components: Iterable[Component], value: Callable[[Component], str], keys: tuple[str, ...]) -> str:
+    """A setting for each component, to be pasted there; those without a value are left out."""
+    return "; ".join(setting(one.name, keys, text) for one in components if (text := value(one)))
+
+
+def _retries_to_paste(one: Component) -> str:
+    words = [f"{retry.verdict}: {retry.times}" for retry in _retries(one.retry)]
+    return f"{{{', '.join(words)}}}"
 
 
 def _wider_sweep(one: object) -> dict[str, object]:

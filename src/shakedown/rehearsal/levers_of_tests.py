@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from shakedown.metrics.words import some
 from shakedown.model.nouns import Case, Component, Document
+from shakedown.model.settings_in_words import setting
 from shakedown.model.units import show_duration
 from shakedown.rehearsal.loosened import Change
 
 _ROOM = 1.1  # times the longest run
 _SHORTER = 0.95  # of the time limit: what is not below this is no shorter
-_SHOWN = 4  # tests in a sentence
 NARROW = "of-one-node"
 
 Made = tuple[str, str, Change]
@@ -27,9 +27,9 @@ def shorter_limits(document: Document, longest: dict[str, float]) -> Iterator[Ma
         seconds = 60.0 * math.ceil(longest.get(case.id, 0.0) * _ROOM / 60)
         if 0 < seconds < case.shape.time_limit_s * _SHORTER:
             asked[case.id] = seconds
-    if not asked:
-        return
-    yield "walltime", _limits_in_words(document, asked), _limited(asked)
+    asked = {name: seconds for test in _whole(document, asked).values() for name, seconds in test.items()}
+    if asked:
+        yield "walltime", _limits_to_paste(document, asked), _limited(asked)
 
 
 def longer_limits(document: Document, overran: Collection[str], times: float) -> tuple[str, str, Change]:
@@ -40,15 +40,42 @@ def longer_limits(document: Document, overran: Collection[str], times: float) ->
         for case in document.cases
         if case.id in overran and case.shape.time_limit_s > 0
     }
-    tests = list(dict.fromkeys(case.test for case in document.cases if case.id in asked))
-    return f"run.time_limit of {some(tests)}", _limits_in_words(document, asked), _limited(asked)
+    longest: dict[str, float] = {}  # a test has one time limit
+    for case in document.cases:
+        if case.id in asked:
+            longest[case.test] = max(longest.get(case.test, 0.0), asked[case.id])
+    asked = {
+        case.id: max(case.shape.time_limit_s, min(longest[case.test], most.get(case.partition, math.inf)))
+        for case in document.cases
+        if case.test in longest
+    }
+    return f"run.time_limit of {some(list(longest))}", _limits_to_paste(document, asked), _limited(asked)
 
 
-def _limits_in_words(document: Document, asked: dict[str, float]) -> str:
-    cases = {case.id: case for case in document.cases}
-    words = list(dict.fromkeys(f"{cases[name].test} {show_duration(seconds)}" for name, seconds in asked.items()))
-    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    return f"run.time_limit: {', '.join(words[:_SHOWN])}{more}"
+def _whole(document: Document, asked: dict[str, float]) -> dict[str, dict[str, float]]:
+    """Tests whose every case that has run can do with less, all with the limit of the longest: a test has one time limit.
+
+    Where that is no less than what one of its cases asks for now, the test is left out.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for test in dict.fromkeys(case.test for case in document.cases):
+        mine = [case for case in document.cases if case.test == test and not case.unavailable]
+        if not mine or any(case.id not in asked for case in mine):
+            continue
+        longest = max(asked[case.id] for case in mine)
+        if all(longest < case.shape.time_limit_s * _SHORTER for case in mine):
+            found[test] = {case.id: longest for case in mine}
+    return found
+
+
+def _limits_to_paste(document: Document, asked: dict[str, float]) -> str:
+    """A setting for each test, with the longest of its limits."""
+    tests: dict[str, float] = {}
+    for case in document.cases:
+        if case.id in asked:
+            tests[case.test] = max(tests.get(case.test, 0.0), asked[case.id])
+    keys = ("run", "time_limit")
+    return "; ".join(setting(f"test {test}", keys, show_duration(seconds)) for test, seconds in tests.items())
 
 
 def _limited(asked: dict[str, float]) -> Change:
@@ -84,7 +111,7 @@ def narrow(document: Document, idle: float) -> Iterator[Made]:
         mix = {test: share * (1 - idle) for test, share in before.items()} | dict.fromkeys(names, idle / len(names))
         return replace(one, cases=(*one.cases, *names), mix=tuple(mix.items()))
 
-    text = f"mix: a test of one node with {idle:.0%} of it in {', '.join(wide)}"
+    text = f"a test of one node in the mix of {', '.join(wide)}, with {idle:.0%} of its node-hours"
     yield "wide", text, lambda plan: _with_narrow(plan, wide, mixed)
 
 

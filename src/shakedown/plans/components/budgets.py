@@ -92,9 +92,7 @@ def read_budgets(root: Node, values: dict[str, Any], clusters: tuple[Cluster, ..
     taken = set(names.values())
     for licence, total in totals.items():
         if licence in targeted:
-            hint = (
-                f"name one for each target: budgets: {{{licence}: {{amount: N per target, licence: NAME_{{target}}}}}}"
-            )
+            hint = f'name one for each target: budgets: {{{licence}: {{amount: N per target, licence: "NAME_{{target}}"}}}}'
             problems.at(key_place(root, "budgets", licence), f"a licence is called {licence} too", hint)
         elif licence not in taken:
             amounts.setdefault(licence, total)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from yaml.nodes import MappingNode
 
 from shakedown.model.nouns import Case, Cluster, Component, Document, System
+from shakedown.model.settings_in_words import THE_SYSTEM, setting
 from shakedown.model.units import show_duration
 from shakedown.plans.components.budgets import licence_of
 from shakedown.plans.components.criteria_advice import criteria_advice
@@ -187,8 +188,11 @@ def _not_charged(document: Document, name: str, cluster: Cluster) -> tuple[str, 
     amount = {**dict(system.budgets), **dict(document.limits.budgets)}[name]
     total = dict(cluster.licences).get(licence, 0.0)
     if not total:
-        written = "N per target, licence: NAME_{target}" if targets else "N, licence: NAME"
-        return f"{name} is no licence of cluster {cluster.name}", f"budgets: {{{name}: {{amount: {written}}}}}"
+        called = '"NAME_{target}"' if targets else "NAME"
+        written = setting(
+            THE_SYSTEM, ("budgets", name), f"{{amount: {system.amount(name, amount)}, licence: {called}}}"
+        )
+        return f"{name} is no licence of cluster {cluster.name}", f"{written}, with the name of the licence"
     if total > amount:
         why = f"cluster {cluster.name} hands out {total:g} of licence {licence}, and {name} is {amount:g}"
         return why, f"leave {name} as wide as its licence"

@@ -1,0 +1,134 @@
+"""Advice on a plan can be pasted: whatever has the form of a setting is read without a complaint where it says that it belongs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+from msgspec.structs import replace
+from rehearsal_plans import HOUR, USUAL, Mixed, times
+
+from shakedown.metrics.limits import Limits
+from shakedown.metrics.limits_in_words import IN_WORDS, Words
+from shakedown.model.filling import Fill, Sweep
+from shakedown.model.nouns import Document, Retry
+from shakedown.model.settings_in_words import THE_SYSTEM
+from shakedown.plans.schema.plan import PLAN
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.tables import SYSTEM
+from shakedown.plans.schema.test import TEST
+from shakedown.plans.schema.yaml_nodes import read_nodes
+from shakedown.rehearsal.faults import troubles
+from shakedown.rehearsal.levers import Lever, levers_of
+from shakedown.rehearsal.virtual_session import Rehearsal
+
+SETTING = re.compile(r"(?:in ([\w' -]+): )?\b([a-z_]+): (\{.*\})$")
+CLUSTER = {"scheduler": "slurm", "partitions": {"batch": {"nodes": "n[1-4]", "type": "t"}}}
+COMPONENTS = ("steady", "sweep")
+KEYS = {
+    "after", "budgets", "build", "builds", "clock", "components", "copies", "drain", "duration", "exclude_after", "fill", "filler",
+    "limits", "mix", "modes", "queue_ahead", "queued", "ramp", "repeats", "retry", "run", "stagger", "stop_after", "survive",
+    "sweep", "target", "time_limit", "windows", "yield_to",
+}  # fmt: skip
+
+
+def complaints(where: str, key: str, value: str) -> list[str]:
+    """What the reader of that file says of a setting that is pasted into it, beside what the file must have."""
+    said = yaml.safe_load(f"{key}: {value}")
+    if where == THE_SYSTEM:
+        cluster = CLUSTER | said.pop("clusters", {}).get("c", {})
+        table, whole = SYSTEM, {"system": "s", "clusters": {"c": cluster}, "node_types": {"t": {"cores": 4}}} | said
+    elif where.startswith("test "):
+        table, whole = TEST, {"test": "t", **said, "run": {"command": "x", **said.get("run", {})}}
+    elif where:
+        assert where in COMPONENTS, where
+        table, whole = PLAN, {"plan": "p", "system": "s", "components": [{"stability": {"tests": ["t"]} | said}]}
+    else:
+        table, whole = PLAN, {"plan": "p", "system": "s", "components": [{"stability": {"tests": ["t"]}}]} | said
+    problems = Problems()
+    root = read_nodes(yaml.safe_dump(whole).encode(), "pasted.yaml", problems)
+    assert root is not None
+    table.read(root, "", problems)
+    return [problem.message for problem in problems.found]
+
+
+def wrong_in(advice: str) -> list[str]:
+    """What cannot be pasted of an advice, a text of several parts: each is a setting, ends with one, or is words alone."""
+    wrong = []
+    for part in advice.split("; "):
+        found = SETTING.search(part)
+        words = part[: found.start()] if found else part
+        wrong += [f"{part}: '{key}' looks like a setting" for key in re.findall(r"([a-z_]+): ", words) if key in KEYS]
+        wrong += [f"{part}: {one}" for one in (complaints(found[1] or "", found[2], found[3]) if found else ())]
+    return wrong
+
+
+def busy() -> Document:
+    """A plan in which everything can be loosened."""
+    plan = Mixed(
+        hours=2.0,
+        copies=(("small", 3), ("large", 3)),
+        stagger_s=200.0,
+        per_target=1.0,
+        ramp_s=HOUR,
+        building=True,
+        builds=1,
+    ).plan()
+    plan = replace(plan, limits=replace(plan.limits, exclude_after=3, queued=4))
+    (one,) = plan.components
+    fill = replace(one.fill, target=0.9, drain=True, queue_ahead_s=60.0)
+    other = replace(
+        one, name="sweep", duration_s=0.0, mix=(), fill=Fill(), sweep=Sweep(), retry=(Retry("node_fail", 2),)
+    )
+    return replace(plan, components=(replace(one, fill=fill, stop_after=3), other))
+
+
+def levers(plan: Document, overran: tuple[str, ...] = (), *faults: str) -> list[Lever]:
+    rehearsal = Rehearsal(troubles(times(**USUAL), faults, plan.system), 0)
+    limits = Limits("", 100.0, 50.0, 2.0, 16.0, ())
+    longest = {case.id: case.shape.time_limit_s / 4 for case in plan.cases}
+    return levers_of(plan, rehearsal, limits, longest, overran)
+
+
+@pytest.mark.parametrize("overran", [(), ("small",)])
+def test_each_change_that_a_rehearsal_may_advise_can_be_pasted(overran: tuple[str, ...]) -> None:
+    made = levers(busy(), overran, "crash=1h")
+    assert {one.cause for one in made} >= {
+        "budget:f2/mdt", "copies:small", "stagger", "queued", "excluded", "ahead", "target", "ramp", "drain", "away", "sweep",
+        "retry", "walltime", "build:slots", "filler", "stopped",
+    }  # fmt: skip
+    assert [wrong for one in made if one.plan is not None for wrong in wrong_in(one.change)] == []
+    more = [lever.again(times) for lever in made for times in (1.1, 1.25, 3.0) if lever.again is not None]
+    assert [wrong for one in more for wrong in wrong_in(one.change)] == []
+
+
+def test_a_test_of_one_node_that_the_plan_lacks_is_advised_in_words() -> None:
+    (wide,) = [one for one in levers(Mixed(hours=2.0, widths=(9, 9)).plan()) if one.cause == "wide"]
+    assert wide.change == "a test of one node in the mix of steady, with 50% of its node-hours"
+
+
+def test_a_test_has_one_time_limit_that_is_long_enough_for_all_its_cases() -> None:
+    """Of a test with two cases the longer run counts; where one case has no run that passed nothing is advised."""
+    plan = Mixed(hours=2.0).plan()
+    twice = replace(plan, cases=(*plan.cases, replace(plan.cases[0], id="small.2")))
+
+    def advised(**longest: float) -> list[str]:
+        rehearsal = Rehearsal(troubles(times(**USUAL), (), plan.system), 0)
+        ran = {name.replace("_2", ".2"): seconds for name, seconds in longest.items()}
+        made = levers_of(twice, rehearsal, Limits("", 100.0, 50.0, 2.0, 16.0, ()), ran)
+        return [one.change for one in made if one.cause == "walltime"]
+
+    assert advised(small=300.0, small_2=600.0) == ["in test small: run: {time_limit: 11 min 00 s}"]
+    assert advised(small=300.0) == [] == advised(small=300.0, small_2=1750.0)
+
+
+@pytest.mark.parametrize("kind", sorted(IN_WORDS))
+def test_what_is_said_of_each_cause_can_be_pasted(kind: str) -> None:
+    plan = busy()
+    (cluster,) = plan.system.clusters
+    plan = replace(plan, system=replace(plan.system, clusters=(replace(cluster, licences=(("app", 4.0),)),)))
+    abouts = {"budget": ("f2/mdt",), "copies": ("small", "large"), "licence": ("app",), "build": ("slots", "time")}
+    for about in abouts.get(kind, ("small", "")):
+        _, _, change = IN_WORDS[kind](Words(plan, plan.components[0], about, 3.0, 16.0, 1.5))
+        assert wrong_in(change) == []
