@@ -44,6 +44,21 @@ def test_a_drill_says_how_far_it_came(site: Path, people: People) -> None:
     assert lines[2] == "stability: drill pull: lost is undecided: it was not done yet by the vendor"
 
 
+def test_an_accepted_ladder_says_up_to_which_size_it_holds_and_by_which_criterion(site: Path, people: People) -> None:
+    (site / "tests/sizes.yaml").write_text(
+        "test: sizes\nparameters: {n: [1, 2, 4, 8, 16]}\nrun: {command: 'test {n} -le 3'}\n"
+    )
+    (site / "plans/s.yaml").write_text(
+        "plan: s\nsystem: here\ncomponents:\n  - functionality:\n      name: up\n      tests: [sizes]\n      ladder: n\n"
+        "      criteria: {reach: {measure: largest size, must: '>= 2'}}\n"
+    )
+    assert people(site, "run", "s", "-q").returncode == 0
+    lines = people(site, "why", "up", "s-1").stdout.splitlines()
+    assert lines[:2] == ["component up", "accepted: 2 of 4 wanted results passed"]
+    assert lines[2].startswith("ladder: sizes holds up to n=2, not at n=4 (") and lines[2].endswith("4 of 5 sizes ran")
+    assert lines[3:] == ["reach is met: sizes holds up to n=2, not at n=4, must >= 2"]
+
+
 def test_what_is_nothing_of_all_that_is_refused(site: Path, people: People) -> None:
     done = people(site, "why", "functionalty", "p-1")
     assert done.returncode == 2 and "p-1 has no run and no case 'functionalty'" in done.stderr

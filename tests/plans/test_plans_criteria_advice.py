@@ -361,3 +361,12 @@ def test_the_way_out_is_not_what_the_plan_asks_for_already(
     warned(site, here, keys, *criteria)
     ways = [problem.hint or "" for problem in check_site(Path(site.path), lambda: here).warnings]
     assert any(way in one for one in ways), ways
+
+
+def test_a_ladder_that_is_asked_for_a_size_is_not_made_true_by_a_run_or_two(site: Any, here: Any) -> None:
+    size = "up: {measure: largest size, must: '>= 2'}"
+    test = "parameters: {n: [1, 2, 4, 8]}\nrun: {time_limit: 1min, command: 'echo {n}'}\n"
+    site.write("tests/steps.yaml", f"test: steps\n{test}")
+    assert warned(site, here, "ladder: n", size, tests="steps") == []
+    (some,) = warned(site, here, "ladder: n", "some: {measure: passed / wanted, must: '>= 20%'}", tests="steps")
+    assert some.startswith("every criterion can be met by a run or two")

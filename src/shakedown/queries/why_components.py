@@ -43,11 +43,14 @@ def why_component(layout: Layout, subject: str, folds: Folds | None = None) -> A
 
 
 def _of_component(score: ComponentScore) -> list[str]:
-    """The outcome, what is to come, and every criterion that keeps it from being accepted."""
+    """The outcome, what is to come, how its ladders came out, and every criterion that keeps it from being accepted; where none
+    does, all of them: they are why it is accepted.
+    """
     to_come = f", {score.to_come} to come" if score.to_come else ""
     lines = [f"{score.outcome}: {score.passed} of {score.wanted} wanted results passed{to_come}"]
+    lines += [f"ladder: {row.in_words()}" for row in score.ladders]
     open_ones = [item for item in score.criteria if item.outcome not in ("met", "waived")]
-    lines += [line for item in open_ones for line in _of_criterion(None, item)]
+    lines += [line for item in open_ones or score.criteria for line in _of_criterion(None, item)]
     met = len(score.criteria) - len(open_ones)
     return lines + ([f"its other criteria are met or waived: {met}"] if met and open_ones else [])
 
