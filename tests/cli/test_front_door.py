@@ -23,6 +23,21 @@ def test_help_imports_click_and_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_a_short_command_does_not_look_for_garbage() -> None:
+    """Neither while it makes thousands of objects nor when it ends, where a look goes through all that was imported."""
+    program = (
+        "import atexit, gc, os, sys\nfrom shakedown.cli.main import main\n"
+        "looked = []\ngc.callbacks.append(lambda phase, info: looked.append(info['generation']))\n"
+        "atexit.register(lambda: print('kept', gc.get_freeze_count(), 'looked', len(looked), file=sys.stderr))\n"
+        "main()"
+    )
+    command = [sys.executable, "-c", program, "schema", "plan"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    _, kept, _, looked = done.stderr.split()[-4:]
+    assert done.returncode == 0, done.stderr
+    assert int(kept) > 10_000 and int(looked) < 10
+
+
 @pytest.mark.parametrize("name", list(COMMANDS))
 def test_every_command_has_help(name: str) -> None:
     done = subprocess.run(
