@@ -185,8 +185,8 @@ def cli() -> None:
     """Take a supercomputer from "the hardware is in" to "accepted, with a report both sides can sign"."""
 
 
-# How many more objects there may be before the garbage collector looks. At Python's own number, 700, and with what it looks through at
-# the end of a process, it takes a quarter of a short command's time; this many objects take some megabytes.
+# How many more objects there may be before the garbage collector looks. At Python's own number, 700, and with its look through all
+# at the end of a process, it takes a quarter of a short command's time; this many objects take some megabytes.
 OBJECTS = 20_000
 
 
@@ -194,7 +194,7 @@ def main() -> None:
     """Purpose: run a command and end with its status. What people can cause is said in a sentence, never a traceback."""
     gc.set_threshold(OBJECTS)
     atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)  # the memory of a process that ends is freed as a whole, without a look for garbage in it
+    atexit.register(gc.freeze)  # the memory of a process that ends is freed as a whole, without a look through it
     try:
         status = cli.main(standalone_mode=False)
         if sys.stdout is not None:  # closed by whoever called us
