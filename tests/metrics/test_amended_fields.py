@@ -24,6 +24,7 @@ from shakedown.metrics.rows.table import fold_runs
 from shakedown.model import filling, nouns, resources
 from shakedown.model.ladders import Ladder
 from shakedown.model.nouns import Build, Case, Cluster, Component, Document, Need, Partition, Retry, System
+from shakedown.model.observing import Observe
 from shakedown.model.resources import Gpus, Resources
 from shakedown.model.scaling import Scaling
 from shakedown.report.evidence import find_evidence
@@ -111,7 +112,7 @@ def _with(document: Document, kind: type[Struct], name: str) -> Document:
 
 
 _WHOLE = (nouns.Patience, nouns.Limits, filling.Fill, Gpus, Resources, filling.Window, filling.Yield, filling.Phase, filling.Sweep,
-          filling.Pack, nouns.Drill)  # fmt: skip
+          filling.Pack, nouns.Drill, Observe)  # fmt: skip
 _VALUES: dict[Any, Any] = {
     (Component, "sweep"): filling.Sweep(),
     (Component, "pack"): filling.Pack(),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.frozen import freeze, thaw
@@ -46,7 +47,10 @@ def test_a_plan_becomes_a_document(example: Any) -> None:
         "minisweep",
     ]
     narrowed = Limits((("cm4", 6),), (("f2/bandwidth", 20e9),), queued=100, builds=3, stagger_s=5.0, exclude_after=3)
-    assert document.limits == narrowed
+    assert replace(document.limits, observed=()) == narrowed
+    assert [(word.budget, word.source, word.means, word.full) for word in document.limits.observed] == [
+        ("f2/mdt", "promql", "used", 100.0), ("f2/bandwidth", "influxql", "free", 40000.0)
+    ]  # fmt: skip
     assert thaw(freeze(document)) == document
 
 
@@ -269,6 +273,7 @@ ELSEWHERE = {"node_types.TYPE.gpus", "node_types.TYPE.gpus.model", "run.memory"}
     f"components[].KIND.criteria.CRITERION.{key}" for key in ("files", "across")
 }
 ELSEWHERE |= {"baselines.BASELINE.campaign", "baselines.BASELINE.epoch", "baselines.BASELINE.values[].mode"}
+ELSEWHERE |= {"limits.observe.BUDGET.command"}  # test_plans_observing.py
 ELSEWHERE |= {"components[].KIND.set_up", "components[].KIND.clean_up"}
 ELSEWHERE |= {path for path, _ in documented(TABLES["plan"]) if path.startswith("components[].KIND.drills")}
 

@@ -334,6 +334,10 @@ class Oracle:
         timed = timed or bool(state.overrides.paused or state.pools.yielding or state.pools.idle)
         orphaned = any(job.phase == JobPhase.ORPHANED or (job.bundle and not job.parts) for job in state.jobs.values())
         timed = timed or any(waiting.key.startswith(("window:", "yield:")) for waiting in reasons)
+        observed = tuple(
+            f"budget:{word.budget}" for word in self.document.limits.observed
+        )  # others may go, or be heard of
+        timed = timed or any(waiting.key in observed for waiting in reasons)
         left_out = state.pools.left_out.values()
         timed = timed or any(out.until > self.campaign.clock.now() for out in left_out)  # then a job goes there again
         timed = timed or 0.0 in state.overrides.amounts.values()  # a person's word, until the next one

@@ -23,6 +23,11 @@ class Allowed:
         self.caps: dict[str, float] = {}  # by people: copies:TEST, budget, budget@target
         self.pending: dict[str, int] = {}
         self.yielding: set[tuple[str, int]] = set()  # component, which of its words
+        self.observed = {word.budget: word for word in document.limits.observed}
+        self.seen: dict[
+            str, tuple[float, float]
+        ] = {}  # budget, or budget@target -> when it was observed, what others take
+        self.now = self.awake = 0.0
 
     def take_over(self, before: Allowed) -> None:
         """What people and other clusters said under the plan before this one."""
@@ -33,16 +38,45 @@ class Allowed:
                 self.caps[name] = amount
         self.pending = dict(before.pending)
         self._yield()
+        self.seen = {name: seen for name, seen in before.seen.items() if name.partition("@")[0] in self.observed}
+        self.now, self.awake = before.now, before.awake
+        if self.observed.keys() - before.observed.keys():
+            self.awake = max(self.awake, self.now)
 
     def see(self, event: Event) -> None:
-        value = event.value
-        if event.event == "capped":
+        value, self.now = event.value, event.time
+        if event.event == "driver_start":
+            self.seen, self.awake = {}, event.time
+        elif event.event == "observed" and "number" in value:
+            self.seen[value["budget"]] = (value["at"], value["beside"])
+            self._is_what_was_said(value)
+        elif event.event == "capped":
             self._set(f"copies:{value['test']}", value.get("copies"))
         elif event.event == "budget_set":
             self._set(value["budget"], value.get("amount"))
         elif event.event == "surveyed":
             self.pending |= value.get("pending", {})
             self._yield()
+
+    def _is_what_was_said(self, value: dict[str, float]) -> None:
+        """What others take, worked out again where no other numbers count."""
+        name = str(value["budget"]).partition("@")[0]
+        word, total = self.observed[name], dict(self.document.system.budgets)[name]
+        said = value["number"] / value["full"] * total
+        others = {"others": said, "used": said - value["ours"], "free": total - said - value["ours"]}[word.means]
+        if not word.smooth_s:
+            assert abs(max(0.0, others) - value["beside"]) < 1e-6 * max(1.0, total), f"{value}: others take {others:g}"
+
+    def _left_by_others(self, name: str) -> float:
+        """What a number leaves to us. Where there is none young enough nothing may start, unless the plan says otherwise."""
+        word = self.observed.get(name.partition("@")[0])
+        if word is None:
+            return NO_LIMIT
+        at, others = self.seen.get(name, (0.0, 0.0))
+        if at and self.now < at + word.oldest_s:
+            return max(0.0, dict(self.document.system.budgets)[word.budget] - others)
+        heard = max(at, self.awake) + word.oldest_s
+        return NO_LIMIT if word.when_silent == "ignore" and self.now >= heard else 0.0
 
     def _set(self, name: str, amount: float | None) -> None:
         self.caps.pop(name, None)
@@ -66,7 +100,7 @@ class Allowed:
         """What holds for all runs together."""
         bare = name.partition("@")[0]
         amounts = [*_amounts(name, self.document.limits), self.caps.get(name, NO_LIMIT), self.caps.get(bare, NO_LIMIT)]
-        amounts.append(dict(self.document.system.budgets).get(bare, NO_LIMIT))
+        amounts += [dict(self.document.system.budgets).get(bare, NO_LIMIT), self._left_by_others(name)]
         return min(amounts)
 
     def of_component(self, component: Component, name: str, now: float) -> float:

@@ -169,6 +169,13 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         fold="overrides.surveyed",
     ),
     EventKind(
+        "observed",
+        "A number that narrows a budget: what was observed, what our runs took then, and what others take by it.",
+        "Jobs and runs",
+        fold="observing.observed",
+        shown=("budget",),
+    ),
+    EventKind(
         "hold_order",
         "The queue of a job is held: the scheduler is to keep it from starting.",
         "Jobs and runs",

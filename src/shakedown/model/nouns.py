@@ -22,6 +22,7 @@ from shakedown.model.figures import Pairs as Pairs  # noqa: PLC0414
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.judging import Contract, Criterion
 from shakedown.model.ladders import Ladder
+from shakedown.model.observing import Observe
 from shakedown.model.resources import NO_GPUS, NOTHING_ASKED, Gpus, Resources
 from shakedown.model.scaling import Scaling
 from shakedown.model.scores import Score
@@ -458,7 +459,8 @@ class Limits(Struct, frozen=True):
     system's. ``stagger_s``: between two runs of one test that may start.
 
     Of the campaign alone: ``queued``, the most jobs known to the scheduler at once, 0 leaves the choice to the engine;
-    ``builds`` at once; ``exclude_after``: a node that failed so many runs is given no more, 0 = never.
+    ``builds`` at once; ``exclude_after``: a node that failed so many runs is given no more, 0 = never; ``observed``: numbers that
+    narrow budgets.
     """
 
     copies: tuple[tuple[str, int], ...] = ()
@@ -467,6 +469,7 @@ class Limits(Struct, frozen=True):
     builds: int = 2
     stagger_s: float = 0.0
     exclude_after: int = 0
+    observed: tuple[Observe, ...] = ()
 
 
 class Party(Struct, frozen=True):

@@ -14,6 +14,7 @@ from shakedown.model.events import Event
 from shakedown.model.failures import Failure
 from shakedown.model.job_terms import Terms
 from shakedown.model.nouns import Build, Case, Pairs, Test
+from shakedown.model.observing import NobodyObserves, Observer
 from shakedown.model.recorded import Recorded
 
 # What a source can say of a job. "absent": every source that can be reached was asked and does not know it.
@@ -393,3 +394,4 @@ class Ports(Struct):
     log: Log
     inbox: Inbox
     root: str = ""
+    observer: Observer = field(default_factory=NobodyObserves)

@@ -12,6 +12,7 @@ from shakedown.model.nouns import Case, Limits, Loads
 from shakedown.model.units import parse_quantity
 from shakedown.plans.components.budgets import PER_TARGET, without_per_target
 from shakedown.plans.context import Context
+from shakedown.plans.observing import check_observed, read_observed
 from shakedown.plans.schema.amounts import check_dimension, show_amount
 from shakedown.plans.schema.scalars import InvalidValue
 from shakedown.plans.schema.source_positions import key_place, place
@@ -27,6 +28,7 @@ def read_limits(node: Node, written: dict[str, Any], context: Context) -> Limits
         builds=written.get("builds", usual.builds),
         stagger_s=written.get("stagger", usual.stagger_s),
         exclude_after=written.get("exclude_after", usual.exclude_after),
+        observed=read_observed(node, written.get("observe", {}), context),
     )
 
 
@@ -50,7 +52,9 @@ def check_limits(
 
     ``whose``: the plan, or the component; it runs these tests and cases.
     """
+    cases = tuple(cases)
     check_copies(node, "limits", whose, limits.copies, tests, context)
+    check_observed(node, limits.observed, cases, context)
     largest: dict[str, tuple[float, str]] = {}
     for case in cases:
         for name, amount in case.loads:

@@ -95,16 +95,17 @@ def keep_to_ourselves() -> None:
 
 
 def spawn_shell(
-    arguments: list[str], environment: Mapping[bytes, bytes], output: int, standard_input: int = -1
+    arguments: list[str], environment: Mapping[bytes, bytes], output: int, standard_input: int = -1, errors: int = -1
 ) -> Child:
     """Purpose: start ``sh`` with these arguments; standard output and error both go to the descriptor ``output``.
 
-    ``standard_input``: a descriptor to read; -1 gives it nothing to read. Raises OSError.
+    ``standard_input``: a descriptor to read; -1 gives it nothing to read. ``errors``: where standard error goes instead. Raises
+    OSError.
     """
     actions = [
         (os.POSIX_SPAWN_DUP2, _nothing() if standard_input < 0 else standard_input, 0),
         (os.POSIX_SPAWN_DUP2, output, 1),
-        (os.POSIX_SPAWN_DUP2, output, 2),
+        (os.POSIX_SPAWN_DUP2, output if errors < 0 else errors, 2),
     ]
     begun = time.monotonic()
     pid = os.posix_spawn(

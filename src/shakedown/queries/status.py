@@ -18,6 +18,7 @@ from shakedown.conductor.record.going_on import unknown_names
 from shakedown.engine import State, explain
 from shakedown.engine.constraints.budgets import asked_for
 from shakedown.engine.constraints.component_clock import acts_of, drill_in_words
+from shakedown.engine.constraints.observed import left_for_us, observed_in_words
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_short, queue_in_words
 from shakedown.engine.fold.queue_guard import pool_of
@@ -116,7 +117,7 @@ def status(layout: Layout, folds: Folds | None = None, ask: bool = True) -> dict
         "builds": {state.index.build_names[key]: build.phase for key, build in state.builds.items()},
         "live": [_live(state, run.id, alone) for run in state.runs.values()],
         "record_full": _record_full(layout) if state.phase != CampaignPhase.ENDED else "",
-        "budgets": _budgets(state),
+        "budgets": _budgets(state, _now(layout, state)),
         "waiting": _waiting(state, alone),
         "shut": _shut(state),
         "held": [queue_in_words(state, pool, state.pools.guards[pool]) for pool in held_queues(state)],
@@ -327,12 +328,18 @@ def _run_is_over(state: State, job_id: str) -> bool:
     return bool(boot_id()) and name.endswith(f":{boot_id()}") and not is_alive(name)
 
 
-def _budgets(state: State) -> dict[str, dict[str, Any]]:
+def _now(layout: Layout, state: State) -> float:
+    """The time that ages count to: of what is over, or was rehearsed, that of its last event."""
+    return state.time if state.phase == CampaignPhase.ENDED or rehearsal_of(layout) else max(state.time, time.time())
+
+
+def _budgets(state: State, now: float | None = None) -> dict[str, dict[str, Any]]:
     """What is taken of each budget, of each target where it has several, and of the copies of each test that somebody limits.
 
     ``taken``: by what runs, or may run for all we know; ``asked``: by jobs that wait at the scheduler; ``said``: the amounts as a
-    plan would write them.
+    plan would write them. Where a number narrows it, ``observed`` has that, beside what others take by it.
     """
+    now = state.time if now is None else now
     system = state.index.document.system
     limits = {name: limit for name, limit in state.index.budgets.items() if name not in state.index.targets}
     limits |= {f"copies:{test}": float(most) for test, most in state.overrides.caps.items()} | state.overrides.amounts
@@ -340,20 +347,32 @@ def _budgets(state: State) -> dict[str, dict[str, Any]]:
     waits = asked_for(state)
     for name in sorted(limits):
         if name not in state.index.targets:
-            asked, limit = waits.get(name, 0.0), _limit_now(state, name)
+            asked, limit = waits.get(name, 0.0), _limit_now(state, name, now)
             taken = state.usage.loads.get(name, 0.0) - asked
             said = f"{system.amount(name, taken)} of {system.amount(name, limit)} taken"
             said += f", {system.amount(name, asked)} more asked for" if asked else ""
-            found[name] = {"taken": taken, "asked": asked, "limit": limit, "said": said}
+            words = observed_in_words(state, name, now)
+            found[name] = {
+                "taken": taken,
+                "asked": asked,
+                "limit": limit,
+                "said": f"{said}; {words}" if words else said,
+            }
+            if name in state.pools.observed and state.pools.observed[name].at:
+                seen = state.pools.observed[name]
+                found[name]["observed"] = {
+                    "number": seen.number, "others": seen.beside, "at": seen.at, "age_s": round(max(0.0, now - seen.at), 3)
+                }  # fmt: skip
     return found
 
 
-def _limit_now(state: State, name: str) -> float:
-    """The least that the plan and people say; windows and yields hold for single components."""
+def _limit_now(state: State, name: str, now: float) -> float:
+    """The least that the plan, people and what is observed leave; windows and yields hold for single components."""
     said = [
         state.index.budgets.get(name),
         state.overrides.amounts.get(name),
         state.overrides.amounts.get(name.partition("@")[0]),
+        left_for_us(state, name, now),
     ]
     said += [state.overrides.caps[test] for test in (name.removeprefix("copies:"),) if test in state.overrides.caps]
     return min(limit for limit in said if limit is not None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from shakedown.conductor.driver.asked_numbers import Asked
 from shakedown.engine import State, evolve
 from shakedown.model.events import Event
 from shakedown.model.ports import Command, Ports
@@ -44,6 +45,8 @@ class Conductor:
     next_asked: float = 0.0
     looked: int = -1  # the last look at nodes that are idle while jobs wait
     more_calls: Counter[str] = field(default_factory=Counter)
+    asked: dict[str, Asked] = field(default_factory=dict)  # numbers that narrow budgets, by budget or target
+    next_number: float | None = None
     pending: list[Event] = field(default_factory=list)
 
     def log(self, event: str | Event, **fields: Any) -> Event:

@@ -23,6 +23,7 @@ from shakedown.conductor.driver.gates import log_outcomes
 from shakedown.conductor.driver.halted_jobs import as_halted, say_halt
 from shakedown.conductor.driver.handing import Stranger, with_handed
 from shakedown.conductor.driver.heard_words import unfit_words
+from shakedown.conductor.driver.observing import observe
 from shakedown.engine import Decision, Order, State, decide
 from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.fold.queue_guard import CLAIM_AGAIN_S
@@ -53,13 +54,11 @@ def loop(conductor: Conductor, stop: Callable[[Conductor], bool]) -> None:
             conductor.commit()
             return
         conductor.flush()
-        conductor.ports.clock.wait(_soonest(wake_at, conductor.next_poll))
+        conductor.ports.clock.wait(_soonest(wake_at, conductor.next_poll or None, conductor.next_number))
 
 
-def _soonest(wake_at: float | None, next_poll: float) -> float | None:
-    if not next_poll:
-        return wake_at
-    return next_poll if wake_at is None else min(wake_at, next_poll)
+def _soonest(*times: float | None) -> float | None:
+    return min((time for time in times if time is not None), default=None)
 
 
 # ---- hearing: facts become events ------------------------------------------------------------------------------------
@@ -72,6 +71,7 @@ def hear(conductor: Conductor) -> None:
     for build in conductor.ports.builder.poll():
         _log_build(conductor, build)
     _hear_scheduler(conductor)
+    conductor.next_number = observe(conductor)
     for evidence in conductor.ports.collector.poll():
         _log_evidence(conductor, evidence)
 

@@ -91,6 +91,7 @@ def open_ports(
     from shakedown.builds.choosing import with_builds_in_jobs
     from shakedown.conductor.driver.disk_room import PatientLog
     from shakedown.conductor.workers.collector import WorkerCollector
+    from shakedown.machine.observer import ProcessObserver
     from shakedown.processes.reactor import Reactor
 
     clusters = clusters_of(document)
@@ -112,9 +113,10 @@ def open_ports(
         opened.pause_while(lambda: patient.waits)
         log.before_sync = opened.sync
         clock = SessionClock(reactor, lease, patient, idle, awake=Awake(reactor.calendar.behind_s))
-        ports = Ports(
-            clock, scheduler, builder, collector, patient, FileInbox(layout, INBOX_PACE_S), str(layout.root.absolute())
-        )
+        observer = ProcessObserver(reactor, layout.root.absolute().parent.parent)
+        closing.callback(observer.close)
+        inbox, root = FileInbox(layout, INBOX_PACE_S), str(layout.root.absolute())
+        ports = Ports(clock, scheduler, builder, collector, patient, inbox, root, observer)
 
         def forsake_all() -> None:
             here.forsake()

@@ -32,6 +32,7 @@ from shakedown.model.nouns import (
     Retry,
     System,
 )
+from shakedown.model.observing import Observe
 from shakedown.model.scores import Score
 from shakedown.model.units import show_duration
 
@@ -316,7 +317,7 @@ def _number(value: float | None) -> str:
 def _has_parts(value: Any) -> bool:
     """Modes, retries, checks, figures and procedures, which are told one by one."""
     return isinstance(value, tuple) and all(
-        isinstance(one, Mode | Retry | Check | FigureSpec | Procedure | Drill) for one in value
+        isinstance(one, Mode | Retry | Check | FigureSpec | Procedure | Drill | Observe) for one in value
     )
 
 
@@ -343,13 +344,15 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _called(one: Mode | Retry | Check | FigureSpec | Procedure | Drill) -> str:
+def _called(one: Mode | Retry | Check | FigureSpec | Procedure | Drill | Observe) -> str:
     if isinstance(one, Retry):
         return one.verdict
+    if isinstance(one, Observe):
+        return one.budget
     return (one.text or f"{one.kind} of {one.subject}") if isinstance(one, Check) else one.name
 
 
-def _part_in_words(one: Mode | Retry | Check | FigureSpec | Procedure | Drill) -> str:
+def _part_in_words(one: Mode | Retry | Check | FigureSpec | Procedure | Drill | Observe) -> str:
     """What it is called, with how often where it says so."""
     times = one.times if isinstance(one, Retry) else one.repeats if isinstance(one, Mode) else 0
     return f"{_called(one)}{f', {times} times' if times > 1 else ', once' if times else ''}"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from shakedown.engine.constraints.observed import left_for_us, observed_in_words
 from shakedown.engine.constraints.overrides import narrowed
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.phases import NOT_BEGUN
@@ -54,7 +55,7 @@ def budget_reason(state: State, key: QueueKey, promised: ReservedLoads, now: flo
             if used.get(room.own, 0.0) + more.get(room.own, 0.0) + load <= room.most:
                 break
         else:
-            return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised))
+            return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised, now))
     return None
 
 
@@ -169,7 +170,7 @@ def shrunk(state: State, loads: Loads, component: int, pool: str, promised: Rese
     """Purpose: the first of the budgets that a job loads, by their own names, of which more is taken than holds now; "" = none."""
     for own, _ in loads:
         name = own.partition("@")[0]
-        limit = _limit(state, component, name, own, promised, now)
+        limit = _limit(state, component, name, own, promised, now, waiting=False)
         if limit is None or is_place(own) or _is_licensed(state, component, pool, own, promised, now):
             continue
         if state.usage.loads.get(own, 0.0) > limit * _ROUNDING:
@@ -191,7 +192,9 @@ def asked_for(state: State) -> dict[str, float]:
     return found
 
 
-def _full_in_words(state: State, rooms: tuple[Room, ...], name: str, load: float, promised: ReservedLoads) -> str:
+def _full_in_words(
+    state: State, rooms: tuple[Room, ...], name: str, load: float, promised: ReservedLoads, now: float
+) -> str:
     """In the unit of the budget. What runs and what waits at the scheduler are two things, and both stand in the way."""
     if is_place(name):
         return _no_place_in_words(state, name, _taken(state, promised, rooms[0]), rooms[0].limit or 0.0)
@@ -199,13 +202,19 @@ def _full_in_words(state: State, rooms: tuple[Room, ...], name: str, load: float
     need = show_amount(load, unit)
     if rooms[0].own != name:
         shown = [
-            f"{room.own.rpartition('@')[2]} {_standing(state, room, waits, unit, promised)}" for room in rooms[:_SHOWN]
+            f"{room.own.rpartition('@')[2]} {_standing(state, room, waits, unit, promised)}{_seen(state, room.own, now)}"
+            for room in rooms[:_SHOWN]
         ]
         shown += [f"and {len(rooms) - _SHOWN} more"] if len(rooms) > _SHOWN else []
         return f"{name}: no target has room for {need} more ({', '.join(shown)})"
     words = _standing(state, rooms[0], waits, unit, promised)
     taken, comma, more = words.partition(", ")
-    return f"{name}: {taken} is taken{comma}{more}{',' if more else ''} and it needs {need}"
+    return f"{name}: {taken} is taken{comma}{more}{',' if more else ''} and it needs {need}{_seen(state, name, now)}"
+
+
+def _seen(state: State, own: str, now: float) -> str:
+    words = observed_in_words(state, own, now)
+    return f"; {words}" if words else ""
 
 
 def _no_place_in_words(state: State, name: str, ours: float, most: float) -> str:
@@ -234,6 +243,7 @@ def _rooms(state: State, key: QueueKey, name: str, promised: ReservedLoads, now:
             or state.overrides.amounts
             or state.pools.yielding
             or state.index.components[key.component].windows
+            or name in state.index.observed
         )
         found = state.index.rooms.get(at) if steady else None
         if found is None:
@@ -251,10 +261,14 @@ def _room(state: State, key: QueueKey, name: str, own: str, promised: ReservedLo
     return Room(own, limit, limit * _ROUNDING if ours and limit is not None else math.inf)
 
 
-def _limit(state: State, component: int, name: str, own: str, promised: ReservedLoads, now: float) -> float | None:
-    """The least that holds now; ``own`` is a target of the budget ``name``, or the same."""
+def _limit(
+    state: State, component: int, name: str, own: str, promised: ReservedLoads, now: float, waiting: bool = True
+) -> float | None:
+    """The least that holds now; ``own`` is a target of the budget ``name``, or the same. ``waiting``: with what is held back before
+    there is a number of what others take.
+    """
     narrow = narrowed_now(state, component, promised, now)
-    known = [state.index.budgets.get(own), narrow.get(name), narrow.get(own)]
+    known = [state.index.budgets.get(own), narrow.get(name), narrow.get(own), left_for_us(state, own, now, waiting)]
     return min((one for one in known if one is not None), default=None)
 
 
@@ -271,7 +285,7 @@ def narrowed_now(state: State, component: int, promised: ReservedLoads, now: flo
 
 def _is_licensed(state: State, component: int, pool: str, own: str, promised: ReservedLoads, now: float) -> bool:
     """Whether the cluster charges this budget itself, and nothing holds now that it does not know of."""
-    if (pool.partition(":")[0], own) not in state.index.licensed:
+    if (pool.partition(":")[0], own) not in state.index.licensed or own.partition("@")[0] in state.index.observed:
         return False
     narrow = narrowed_now(state, component, promised, now)
     return own not in narrow and own.partition("@")[0] not in narrow

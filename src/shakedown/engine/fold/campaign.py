@@ -47,6 +47,7 @@ def driver_start(state: State, event: Event) -> None:
     state.driver.asked_before_s += state.driver.asked_for_s
     state.pools.backoffs, state.driver.asked = {}, {}
     state.pools.unused, state.pools.out, state.pools.unseen = {}, {}, {}  # nobody looked at the nodes meanwhile
+    state.pools.observed = {}
     state.driver.asked_for_s, state.driver.since = 0.0, event.time
     for job in state.jobs.values():
         job.report.state = job.report.source = ""

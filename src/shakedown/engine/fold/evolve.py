@@ -16,6 +16,7 @@ from shakedown.engine.fold import (
     drills,
     findings,
     jobs,
+    observing,
     overrides,
     queue_guard,
     verdicts,
@@ -41,7 +42,7 @@ def evolve(state: State, event: Event) -> None:
         state.campaign.unknown_events += 1
 
 
-_FILES = (again, amendments, builds, campaign, drills, findings, jobs, overrides, queue_guard, verdicts)
+_FILES = (again, amendments, builds, campaign, drills, findings, jobs, observing, overrides, queue_guard, verdicts)
 
 
 def handlers(kinds: Iterable[EventKind]) -> dict[str, Handler]:

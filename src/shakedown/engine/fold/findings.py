@@ -5,6 +5,7 @@ from __future__ import annotations
 from shakedown.engine.fold import drills as fold_drills
 from shakedown.engine.fold import first_looks as fold_first_looks
 from shakedown.engine.fold import left_out as fold_left_out
+from shakedown.engine.fold import observing as fold_observing
 from shakedown.engine.fold import overrides as fold_overrides
 from shakedown.engine.fold import queue_guard as fold_guard
 from shakedown.engine.fold.bookkeeping import forget_job
@@ -55,6 +56,8 @@ def finding(state: State, event: Event) -> None:
     elif kind == "idle_while_pending":
         if event.value["pool"] in state.pools.unused:
             state.pools.unused[event.value["pool"]].told = True
+    elif kind == "observed_silent":
+        fold_observing.silent(state, event)
     elif kind == "sweep_waits":
         fold_overrides.sweep_waits(state, event)
     elif kind == "sweep_ends":

@@ -17,7 +17,7 @@ from shakedown.engine.state.modes import is_step, mode_in
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.nodes_out import out_in_words
 from shakedown.engine.state.phases import NOT_BEGUN
-from shakedown.engine.state.records import ClockEvent, Pause, UnusedNodes
+from shakedown.engine.state.records import ClockEvent, Observed, Pause, UnusedNodes
 from shakedown.engine.state.retirement import lasts, why_unwanted
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
@@ -292,6 +292,11 @@ def standing_orders_after(state: State) -> None:
     watched = {name for component in index.components for word in component.yields for name in word.clusters}
     state.pools.idle, state.pools.yielding = {}, []
     state.pools.out, state.pools.unseen = {}, {}
+    state.pools.observed = {
+        own: state.pools.observed.get(own, Observed(since=state.time))
+        for name in index.observed
+        for own in index.targets.get(name) or (name,)
+    }
     state.pools.pending = {cluster: count for cluster, count in state.pools.pending.items() if cluster in watched}
     _yield_again(state)
 

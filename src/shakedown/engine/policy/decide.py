@@ -17,6 +17,7 @@ from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.policy.circuit_breakers import stand
 from shakedown.engine.policy.idle_while_pending import tell_idle_while_pending
 from shakedown.engine.policy.job_recovery import attend
+from shakedown.engine.policy.silent_numbers import tell_silent
 from shakedown.engine.policy.stuck_jobs import tell_stuck
 from shakedown.engine.policy.submit import queues_in_order, submit
 from shakedown.engine.policy.sweeps import end_sweeps
@@ -52,6 +53,7 @@ def decide(state: State, now: float) -> Decision:
     _judge_again(state, decision, now)
     _judge_cancelled(state, decision)
     _judge_unmet(state, decision)
+    tell_silent(state, decision, now)
     tell_stuck(state, decision, now)
     tell_idle_while_pending(state, decision, now)
     if state.driver.no_room:

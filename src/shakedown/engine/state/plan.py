@@ -12,6 +12,7 @@ from shakedown.model.build_names import names_of_builds
 from shakedown.model.events import NO_LONGER_WANTED
 from shakedown.model.ladders import Rung, rungs_of
 from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
+from shakedown.model.observing import Observe
 from shakedown.model.retrying import rule_for
 from shakedown.model.shared_nodes import place_of, sharing
 from shakedown.model.units import show_amount
@@ -136,6 +137,7 @@ class PlanIndex:
     targets: dict[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # budget -> its targets' own budgets, "budget@target"
+    observed: dict[str, Observe] = field(default_factory=dict)  # budget -> the number that narrows it
     licensed: frozenset[tuple[str, str]] = frozenset()  # (cluster, budget) that the cluster itself hands out
     capped: set[str] = field(default_factory=set)  # tests whose copies or starts somebody limits
     bundles: dict[tuple[int, str], Bundle] = field(default_factory=dict)  # (component, pool) -> jobs of several runs
@@ -252,6 +254,7 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         company=_company(document, before) if staged else {},
         places=_places(document),
         targets={name: tuple(f"{name}@{one}" for one in every) for name, every in document.system.targeted},
+        observed={word.budget: word for word in document.limits.observed},
         licensed=_licensed(document),
         capped=_capped(document) | (before.capped if before else set()),
         bundles=bundles(document),

@@ -303,6 +303,23 @@ class FirstLook:
 
 
 @dataclass(slots=True)
+class Observed:
+    """What was observed of a budget, or of one target of it.
+
+    ``number``: as it was said last; ``beside``: what others take, in the budget's base unit, smoothed; ``at``: when the number was
+    asked for, 0 = there is none yet. ``since``: from when an amendment asks for it. ``trouble``: why there is no newer one;
+    ``told``: a finding said that there is none.
+    """
+
+    number: float = 0.0
+    beside: float = 0.0
+    at: float = 0.0
+    since: float = 0.0
+    trouble: str = ""
+    told: bool = False
+
+
+@dataclass(slots=True)
 class Pools:
     """What is known of schedulers and their queues.
 
@@ -315,7 +332,8 @@ class Pools:
     a node that is back, or a job of the sweep, ends that. ``in_vain``: node -> jobs that ended there before their claims, one after
     the other. ``left_out``: nodes that launch nothing (the findings ``node_left_out`` and ``node_let_in``). ``first_looks``: the
     terms on which jobs were first seen (``job_report``, the finding ``changed_at_scheduler``). ``site_rules``: what the scheduler
-    is said to take otherwise than it is asked (the finding ``site_rule``).
+    is said to take otherwise than it is asked (the finding ``site_rule``). ``observed``: budget, or budget@target -> the number
+    that narrows it (``observed``, the finding ``observed_silent``); ``driver_start`` forgets it.
     """
 
     backoffs: dict[str, SubmitBackoff] = field(default_factory=dict)
@@ -330,6 +348,7 @@ class Pools:
     left_out: dict[str, LeftOut] = field(default_factory=dict)
     first_looks: dict[TermKey, FirstLook] = field(default_factory=dict)
     site_rules: list[SiteRule] = field(default_factory=list)
+    observed: dict[str, Observed] = field(default_factory=dict)
 
 
 # ---- what people and the plan's circuit breakers say ----------------------------------------------------------------------

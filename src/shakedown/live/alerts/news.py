@@ -33,6 +33,7 @@ _TITLES = {
 _FINDINGS = {
     "node_left_out": NODES, "node_let_in": NODES, "many_excluded": NODES, "fell_out": HOLES, "idle_while_pending": HOLES,
     "stands_still": HOLES, "stood_still": HOLES, "disk_full": DISK, "disk_has_room": DISK,
+    "observed_silent": HOLES,
 }  # fmt: skip
 _EVENTS = {"excluded": NODES, "included": NODES, "campaign_end": OUTCOME}
 _SHOWN = 10  # lines of a message

@@ -28,6 +28,7 @@ from shakedown.model.nouns import (
     System,
     Test,
 )
+from shakedown.model.observing import Observe
 from shakedown.model.resources import Gpus, Resources
 
 RUNS = "runs"  # what a run is and where it takes place: how another one would have come out nobody knows
@@ -169,7 +170,25 @@ ROLES: Mapping[type[Struct], Mapping[str, tuple[str, ...]]] = {
         WORDS: ("about", "who", "clause", "written"),
     },
     Procedure: {ASKS: ("name", "about", "evidence"), WORDS: ("who", "clause")},
-    Limits: {STEERS: ("copies", "budgets", "queued", "builds", "stagger_s", "exclude_after")},
+    Limits: {STEERS: ("copies", "budgets", "queued", "builds", "stagger_s", "exclude_after", "observed")},
+    Observe: {
+        STEERS: (
+            "budget",
+            "source",
+            "query",
+            "url",
+            "database",
+            "means",
+            "full",
+            "every_s",
+            "within_s",
+            "smooth_s",
+            "smooth_by",
+            "oldest_s",
+            "when_silent",
+        ),
+        WORDS: ("token_file",),
+    },
     Fill: {STEERS: ("target", "queue_ahead_s", "survive_s", "ramp_s", "drain")},
     Window: {STEERS: ("from_s", "to_s", "zone", "budgets", "copies", "closed"), WORDS: ("text",)},
     Yield: {STEERS: ("clusters", "pending", "until", "budgets", "copies", "closed")},

@@ -11,6 +11,7 @@ from shakedown.model.units import parse_known, parse_quantity
 from shakedown.plans.parties import Speaker
 from shakedown.plans.schema.baselines import BASELINE
 from shakedown.plans.schema.criteria import CRITERION
+from shakedown.plans.schema.observing import OBSERVED
 from shakedown.plans.schema.other_words import in_its_place
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, OneKey, Record
 from shakedown.plans.schema.scalars import Choice, Duration, Identifier, InvalidValue, Name, Parsed, Text, Whole
@@ -179,6 +180,7 @@ _LIMITS = Record(
             ),
             "what runs may load together: an amount, or a share of the system's",
         ),
+        "observe": OBSERVED,
         "builds": Key(Whole(1), "builds at once; without it 2"),
         "queued": Key(Whole(1), "jobs at the scheduler at once; without it the engine decides"),
         "stagger": STAGGER,

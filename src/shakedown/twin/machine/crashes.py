@@ -52,6 +52,6 @@ def mortal(ports: Ports, plan: CrashPlan) -> Ports:
     """The same ports, at each of whose calls the conductor may die."""
     wrapped: dict[str, Any] = {
         name: _Mortal(getattr(ports, name), name, plan)
-        for name in ("clock", "scheduler", "builder", "collector", "log", "inbox")
+        for name in ("clock", "scheduler", "builder", "collector", "log", "inbox", "observer")
     }
     return Ports(**wrapped)

@@ -1,0 +1,99 @@
+"""Numbers that narrow budgets, asked for in time: answers become events where they are news to a decision.
+
+A number is news where another run could start by it, or one could no longer, and else once in half the time that it may be old.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from shakedown.conductor.driver.asked_numbers import Asked
+from shakedown.engine import State
+from shakedown.engine.constraints.budgets import asked_for
+from shakedown.engine.constraints.observed import names_observed, total_of
+from shakedown.engine.state.phases import CampaignPhase
+from shakedown.engine.state.records import Observed
+from shakedown.model.observing import TARGET, Answer, Observe, Question
+
+if TYPE_CHECKING:
+    from shakedown.conductor.driver.conductor import Conductor
+
+_SAID = 300  # letters of a trouble that are kept
+
+
+def observe(conductor: Conductor) -> float | None:
+    """Purpose: hear what was answered, and ask for what is due. Returns when the next is due; None = nothing is observed."""
+    state = conductor.state
+    if state.plan is None or state.phase != CampaignPhase.RUNNING or not (state.index.observed or conductor.asked):
+        return None
+    wanted = names_observed(state)
+    conductor.asked = {name: _same(conductor.asked.get(name), word) for name, word in wanted.items()}
+    for answer in conductor.ports.observer.poll():
+        if answer.name in conductor.asked:
+            _hear(conductor, answer, conductor.asked[answer.name])
+    now, running = conductor.ports.clock.now(), None
+    questions = []
+    for name, asked in conductor.asked.items():
+        if asked.waiting is None and now >= asked.next:
+            running = _running(state) if running is None else running
+            asked.waiting, asked.ours, asked.next = now, running.get(name, 0.0), now + asked.word.every_s
+            questions.append(_question(name, asked.word))
+    if questions:
+        conductor.ports.observer.ask(questions)
+    return min((asked.next for asked in conductor.asked.values() if asked.waiting is None), default=None)
+
+
+def _same(asked: Asked | None, word: Observe) -> Asked:
+    """What is known of a number, unless an amendment asks for another one."""
+    return asked if asked is not None and asked.word == word else Asked(word)
+
+
+def _question(name: str, word: Observe) -> Question:
+    query = word.query.replace(TARGET, name.rpartition("@")[2]) if "@" in name else word.query
+    return Question(name, word.source, query, word.url, word.database, word.token_file, word.within_s, word.oldest_s)
+
+
+def _running(state: State) -> Mapping[str, float]:
+    """By budget or target: what runs take that began; what waits at the scheduler takes nothing yet."""
+    waits = asked_for(state)
+    return {name: max(0.0, load - waits.get(name, 0.0)) for name, load in state.usage.loads.items()}
+
+
+def _hear(conductor: Conductor, answer: Answer, asked: Asked) -> None:
+    if asked.waiting is None:
+        return  # it was asked for by a word that no longer holds
+    at, asked.waiting = asked.waiting, None
+    state, trouble = conductor.state, answer.trouble
+    seen = state.pools.observed.get(answer.name, Observed())
+    if answer.number is None or not (math.isfinite(answer.number) and answer.number >= 0):
+        why = trouble or f"{answer.number} is no amount"
+        old = conductor.ports.clock.now() - seen.at >= asked.word.oldest_s / 2
+        if old and not seen.trouble:
+            conductor.log("observed", value={"budget": answer.name}, reason=why[:_SAID])
+        return
+    total = total_of(state, answer.name)
+    asked.samples.append((at, asked.word.beside(answer.number, asked.ours, total)))
+    while asked.samples[0][0] <= at - max(asked.word.smooth_s, 0.0) and len(asked.samples) > 1:
+        asked.samples.popleft()
+    beside = _short(asked.word.smoothed(asked.samples))
+    if _is_news(state, answer.name, asked.word, beside, total, at):
+        value = {"budget": answer.name, "number": _short(answer.number), "full": _short(asked.word.full)}
+        value |= {"ours": _short(asked.ours), "beside": beside, "at": round(at, 6)}
+        conductor.log("observed", value=value)
+
+
+def _is_news(state: State, name: str, word: Observe, beside: float, total: float, at: float) -> bool:
+    """Whether it is the first one, or after a trouble or a silence, changes what may start, or keeps the last from getting old."""
+    seen = state.pools.observed.get(name, Observed())
+    if not seen.at or seen.trouble or seen.told or at - seen.at >= word.oldest_s / 2:
+        return True
+    budget, used = name.partition("@")[0], state.usage.loads.get(name, 0.0)
+    low, high = sorted((total - seen.beside - used, total - beside - used))
+    loads = {load for case in state.index.document.cases for own, load in case.loads if own == budget}
+    return any(low < load <= high for load in loads)
+
+
+def _short(amount: float) -> float:
+    return float(f"{amount:.9g}")
