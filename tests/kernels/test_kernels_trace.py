@@ -25,8 +25,11 @@ LIBRARY = "libshakedown-trace.so"
 # language -> the compiler's name, the source, its options
 LANGUAGES = {
     "c": ("mpicc", "known.c", []),
+    "newer": ("mpicc", "newer.c", []),
     "mpi": ("mpifort", "known.F90", []),
     "mpi_f08": ("mpifort", "known.F90", ["-DF08"]),
+    "mpi of 4": ("mpifort", "known.F90", ["-DMPI4", "-fallow-argument-mismatch"]),
+    "mpi_f08 of 4": ("mpifort", "known.F90", ["-DF08", "-DMPI4"]),
 }
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith("SHAKEDOWN_TRACE")},
@@ -132,9 +135,13 @@ def pairs_of(trace: Trace, rank: int) -> dict[str, tuple[int, int]]:
     [
         ("wheel", "c"),
         ("openmpi", "c"),
+        ("wheel", "newer"),
+        ("mpich", "newer"),
+        ("openmpi", "newer"),
         ("openmpi", "mpi"),
         ("openmpi", "mpi_f08"),
-        ("mpich", "mpi_f08"),
+        ("mpich", "mpi of 4"),
+        ("mpich", "mpi_f08 of 4"),
     ],
 )
 def test_calls_messages_and_bytes_are_those_that_the_program_counts(

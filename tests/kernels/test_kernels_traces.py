@@ -146,7 +146,8 @@ def test_a_campaign_traces_its_ranks_and_its_report_draws_them(tmp_path: Path) -
     site = tmp_path / "site"
     (site / "tests/src").mkdir(parents=True)
     (site / "site.yaml").write_text("site: s\n")
-    shutil.copy(Path(__file__).parent / "traced/known.c", site / "tests/src")
+    for source in ("known.c", "counting.h"):
+        shutil.copy(Path(__file__).parent / "traced" / source, site / "tests/src")
     for name, trace in (("plain", "no"), ("traced", "yes")):
         (site / f"tests/{name}.yaml").write_text(CAMPAIGN.format(name=name, trace=trace))
     variables = {**os.environ, "CFLAGS": "-O0", "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -18,7 +18,8 @@ _DEEP = 3  # directories below that of the run that are looked into
 _MOST_FILES = 100
 _LETTERS = 200  # of a name
 COLLECTIVES = frozenset(
-    f"MPI_{name}"
+    f"MPI_{name}{suffix}"
+    for suffix in ("", "_c")
     for name in (
         *("Barrier", "Bcast", "Reduce", "Allreduce", "Scan", "Exscan", "Reduce_scatter", "Reduce_scatter_block"),
         *("Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"),

@@ -7,7 +7,7 @@
  *
  * Bytes of a call are what this rank gives to it: of a send, put or get the message; of a collective what it contributes (its whole
  * send buffer; of a broadcast or scatter nothing but at the root). A receive counts calls and time: its bytes are its sender's.
- * A persistent send counts when it is started. Operations on files count where the program opened the file after MPI_Init, outside of MPI.
+ * A persistent or partitioned send and a persistent collective count when they are started. Operations on files count where the program opened the file after MPI_Init, outside of MPI.
  *
  * SHAKEDOWN_TRACE_WAITS=1 puts a barrier before each blocking collective and counts the time in it as wait. This changes when ranks
  * run; without it, the wait is estimated by whoever reads the file. SHAKEDOWN_TRACE_PEERS: how many others of a rank are listed.
@@ -43,27 +43,12 @@
 extern char mpi_fortran_in_place_[] __attribute__((weak));     /* Open MPI's */
 extern void *MPIR_F_MPI_IN_PLACE __attribute__((weak));         /* MPICH's */
 
-#define LIST_OF_CALLS(X) \
-    X(Send) X(Ssend) X(Bsend) X(Rsend) X(Isend) X(Issend) X(Ibsend) X(Irsend) X(Recv) X(Irecv) X(Mrecv) X(Imrecv) X(Sendrecv) \
-    X(Sendrecv_replace) X(Send_init) X(Ssend_init) X(Bsend_init) X(Rsend_init) X(Recv_init) X(Start) X(Startall) X(Request_free) \
-    X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) \
-    X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block) X(Gather) X(Gatherv) \
-    X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) X(Ibarrier) X(Ibcast) X(Ireduce) \
-    X(Iallreduce) X(Iscan) X(Iexscan) X(Ireduce_scatter) X(Ireduce_scatter_block) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) \
-    X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw) \
-    X(Neighbor_allgather) X(Neighbor_allgatherv) X(Neighbor_alltoall) X(Neighbor_alltoallv) X(Neighbor_alltoallw) \
-    X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Ineighbor_alltoall) X(Ineighbor_alltoallv) X(Ineighbor_alltoallw) X(Put) X(Get) X(Accumulate) X(Get_accumulate) X(Rput) \
-    X(Rget) X(Raccumulate) X(Fetch_and_op) X(Compare_and_swap) X(Win_fence) X(Win_lock) X(Win_unlock) X(Win_lock_all) \
-    X(Win_unlock_all) X(Win_flush) X(Win_flush_all) X(Win_post) X(Win_start) X(Win_complete) X(Win_wait) X(Win_free) X(Win_create) X(Win_allocate) X(Win_allocate_shared) \
-    X(File_open) X(File_close) X(File_sync) X(File_read) X(File_write) X(File_read_all) X(File_write_all) X(File_read_at) \
-    X(File_write_at) X(File_read_at_all) X(File_write_at_all) X(Comm_dup) X(Comm_split) X(Comm_create) X(Comm_free) X(Comm_disconnect)
+#include "names.h"
 
-#define AS_ID(name) CALL_##name,
-#define AS_NAME(name) "MPI_" #name,
-enum call { LIST_OF_CALLS(AS_ID) CALLS };
+enum call { LIST_OF_CALLS(AS_ID, AS_LARGE_ID) CALLS };
 enum operation { OPEN, READ, WRITE, CLOSE, SYNC, OPERATIONS };
 
-static const char *const call_names[] = {LIST_OF_CALLS(AS_NAME)};
+static const char *const call_names[] = {LIST_OF_CALLS(AS_NAME, AS_LARGE_NAME)};
 static const char *const operation_names[] = {"open", "read", "write", "close", "sync"};
 
 enum { BINS = 64, BLOCKS = 64, HOST_WORDS = 8, FILES = 65536, SENDERS_AHEAD = 32, TAG = 1, PATH_BYTES = 4096 };
@@ -71,12 +56,12 @@ enum { BINS = 64, BLOCKS = 64, HOST_WORDS = 8, FILES = 65536, SENDERS_AHEAD = 32
 struct counter { int64_t calls, bytes, ns, wait; };
 struct memory { int64_t resident, peak; };      /* kB */
 struct peer { uint64_t place; int rank, world; bool used; int64_t messages, bytes; };
-struct persistent { uint64_t request; int world; int64_t bytes; };
+struct persistent { uint64_t request; bool message; int world; int64_t bytes; };
 struct words { int64_t *at; size_t count, room; };
 
 static struct counter counters[CALLS], operations[OPERATIONS];
 static struct { struct peer *at; size_t slots, used; } peers;
-static struct { struct persistent *at; size_t count, room; } started;
+static struct { struct persistent *at; size_t count, room, next; } started;
 static struct { int64_t ns[BINS]; int shift; } line = {.shift = 20};
 static struct { bool counting, threaded, waits; uint64_t began; struct memory memory; long listed; } self = {.listed = 64};
 static unsigned char opened[FILES];             /* by file handle: whether the program opened it */
@@ -180,191 +165,15 @@ static void record(enum call call, uint64_t began, uint64_t ended, int64_t bytes
     unlock();
 }
 
-/* ---- who talks to whom ------------------------------------------------------------------------------------------------- */
-
-static struct peer *slot_of(uint64_t place, int rank)
-{
-    size_t slot = (size_t)((place * 0x9e3779b97f4a7c15U + (uint64_t)(unsigned)rank) * 0xff51afd7ed558ccdU >> 20);
-    for (slot &= peers.slots - 1; peers.at[slot].used; slot = (slot + 1) & (peers.slots - 1))
-        if (peers.at[slot].rank == rank && peers.at[slot].place == place)
-            break;
-    return &peers.at[slot];
-}
-
-static struct peer *add_peer(uint64_t place, int rank, int world)
-{
-    if (2 * peers.used >= peers.slots) {
-        struct peer *old = peers.at;
-        size_t slots = peers.slots;
-        peers.slots = slots ? 2 * slots : 64;
-        peers.at = memset(room(NULL, peers.slots * sizeof *old), 0, peers.slots * sizeof *old);
-        for (size_t i = 0; i < slots; i++)
-            if (old[i].used)
-                *slot_of(old[i].place, old[i].rank) = old[i];
-        free(old);
-    }
-    struct peer *peer = slot_of(place, rank);
-    if (!peer->used) {
-        *peer = (struct peer){.place = place, .rank = rank, .world = world, .used = true};
-        peers.used++;
-    }
-    return peer;
-}
-
-/* The rank in MPI_COMM_WORLD; MPI_UNDEFINED for one that is not in it. */
-static int world_rank(MPI_Group group, int rank)
-{
-    MPI_Group world;
-    int found = MPI_UNDEFINED;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_translate_ranks(group, 1, &rank, world, &found);
-    PMPI_Group_free(&world);
-    PMPI_Group_free(&group);
-    return found;
-}
-
-static int world_of_comm(MPI_Comm comm, int rank)
-{
-    MPI_Group group;
-    int remote = 0;
-    if (comm == MPI_COMM_WORLD)
-        return rank;
-    PMPI_Comm_test_inter(comm, &remote);
-    if (remote)
-        PMPI_Comm_remote_group(comm, &group);
-    else
-        PMPI_Comm_group(comm, &group);
-    return world_rank(group, rank);
-}
-
-static int world_of_window(MPI_Win window, int rank)
-{
-    MPI_Group group;
-    PMPI_Win_get_group(window, &group);
-    return world_rank(group, rank);
-}
-
-#define COMM_PLACE(comm) (2 * (uint64_t)(uintptr_t)(comm) + 1)
-#define WINDOW_PLACE(window) (2 * (uint64_t)(uintptr_t)(window) + 2)
-
-/* Count a message to `rank` of a communicator or window; the bytes. `ask` tells its rank in the world and is asked once. */
-#define MESSAGE(place_, rank_, bytes_, ask) \
-    do { \
-        lock(); \
-        struct peer *peer = peers.slots ? slot_of(place_, rank_) : NULL; \
-        if (!peer || !peer->used) \
-            peer = add_peer(place_, rank_, ask); \
-        peer->messages++; \
-        peer->bytes += bytes_; \
-        unlock(); \
-    } while (0)
-
-static int64_t sent(MPI_Comm comm, int rank, int64_t bytes)
-{
-    if (rank < 0)       /* MPI_PROC_NULL */
-        return 0;
-    MESSAGE(COMM_PLACE(comm), rank, bytes, world_of_comm(comm, rank));
-    return bytes;
-}
-
-static int64_t put(MPI_Win window, int rank, int64_t bytes)
-{
-    if (rank < 0)
-        return 0;
-    MESSAGE(WINDOW_PLACE(window), rank, bytes, world_of_window(window, rank));
-    return bytes;
-}
-
-/* A communicator or window goes, and another may get its name: what was counted for it stays, by ranks of the world. */
-static void forget(uint64_t place)
-{
-    lock();
-    struct peer *old = peers.at;
-    size_t slots = peers.slots, found = 0;
-    for (size_t i = 0; i < slots; i++)
-        found += old[i].used && old[i].place == place;
-    if (found) {
-        peers.at = NULL;
-        peers.slots = peers.used = 0;
-        for (size_t i = 0; i < slots; i++)
-            if (old[i].used) {
-                bool gone = old[i].place == place;
-                struct peer *peer = add_peer(gone ? 0 : old[i].place, gone ? old[i].world : old[i].rank, old[i].world);
-                peer->messages += old[i].messages;
-                peer->bytes += old[i].bytes;
-            }
-        free(old);
-    }
-    unlock();
-}
-
-/* ---- persistent sends -------------------------------------------------------------------------------------------------- */
-
-#define REQUEST_KEY(request) ((uint64_t)(uintptr_t)(request))
-
-static int64_t prepared(MPI_Request request, MPI_Comm comm, int rank, int64_t bytes)
-{
-    if (rank < 0)
-        return 0;
-    int world = world_of_comm(comm, rank);
-    lock();
-    if (started.count == started.room) {
-        started.room = started.room ? 2 * started.room : 16;
-        started.at = room(started.at, started.room * sizeof *started.at);
-    }
-    started.at[started.count++] = (struct persistent){REQUEST_KEY(request), world, bytes};
-    unlock();
-    return 0;
-}
-
-static void released(MPI_Request request)
-{
-    lock();
-    for (size_t i = 0; i < started.count; i++)
-        if (started.at[i].request == REQUEST_KEY(request)) {
-            started.at[i] = started.at[--started.count];
-            break;
-        }
-    unlock();
-}
-
-/* Of a receive nothing is known here, and nothing counts. By ranks of the world, since the communicator may be gone by now. */
-static int64_t begun(MPI_Request request)
-{
-    struct persistent found = {0, -1, 0};
-    lock();
-    for (size_t i = 0; i < started.count && found.world < 0; i++)
-        if (started.at[i].request == REQUEST_KEY(request))
-            found = started.at[i];
-    unlock();
-    if (found.world >= 0)
-        MESSAGE(0, found.world, found.bytes, found.world);
-    return found.bytes;
-}
-
-static int64_t begun_all(int count, const MPI_Request *requests)
-{
-    int64_t bytes = 0;
-    for (int i = 0; i < count; i++)
-        bytes += begun(requests[i]);
-    return bytes;
-}
-
-static int64_t begun_all_in_fortran(int count, const MPI_Fint *requests)
-{
-    int64_t bytes = 0;
-    for (int i = 0; i < count; i++)
-        bytes += begun(PMPI_Request_f2c(requests[i]));
-    return bytes;
-}
+#include "partners.h"
 
 /* ---- bytes of a call ---------------------------------------------------------------------------------------------------- */
 
 static int64_t bytes_of(int64_t count, MPI_Datatype type)
 {
-    int size = 0;
+    MPI_Count size = 0;
     if (count > 0)
-        PMPI_Type_size(type, &size);
+        PMPI_Type_size_x(type, &size);
     return count > 0 ? count * size : 0;
 }
 
@@ -403,24 +212,6 @@ static int neighbours(MPI_Comm comm)
     else if (kind == MPI_DIST_GRAPH)
         PMPI_Dist_graph_neighbors_count(comm, &from, &count, &weighted);
     return count;
-}
-
-static int64_t sum_of(const int *counts, int partners)
-{
-    int64_t all = 0;
-    for (int i = 0; i < partners; i++)
-        all += counts[i];
-    return all;
-}
-
-static int64_t sum(const int *counts, MPI_Comm comm) { return sum_of(counts, members(comm)); }
-
-static int64_t bytes_of_each(const int *counts, const MPI_Datatype *types, int partners)
-{
-    int64_t all = 0;
-    for (int i = 0; i < partners; i++)
-        all += bytes_of(counts[i], types[i]);
-    return all;
 }
 
 static int64_t bytes_of_each_in_fortran(const MPI_Fint *counts, const MPI_Fint *types, int partners)
@@ -462,6 +253,21 @@ static void *next_of(const char *symbol)
 /* Without MPI_Init, as in a shell, nothing is counted but files, and nothing is written. */
 
 #include "calls.h"
+#define OF(N) N
+#define COUNT int
+#define PLACE int
+#include "counted.h"
+#if LARGE_COUNTS
+#undef OF
+#undef COUNT
+#undef PLACE
+#undef IN_FORTRAN
+#define OF(N) N##_c
+#define COUNT MPI_Count
+#define PLACE MPI_Aint
+#define IN_FORTRAN(...)     /* Fortran has no names of its own for these: its bindings call those of C */
+#include "counted.h"
+#endif
 #include "files.h"
 #include "writing.h"
 
