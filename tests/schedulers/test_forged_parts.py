@@ -144,6 +144,16 @@ def test_an_end_is_believed_once_its_script_says_so(alive: Looker) -> None:
     assert _parts(alive) == [(RUNS[0], "completed", "")]
 
 
+def test_an_end_that_had_no_room_in_its_mark_is_its_script_s_word_and_nobody_s_doing(alive: Looker) -> None:
+    """The script puts its own file right at the end, when there is room again."""
+    begin = "job=7 host=n001 uptime=101.50 restart=0 lane=12 ."
+    alive._write(alive.places.layout.part_mark(JOB.id, RUNS[0]), f"{begin}\n")
+    alive._write(alive.places.marks(JOB.id, 0), "began=100.00 ended=110.00 status=0 told= left=2 full=1 .\n")
+    alive.slurm.queue[""] = [row(state="COMPLETED")]
+    ends(alive, f"{RUNS[0]} began=101.50 ended=103.00 status=0 full=1 .\n")
+    assert _parts(alive) == [(RUNS[0], "completed", "")]
+
+
 def test_an_end_of_which_its_script_says_something_else(alive: Looker) -> None:
     ends(alive, f"{RUNS[0]} began=101.50 ended=103.00 status=1 .\n")
     doubt = "its mark says exit status 0 after 1.5 s, its job's script exit status 1 after 1.5 s"

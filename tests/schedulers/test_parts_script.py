@@ -298,7 +298,7 @@ def test_claims_that_cannot_be_written_do_not_use_up_the_parts(node: Node) -> No
     runs = node.prepare(["echo $SHAKEDOWN_RUN"] * 20)
     shutil.rmtree(node.places.layout.part_marks(JOB))
     complaints = node.start().communicate(timeout=60)[1]
-    assert complaints.count("parts/") == 3
+    assert complaints.count("parts/") == 1, "one lane, which begins nothing more"
     assert claimed_parts(node.places, JOB) == set()
     assert not any(node.output(run) for run in runs)
 

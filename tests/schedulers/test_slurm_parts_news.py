@@ -369,3 +369,24 @@ def test_a_part_that_the_end_of_its_job_cut_off_says_where_its_output_is(node: N
     ends = [report for report in said if not report.run and report.state == "node_fail"]
     assert ends
     assert said.index(cut) < said.index(ends[0]), "before the word on their job"
+
+
+def test_an_empty_claim_says_nothing_while_its_job_runs(node: Node) -> None:
+    """Its lane may be about to write it, or to remove it because there is no room: the part has not begun then."""
+    node.begin_part(RUNS[0], holder="")
+    mark = node.places.layout.part_mark("j000001", RUNS[0])
+    mark.write_bytes(b"")
+    assert words(node.said()) == [("", "running")]
+    mark.unlink()
+    assert words(node.said(after=1)) == [("", "running")]
+    node.begin_part(RUNS[0])
+    assert (RUNS[0], "running") in words(node.said(after=1))
+
+
+def test_an_empty_claim_of_a_job_that_is_over_is_a_part_that_may_have_begun(node: Node) -> None:
+    node.begin_part(RUNS[0], holder="")
+    node.places.layout.part_mark("j000001", RUNS[0]).write_bytes(b"")
+    node.job_ends(left=3)
+    node.slurm.queue[""] = [row("COMPLETED", nodes="n001", start="50", end="160")]
+    told = [*node.said(), *node.said(after=70)]
+    assert (RUNS[0], "running") in words(told)

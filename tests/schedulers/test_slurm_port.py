@@ -310,7 +310,7 @@ def test_parts_are_taken_once_and_only_those_that_have_not_begun(site: Site) -> 
     begun.write_text("job=7 host=n001 uptime=1.00 restart=0 lane=9 .\n")
     runs = ["r000001", "r000002", "r000003"]
     for _ in range(2):
-        assert list(scheduler.take_parts(View("j000001"), runs)) == ["r000001", "r000003"]
+        assert scheduler.take_parts(View("j000001"), runs) == ["r000001", "r000003"]
 
 
 def test_a_survey_needs_no_jobs_and_comes_once(site: Site) -> None:

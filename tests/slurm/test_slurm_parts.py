@@ -61,8 +61,8 @@ def test_a_killed_allocation_loses_no_part_and_its_nodes_are_named(fault_cluster
         assert opened.wait(pair, "node_fail").failed_nodes == ("n005",)
         assert states(opened, job) == ONE_OF_THREE
         runs = [f"r00100{n}" for n in range(5)]
-        assert list(opened.scheduler.take_parts(job, runs)) == runs[3:]
-        assert list(opened.scheduler.take_parts(job, runs)) == runs[3:], "asked again, as after a crash"
+        assert opened.scheduler.take_parts(job, runs) == runs[3:]
+        assert opened.scheduler.take_parts(job, runs) == runs[3:], "asked again, as after a crash"
         for node in ("n003", "n005"):
             fault_cluster.fault("power-on", node)
 
@@ -98,7 +98,7 @@ def test_parts_of_a_cancelled_job_have_no_end_and_the_rest_can_be_taken(
         )  # Slurm signals a job's processes one by one: a lane may be told a moment too late
         assert told == ONE_OF_THREE and begun in ("", "running")
         wanted = [] if begun else ["r001003"]
-        assert list(opened.scheduler.take_parts(job, ["r001001", "r001003"])) == wanted
+        assert opened.scheduler.take_parts(job, ["r001001", "r001003"]) == wanted
 
 
 def test_nodes_by_number_and_jobs_one_after_the_other(any_cluster: Cluster, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ class SharedScheduler:
     def release(self, orders: Sequence[ReleaseOrder]) -> Sequence[str]:
         return self.scheduler.release(orders)
 
-    def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
+    def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str] | None:
         return self.scheduler.take_parts(job, runs)
 
     def survey(self, wanted: Wanted) -> Survey | None:

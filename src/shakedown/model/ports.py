@@ -245,7 +245,7 @@ class Scheduler(Protocol):
 
     def take_parts(
         self, job: JobView, runs: Sequence[str]
-    ) -> Sequence[str]: ...  # parts that can never begin from now on
+    ) -> Sequence[str] | None: ...  # parts that can never begin from now on; None: nobody can tell of all of them
 
     def survey(self, wanted: Wanted) -> Survey | None: ...  # what was found since the last call; None where nothing was
 

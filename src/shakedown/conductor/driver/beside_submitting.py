@@ -12,7 +12,8 @@ from shakedown.engine.constraints.left_out import barred
 from shakedown.engine.constraints.overrides import clusters_watched
 from shakedown.engine.policy.idle_while_pending import look_number, pending_beside, pools_watched
 from shakedown.engine.policy.sweeps import nodes_awaited, wanted, wants_node
-from shakedown.engine.state.phases import CampaignPhase
+from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.phases import CampaignPhase, Claim
 from shakedown.model.ports import Survey, Wanted
 from shakedown.model.shared_nodes import names_in
 
@@ -47,15 +48,34 @@ def hold(conductor: Conductor, orders: Sequence[Order]) -> None:
 
 
 def take_parts(conductor: Conductor, orders: Sequence[Order]) -> None:
-    """Purpose: keep parts of jobs from beginning; of those that did, their marks and their job's end decide."""
+    """Purpose: keep parts of jobs from beginning; of those that did, their marks and their job's end decide.
+
+    Where nobody can tell of a job's parts, that is recorded once: see ``take_parts_again``.
+    """
     by_job: dict[str, list[Order]] = {}
     for order in orders:
         by_job.setdefault(order.event.job, []).append(order)
     for mine in by_job.values():
-        taken = set(conductor.ports.scheduler.take_parts(mine[0].payload, [order.event.run for order in mine]))
-        for order in mine:
-            name = "claim_taken" if order.event.run in taken else "claim_found"
-            conductor.log(name, job=order.event.job, run=order.event.run, value={"part": True})
+        runs = [order.event.run for order in mine]
+        if not _take_parts(conductor, mine[0].payload, runs):
+            conductor.log("claim_unknown", job=mine[0].event.job, run=runs[0], value={"part": True})
+
+
+def take_parts_again(conductor: Conductor, job: Job) -> bool:
+    """Purpose: try again to take the parts of a job that an order in the record names. Whether somebody could tell."""
+    runs = [name for name in job.parts if conductor.state.runs[name].claim == Claim.ORDERED]
+    return _take_parts(conductor, job, runs)
+
+
+def _take_parts(conductor: Conductor, job: Job, runs: Sequence[str]) -> bool:
+    taken = conductor.ports.scheduler.take_parts(job, runs)
+    if taken is None:
+        return False
+    known = set(taken)
+    for run in runs:
+        name = "claim_taken" if run in known else "claim_found"
+        conductor.log(name, job=job.id, run=run, value={"part": True})
+    return True
 
 
 def look_around(conductor: Conductor) -> None:

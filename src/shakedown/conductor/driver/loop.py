@@ -14,7 +14,7 @@ from msgspec import to_builtins
 
 from shakedown.checks.doubt import insistent
 from shakedown.checks.judge import judge
-from shakedown.conductor.driver.beside_submitting import hold, look_around, release, take_parts
+from shakedown.conductor.driver.beside_submitting import hold, look_around, release, take_parts, take_parts_again
 from shakedown.conductor.driver.changed_jobs import as_ordered, in_its_time, say_changes
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.doubts import say_doubt, say_payload, say_token
@@ -318,7 +318,7 @@ def act(conductor: Conductor) -> float | None:
             hear(conductor)
             continue
         decision = decide(conductor.state, now)
-        if decision.claims_again and _claim_again(conductor, decision, now):
+        if (decision.claims_again or decision.parts_again) and _claim_again(conductor, decision, now):
             continue
         if not decision.orders:
             return decision.wake_at
@@ -379,6 +379,10 @@ def _claim_again(conductor: Conductor, decision: Decision, now: float) -> bool:
     scheduler, void, news = conductor.ports.scheduler, list[JobView](), False
     if now >= conductor.next_claims:
         conductor.next_claims = now + CLAIM_AGAIN_S
+        for job in decision.parts_again:
+            if not take_parts_again(conductor, job):
+                break
+            news = True
         for job in decision.claims_again:
             taken = scheduler.take_claim(job)
             if taken is None:

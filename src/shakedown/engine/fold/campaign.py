@@ -63,6 +63,8 @@ def driver_start(state: State, event: Event) -> None:
         if job.requests.release == Step.ORDERED:
             job.requests.release, job.requests.release_after = Step.WANTED, event.time
             state.agenda.unreleased[job.id] = None
+        if job.bundle is not None:
+            job.bundle.unknown = False
         for part in job.parts:
             state.runs[part].seen = ""
             if state.runs[part].claim == Claim.ORDERED:

@@ -478,6 +478,8 @@ def claim_taken(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     runs = [state.runs[event.run]] if event.value.get("part") else runs_of(state, job)
     fold_guard.probe_is_gone(state, job, event.time)
+    if event.value.get("part"):
+        fold_parts.is_known_again(job)
     for run in reversed(runs):
         fold_parts.go_back(state, job, run)
     if not event.value.get("part") or (not job.parts and job.phase == _JOB_ENDED):
@@ -487,6 +489,7 @@ def claim_taken(state: State, event: Event) -> None:
 def claim_found(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     if event.value.get("part"):
+        fold_parts.is_known_again(job)
         if event.run in state.runs:
             state.runs[event.run].claim = Claim.FOUND
         return

@@ -80,6 +80,12 @@ def _begin(state: State, job: Job, event: Event) -> None:
         charge(state, job)
 
 
+def is_known_again(job: Job) -> None:
+    """Whether the claims of a job's parts are taken can be told again."""
+    if job.bundle is not None:
+        job.bundle.unknown = False
+
+
 def go_back(state: State, job: Job, run: Run) -> None:
     """A run that never began, and never will in this job, waits again, before all others."""
     del state.runs[run.id]

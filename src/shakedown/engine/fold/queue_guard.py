@@ -228,8 +228,15 @@ def held(state: State, event: Event) -> None:
 
 
 def claim_unknown(state: State, event: Event) -> None:
-    """The file system did not let us tell whether a claim is taken: it is tried again after a while, and then now and then."""
+    """The file system did not let us tell whether a claim is taken: it is tried again after a while, and then now and then.
+
+    Of parts of a job the orders stand as they are.
+    """
     job = state.jobs.get(event.job)
+    if event.value.get("part"):
+        if job is not None and job.bundle is not None:
+            job.bundle.unknown = True
+        return
     if job is not None and job.requests.claim == Claim.ORDERED:
         job.requests.claim, job.requests.claim_after = Claim.NONE, event.time + CLAIM_AGAIN_S
         job.requests.claim_unknown = True

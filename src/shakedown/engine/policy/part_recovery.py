@@ -13,6 +13,7 @@ from typing import Any
 from shakedown.engine.constraints.queue_guard import give_back
 from shakedown.engine.policy.overlooked_jobs import cancel_if_wanted, look_into
 from shakedown.engine.policy.verdict_facts import verdict_value
+from shakedown.engine.state.full_disk import full_since
 from shakedown.engine.state.jobs import Job, Run
 from shakedown.engine.state.orders import BATCH, Decision, Order
 from shakedown.engine.state.phases import OVER, RUN_OVER, Claim, JobPhase, RunPhase
@@ -29,6 +30,8 @@ _OWN_END = frozenset({"completed", "failed"})
 def attend(state: State, decision: Decision, job: Job, now: float) -> None:
     """Purpose: orders for one job of several runs that wants attention."""
     runs = [state.runs[name] for name in islice(job.parts, BATCH)]
+    if _is_unknown(state, job):
+        decision.parts_again.append(job)
     if "restart" in job.report.facts:
         _restarted(state, decision, job, runs)
     elif job.phase in (JobPhase.REFUSED, JobPhase.ENDED) and runs and give_back(state, decision, job, now):
@@ -42,7 +45,7 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
     elif job.phase in OVER:
         _over(state, decision, job, runs, now)
     else:
-        _cancel(decision, job, runs, now)
+        _cancel(state, decision, job, runs, now)
         why = look_into(state, decision, job, now)
         if why:
             lose(state, decision, job, why)
@@ -86,7 +89,11 @@ def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: floa
                 continue
             _judge(state, decision, job, run, *_by_the_job(state, job, run, said), alive=_may_live(job))
         elif run.claim == Claim.NONE:
-            _claim(decision, job, run, f"its job is over ({said or 'nobody knows how'}) and it had not begun")
+            why = job.report.message or full_since(state, job.ordered)
+            words = f": {why}" if why else ""
+            _claim(
+                state, decision, job, run, f"its job is over ({said or 'nobody knows how'}) and it had not begun{words}"
+            )
 
 
 def _may_live(job: Job) -> bool:
@@ -114,6 +121,8 @@ def _by_the_job(state: State, job: Job, run: Run, said: str) -> tuple[str, str]:
         return verdict, lowered or f"its job came to its time limit while it ran{words}"
     ran = "while it ran" if run.phase == RunPhase.RUNNING else "and it had begun, as far as anybody can tell"
     why = f"its job ended ({said}) {ran}{words}"
+    if said in _OWN_END and (full := full_since(state, job.ordered if run.started is None else run.started)):
+        return "interrupted", f"{why}; {full}, so its end may not have been written"
     nobody_says_who = said != "interrupted" or job.report.facts.get("cause") == KILLED_FROM_OUTSIDE
     if nobody_says_who and ended_before(run.spent) >= MOST_KILLED - 1 and job.at_once == 1:
         return (
@@ -155,7 +164,7 @@ def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> N
                 state, decision, job, run, "interrupted", "the scheduler put its job back into the queue while it ran"
             )
         elif run.claim == Claim.NONE:
-            _claim(decision, job, run, "the scheduler put its job back into the queue")
+            _claim(state, decision, job, run, "the scheduler put its job back into the queue")
     if not job.parts:
         why = "the scheduler started it again, but its runs go on in other jobs; it is ended"
         value: dict[str, Any] = {"kind": "unwanted_restart", "restart": job.report.facts["restart"]}
@@ -169,12 +178,12 @@ def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> N
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
 
 
-def _cancel(decision: Decision, job: Job, runs: list[Run], now: float) -> None:
+def _cancel(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
     """The whole job where all of it is to be cancelled; else what has not begun of that which is."""
     cancel_if_wanted(decision, job, now)
     for run in runs:
         if run.cancelled and not job.requests.cancel and run.phase not in _BEGUN and run.claim == Claim.NONE:
-            _claim(decision, job, run, run.cancelled)
+            _claim(state, decision, job, run, run.cancelled)
 
 
 def lose(state: State, decision: Decision, job: Job, why: str) -> None:
@@ -184,7 +193,7 @@ def lose(state: State, decision: Decision, job: Job, why: str) -> None:
             if run.phase not in (RunPhase.ENDED, RunPhase.CHECKING):
                 _judge(state, decision, job, run, "lost", why, alive=True)
         elif run.claim == Claim.NONE:
-            _claim(decision, job, run, why)
+            _claim(state, decision, job, run, why)
     if not job.parts:
         _let_go(decision, job, why)
 
@@ -196,7 +205,16 @@ def _let_go(decision: Decision, job: Job, why: str) -> None:
     decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
 
 
-def _claim(decision: Decision, job: Job, run: Run, why: str) -> None:
+def _is_unknown(state: State, job: Job) -> bool:
+    """Whether claims of its parts are ordered, and nobody could tell whether they are taken."""
+    unknown = job.bundle is not None and job.bundle.unknown
+    return unknown and any(state.runs[name].claim == Claim.ORDERED for name in job.parts)
+
+
+def _claim(state: State, decision: Decision, job: Job, run: Run, why: str) -> None:
+    """Have a part's claim taken. While nobody can tell of others of its job, it waits for these."""
+    if _is_unknown(state, job):
+        return
     event = Event("claim_order", job=job.id, run=run.id, value={"part": True}, reason=why)
     decision.orders.append(Order("claim_part", event, job))
 

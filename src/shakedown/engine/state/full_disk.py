@@ -48,6 +48,14 @@ def full_in_its_time(state: State, run: Run, elapsed_s: float | None, says_so: b
     return ""
 
 
+def full_since(state: State, since: float) -> str:
+    """Purpose: in words that a disk was full at any time since then; "" where none was."""
+    for began, until in reversed(state.driver.full):
+        if until > since:
+            return f"the disk was full (from {moment(began)} " + (f"to {moment(until)})" if until < _EVER else "on)")
+    return ""
+
+
 def _at_most(state: State, run: Run, started: float, elapsed_s: float | None) -> tuple[float, float]:
     """Between which times of the record's clock it ran: not before its job was ordered, not after its end is known."""
     cluster = state.index.cases[run.case].partition.partition(":")[0]

@@ -174,7 +174,8 @@ class JobBundle:
     """What a job of several runs has beside other jobs. Set by its ``submit_order`` events, one for each run.
 
     ``size``: how many runs it was ordered with. ``at_once``: how many of them run side by side. ``limit_s``: the time limit of
-    the whole job. ``parts``: its runs that are not judged yet; a verdict, or a claim that is taken, removes one.
+    the whole job. ``parts``: its runs that are not judged yet; a verdict, or a claim that is taken, removes one. ``unknown``: of
+    those whose claim is ordered nobody could tell whether it is taken; these orders stand, and are carried out again.
     """
 
     kind: Literal["sweep", "pack"]
@@ -182,6 +183,7 @@ class JobBundle:
     at_once: int = 1
     limit_s: float = 0.0
     parts: dict[str, None] = field(default_factory=dict)
+    unknown: bool = False
 
 
 @dataclass(slots=True)

@@ -27,14 +27,15 @@ class Order:
 class Decision:
     """The orders, and when to decide again even if nothing happens (None: only when something happens).
 
-    ``claims_again``: jobs whose claim is to be taken by an order that the record has already. What comes of it is recorded once
-    something does: a file system that is away for an hour is no news every few seconds.
+    ``claims_again``: jobs whose claim is to be taken by an order that the record has already; ``parts_again``: those of whose parts
+    it is. What comes of it is recorded once something does: a file system that is away for an hour is no news every few seconds.
     """
 
     orders: list[Order] = field(default_factory=list)
     wake_at: float | None = None
     runs_named: int = 0
     claims_again: list[Job] = field(default_factory=list)
+    parts_again: list[Job] = field(default_factory=list)
 
     def record(self, event: Event) -> None:
         self.orders.append(Order("record", event))

@@ -199,7 +199,7 @@ class JobPlaces:
 
     def take_parts(self, job: str, runs: Sequence[str]) -> list[str]:
         """Purpose: take the claims of parts for the conductor, so that they can never begin. Left out: those that have begun, or
-        may have, and those of which the disk does not let us tell.
+        may have. Raises CannotStart or OSError where the disk does not let us tell; what was taken by then is taken again.
 
         A payload can remove claims, and write the conductor's name into them: a part that left an output, or an end that its job's
         script saw, has begun, and so may one have whose directory of claims is gone. The ends are read twice for all parts: a part
@@ -212,15 +212,12 @@ class JobPlaces:
 
     def _take_part(self, job: str, run: str) -> bool:
         mark = self.layout.part_mark(job, run)
-        try:
-            self.see_jobs()
-            if not self.layout.part_marks(job).is_dir() or os.path.lexists(self.layout.part_output(job, run)):
-                return False
-            if make_claim(mark, job, self.layout):
-                return True
-            data = read_small(mark)
-        except (CannotStart, OSError):
+        self.see_jobs()
+        if not self.layout.part_marks(job).is_dir() or os.path.lexists(self.layout.part_output(job, run)):
             return False
+        if make_claim(mark, job, self.layout):
+            return True
+        data = read_small(mark)
         return data is not None and holder_of(data) == CONDUCTOR
 
     def _ended_parts(self, job: str) -> set[str]:

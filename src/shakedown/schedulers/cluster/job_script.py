@@ -48,7 +48,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # job ends with another one: where no mark could be written, a job that ran must not look like one that did not.
 #
 # A file system that is full or away when a payload ends is waited for, for half a minute and never up to the time limit: the end
-# mark is what the run is judged by. What was waited for in vain is waited for no more: of the many parts of a job each would.
+# mark is what the run is judged by. One that could not be written leaves no empty file, which would look like one that somebody
+# emptied. What was waited for in vain is waited for no more: of the many parts of a job each would.
 # The payload runs as the same user: it can write an end mark of its own, and change or remove the claim. The script looks at both
 # when the payload has ended. An end mark that it finds it moves aside, says so in its own (foul=...), reads that again, and ends
 # with a status of its own, 95 below. That goes to the scheduler, where the payload cannot write; the report compares both.
@@ -114,6 +115,9 @@ _sd_take() {{
     echo "$_sd_words" >"$1"
 }}
 _sd_mark=$_sd_control/marks.$_sd_restart _sd_foul= _sd_strange=
+_sd_end() {{
+    _sd_write "$_sd_mark" "$1" || [ ! -f "$_sd_mark" ] || [ -s "$_sd_mark" ] || rm -f "$_sd_mark" 2>/dev/null
+}}
 _sd_trouble() {{
     _sd_is_plain "$_sd_mark" && echo "trouble=$1 ." >"$_sd_mark"
 }}
@@ -222,7 +226,7 @@ _sd_why=place
     [ -z "$_sd_ended" ] || [ $((${{_sd_ended%.*}} - ${{_sd_began%.*}})) -lt {limit} ] || _sd_pause=1
     sleep $_sd_pause 2>/dev/null
     _sd_look
-    _sd_write "$_sd_mark" "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told$_sd_foul"
+    _sd_end "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told$_sd_foul"
     [ "$_sd_status" != {taken} ] || _sd_status={own}
     _sd_is_ours "began=$_sd_began ended=$_sd_ended " || _sd_status={foul}
     exit "$_sd_status"
@@ -256,8 +260,9 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
 
 def head(layout: Layout, job: str, limit_s: int = 0, directives: Sequence[str] = ()) -> str:
     """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set, and
-    ``_sd_write FILE WORDS`` writes a mark, of what ended at the uptime ``_sd_ended``. Before the end mark of the job itself, which
-    is ``_sd_mark``, ``_sd_look`` fills ``_sd_foul``; after it ``_sd_is_ours BEGINNING`` tells whether nobody else wrote there.
+    ``_sd_write FILE WORDS`` writes a mark, of what ended at the uptime ``_sd_ended``, and ``_sd_end WORDS`` the end mark of the job
+    itself, which is ``_sd_mark``. Before that ``_sd_look`` fills ``_sd_foul``; after it ``_sd_is_ours BEGINNING`` tells whether
+    nobody else wrote there.
 
     ``limit_s``: the job's time limit in seconds, 0 = none. ``directives``: lines for plugins of the scheduler, which read them up
     to the first line that is no comment.

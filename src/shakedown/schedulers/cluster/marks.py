@@ -35,8 +35,9 @@ class Marks(Struct, frozen=True):
     ``trouble``: why the payload never ran although the job did. ``void``: why it did nothing: "over", an earlier start of its
     job had come to its own end; "before", the job that it was to follow may still run. ``output_bytes``: what it wrote up to
     now. ``left``: of a job of several runs that came to its own end, how many of them nobody had claimed then. ``full``: there
-    was no room when the payload ended: its end mark could not be written at first. ``doubt``: why they are not what the job's
-    script left there, "" where nothing speaks against them: the payload runs as the same user, and may write where it likes.
+    was no room when the payload ended: its end mark could not be written at first. ``stopped``: a job of several runs began no more
+    of them, as it could not write their claims. ``doubt``: why they are not what the job's script left there, "" where
+    nothing speaks against them: the payload runs as the same user, and may write where it likes.
     ``torn``: there is an end mark, and no whole line in it.
     """
 
@@ -57,6 +58,7 @@ class Marks(Struct, frozen=True):
     node: str = ""
     left: int | None = None
     full: bool = False
+    stopped: bool = False
     doubt: str = ""
     torn: bool = False
     ended_at: float | None = None
@@ -100,6 +102,7 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         node=begin.get("node", ""),
         left=_count(end.get("left")),
         full="full" in end,
+        stopped="stopped" in end,
         doubt=_doubt(claim, mark, begin, end),
         torn=mark is not None and not end,
     )

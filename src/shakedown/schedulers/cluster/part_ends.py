@@ -65,7 +65,8 @@ def held_against(run: str, mark: PartMark | None, words: Words | None, stage: St
     if mark is None or mark.taken or mark.state == "running":
         if stage == "alive":
             return mark
-        return structs.replace(seen, doubt=seen.doubt or (_GONE if mark is None or mark.taken else _NO_END))
+        gone = _GONE if mark is None or mark.taken else "" if seen.full else _NO_END
+        return structs.replace(seen, doubt=seen.doubt or gone)
     same = (mark.state, mark.exit_status, mark.elapsed_s) == (seen.state, seen.exit_status, seen.elapsed_s)
     why = mark.doubt or seen.doubt or ("" if same else f"its mark says {_said(mark)}, its job's script {_said(seen)}")
     began = mark.began_uptime_s if seen.began_uptime_s is None else seen.began_uptime_s

@@ -23,7 +23,8 @@ class PartMark(Struct, frozen=True):
 
     ``taken``: by the conductor, it never begins. ``restart``: of the job, in which it began. ``began_uptime_s``: seconds since its
     host was booted. ``state``: "running" until there is an end: completed, failed, timeout, refused (it never ran), or
-    "interrupted" (it never ran either: its claim is not one of its job's). ``full`` and ``doubt``: as of ``Marks``.
+    "interrupted" (it never ran either: its claim is not one of its job's). ``empty``: it has no word in it: its lane may just be
+    about to write it, or to remove it, as there is no room for it. ``full`` and ``doubt``: as of ``Marks``.
     """
 
     run: str
@@ -34,6 +35,7 @@ class PartMark(Struct, frozen=True):
     exit_status: int | None = None
     elapsed_s: float | None = None
     message: str = ""
+    empty: bool = False
     full: bool = False
     doubt: str = ""
 
@@ -89,6 +91,7 @@ def read_part(places: JobPlaces, job: str, run: str) -> PartMark | None:
             run,
             restart=int(restart) if restart.isdigit() and len(restart) < 7 else 0,
             began_uptime_s=as_seconds(end.get("began", begin.get("uptime"))),
+            empty=not data,
             doubt=_doubt(begin, end, ends),
         ),
         end,

@@ -52,7 +52,8 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 # pieces of some 64 lines, in variables whose names are counted, or made of a run's name without its last two digits: the work of a
 # job of thousands of parts grows as their number does. A name that somebody else sent through the pipe is no part of a variable's.
 #
-# A lane whose claims cannot be written (a full disk) gives up at the third: it must not use up parts that it cannot run.
+# A lane that cannot write a claim (a full disk) begins nothing more, and removes what it made of it: that part has not begun, and
+# waits again with all that follow. The end mark of the job says so (stopped=claims). What cannot be removed either stays empty.
 _SCRIPT = r"""_sd_work={work}
 _sd_outputs={outputs}
 _sd_payloads={payloads}
@@ -66,7 +67,6 @@ _sd_lane() {{
     _sd_told=
     read -r _sd_pid _ </proc/self/stat
     trap '_sd_told=TERM' TERM
-    _sd_failures=0
     set -C
     for _sd_part in $_sd_parts; do
         _sd_run=${{_sd_part%%/*}}
@@ -87,9 +87,9 @@ _sd_lane() {{
         }} 2>/dev/null
         if [ "$_sd_ours" != written ]; then
             [ -z "$_sd_ours" ] && [ -e "$_sd_mark" ] && continue
-            echo "$_sd_mark cannot be written" >&2
-            _sd_failures=$((_sd_failures + 1))
-            [ "$_sd_failures" -lt 3 ] && continue
+            [ -z "$_sd_ours" ] || rm -f "$_sd_mark" 2>/dev/null
+            echo "$_sd_mark cannot be written: this lane begins nothing more" >&2
+            echo "$_sd_run unclaimed" >&3
             exit
         fi
         echo "$_sd_run begin $_sd_began $_sd_pid/${{_sd_part##*/}}" >&3
@@ -110,16 +110,17 @@ _sd_lane() {{
 }}
 
 _sd_scribe() {{
-    _sd_found= _sd_open=" " _sd_ends= _sd_held=0 _sd_chunks=0 _sd_failed=
+    _sd_found= _sd_open=" " _sd_ends= _sd_held=0 _sd_chunks=0 _sd_failed= _sd_stopped=
     while read -r _sd_run _sd_began _sd_ended _sd_status; do
         case $_sd_began in
             begin) _sd_hear_begin ;;
             robbed) _sd_hear_robbed ;;
+            unclaimed) _sd_stopped=1 ;;
             *) _sd_hear_end ;;
         esac
     done
     [ ! -d "$_sd_control" ] || _sd_compare
-    [ -z "$_sd_found" ]
+    return $((${{_sd_found:-0}} + 2 * ${{_sd_stopped:-0}}))
 }}
 
 _sd_recall() {{
@@ -366,8 +367,10 @@ for _sd_part in $_sd_parts; do
 done
 sleep 0.05 2>/dev/null
 _sd_look
-[ "$_sd_found" = 0 ] || [ -n "$_sd_told" ] || _sd_foul=" foul=part"
-_sd_write "$_sd_mark" "began=$_sd_began ended=$_sd_ended status=0 told=$_sd_told left=$_sd_left$_sd_foul"
+_sd_stopped=
+case $_sd_found in 2 | 3) _sd_stopped=" stopped=claims" ;; esac
+case $_sd_found in 0 | 2) ;; *) [ -n "$_sd_told" ] || _sd_foul=" foul=part" ;; esac
+_sd_end "began=$_sd_began ended=$_sd_ended status=0 told=$_sd_told left=$_sd_left$_sd_stopped$_sd_foul"
 _sd_is_ours "began=$_sd_began ended=$_sd_ended " || exit {foul}
 exit 0
 """

@@ -33,6 +33,9 @@ SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, 
 TOLD_S = 60.0  # after which a job that was told to end is believed to have been, though nobody says why
 _FIRST_IS_OVER, _FIRST_GOES_ON = "and the first one left no end mark", "and the first one is waited for"
 _EMPTY_CLAIM = "it could not write its claim, and ended without running; the campaign's file system may be full"
+_STOPPED = (
+    "it began no more of its runs: their claims could not be written; the campaign's file system may have been full"
+)
 _ALL_GONE = "its payload ended, and its claim and its marks are gone: somebody removed them"
 _SHORTENED = (
     "its end mark is there without a whole line, though its job script came to its own end: somebody shortened it, perhaps a "
@@ -121,9 +124,8 @@ def _from_marks(found: Found) -> Said:
     if lost := _taken_from(found, marks):
         return msgspec.structs.replace(_report(found, "interrupted", "marks", message=lost), cause=NO_RESULT)
     state = "completed" if word.exit_status == 0 else "failed"
-    said = _report(
-        found, state, "marks", exit_status=word.exit_status, message=_note(found) if state == "failed" else ""
-    )
+    note = _joined(_note(found) if state == "failed" else "", _STOPPED if marks.stopped else "")
+    said = _report(found, state, "marks", exit_status=word.exit_status, message=note)
     return _doubted(found, said, word.doubt)
 
 

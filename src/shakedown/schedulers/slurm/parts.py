@@ -204,7 +204,7 @@ class Parts:
 
     def _look_at(self, job: Asked, run: str, told: Told, stage: Stage) -> list[JobReport]:
         mark = self._mark(job.id, job.restart, run, told, stage)
-        if mark is None:
+        if mark is None or (mark.empty and stage == "alive"):
             return []
         state = "taken" if mark.taken else mark.state
         if told.parts.get(run) == state:

@@ -122,10 +122,12 @@ class SlurmScheduler:
         self._why_held = {}
         return self._act("release", orders)
 
-    def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
-        """Make sure that parts can never begin. Left out: those that have begun, or where the file system does not let us tell."""
+    def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str] | None:
+        """Make sure that parts can never begin. Left out: those that have begun. None: the file system does not let us tell."""
         asked = Asked(job.id, job.scheduler_id, job.restart, parts=tuple(runs))
-        return self._ask_act("parts", [asked])
+        unknown: dict[str, str] = {}
+        done = self._ask_act("parts", [asked], unknown=unknown)
+        return None if unknown else done
 
     def survey(self, wanted: Wanted) -> Survey | None:
         """What the looks found besides since the last call."""

@@ -214,7 +214,7 @@ class Actor:
                 if left := {job.id for job in act.jobs} - set(done):
                     done += self._tell(structs.replace(act, what="cancel"), left)
             elif act.what == "parts":
-                done = [run for job in act.jobs for run in self.places.take_parts(job.id, job.parts)]
+                done = [run for job in act.jobs for run in self._parts(job, why_not)]
             else:
                 why_not = self._place_released(act.releases)
                 wanted = {job.id for job in act.jobs if job.id not in why_not}
@@ -275,6 +275,13 @@ class Actor:
         except (CannotStart, OSError) as error:
             why_not[job.id] = str(error)
             return False
+
+    def _parts(self, job: Asked, why_not: dict[str, str]) -> list[str]:
+        try:
+            return self.places.take_parts(job.id, job.parts)
+        except (CannotStart, OSError) as error:
+            why_not[job.id] = str(error)
+            return []
 
     def _shut(self, job: Asked) -> bool:
         """Whether a job that is done with can start no more: its next claim is taken, also behind an end of its own. That lies in a
