@@ -89,6 +89,33 @@ def test_a_copy_of_a_running_campaign_touches_none_of_its_jobs(accounting_cluste
         assert campaign.verdicts() == {"a": PASSED}
 
 
+@pytest.mark.newer_slurm
+def test_a_campaign_that_is_moved_while_a_pack_waits_spends_no_attempt(
+    accounting_cluster: Cluster, tmp_path: Path
+) -> None:
+    """Slurm 22.05 cannot open the job's output where the campaign was, 24.11 makes a directory there, and no campaign is in it."""
+    payloads = [Payload(name, "n001", "true") for name in ("a", "b", "c")]
+    pack = "      pack: {runs: 3}\n"
+    with Campaign(accounting_cluster, tmp_path / "site", payloads, more=pack) as campaign:
+        accounting_cluster.fault("drain", "n001", "until the campaign is elsewhere")
+        campaign.start()
+        campaign.wait_until(lambda: len(campaign.events("submit_accepted")) == 1, "the pack waits")
+        assert campaign.driver is not None
+        campaign.driver.kill()
+        campaign.driver.wait()
+        campaign.root = campaign.root.rename(campaign.root.with_name("moved-1"))
+        number = campaign.job("a") or campaign.events("submit_accepted")[0].value["id"]
+        accounting_cluster.fault("resume", "n001")
+        assert accounting_cluster.wait_for_job(str(number)) == "FAILED"
+        campaign.start("resume", "moved-1")
+        assert campaign.driver.wait(LIMIT_S) == 0, campaign.tale()
+        assert campaign.verdicts() == dict.fromkeys(("a", "b", "c"), PASSED)
+        assert campaign.executions() == {"a": 1, "b": 1, "c": 1}
+        attempts = [event.value["attempt"] for event in campaign.events("submit_order")]
+        assert set(attempts) == {1}
+        assert not [event for event in campaign.events("finding") if event.value["kind"] == "queue_held"]
+
+
 def test_a_conductor_that_was_stopped_finds_another_in_its_place(accounting_cluster: Cluster, tmp_path: Path) -> None:
     payloads = [Payload(name, "n001", "sleep 3") for name in ("a", "b", "c")]
     with Campaign(accounting_cluster, tmp_path / "site", payloads) as campaign:

@@ -7,6 +7,9 @@ VOID = {
     "before": "the job that it was to follow left no end mark and may still run; it was started all the same, and did nothing",
 }
 
+# Of a job that waited while its campaign was moved: what the scheduler was told of its directory leads nowhere.
+MOVED = "its campaign was moved from {place} while it waited, so it could not begin there; no node is at fault"
+
 # Of a job, or one of its runs, whose script found something else in the file of its payload than the name says.
 PAYLOAD_CHANGED = "its payload in payloads/ is not what its name says: somebody changed it, so it was not run"
 

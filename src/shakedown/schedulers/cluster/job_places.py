@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import secrets
+import shlex
 import threading
 import time
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ _NAME_DIGITS = 32  # of the sha256 of a payload, which its file is named by
 _TOKEN = re.compile(r"[0-9a-f]{8}")
 IS_JOB = re.compile(r"[a-z]+[0-9]+")  # our own id of a job
 _NAMED = re.compile(rb"^# job \S+ sd-([0-9a-f]{8})-", re.MULTILINE)
+_CONTROL = re.compile(rb"^_sd_control=((?:[^'\"\n]|'[^']*'|\"[^\"]*\")+)$", re.MULTILINE)
 _MOST_SCRIPTS = 100  # that are looked at for a token that is gone
 
 
@@ -138,6 +140,24 @@ class JobPlaces:
         draft = path.with_name(f".order.{os.getpid()}.{threading.get_ident()}")
         draft.write_bytes(msgspec.msgpack.encode(order))
         draft.replace(path)
+
+    def moved_from(self, job: str) -> str:
+        """Purpose: the campaign that a job's script was written for, "" where that is this one, or nobody can tell.
+
+        A directory may have several names: it is another one only where what the script names is not there, or is not ours.
+        """
+        try:
+            found = _CONTROL.search(read_small(self.script(job)) or b"")
+            if found is None:
+                return ""
+            (word,) = shlex.split(os.fsdecode(found[1]))
+            control = Path(word)
+            if control == self.control(job) or (control.exists() and control.samefile(self.control(job))):
+                return ""
+            depth = len(self.control(job).relative_to(self.layout.root).parts)
+            return str(control.parents[depth - 1])
+        except (OSError, ValueError, IndexError):
+            return ""
 
     def kept_parts(self, job: str) -> tuple[Part, ...]:
         """Purpose: the parts of a held job, where any works on a target. Raises OSError, ValueError."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from shakedown.model.ports import KILLED_FROM_OUTSIDE, NO_RESULT, RENAMED, JobReport
 from shakedown.model.shared_nodes import names_in
-from shakedown.model.void_starts import VOID
+from shakedown.model.void_starts import MOVED, VOID
 from shakedown.schedulers.claims import CONDUCTOR
 from shakedown.schedulers.cluster.job_script import FOUL_MARKS, RAN_AND_ENDED_SO
 from shakedown.schedulers.cluster.marks import Marks
@@ -316,6 +316,10 @@ def _over(
     young = found.doubt_s < SETTLE_S
     never_launched = status == NEVER_OPENED and not _has_begun(found)
     launch = "" if _has_begun(found) else failed_launch(found, source, word, status, nodes, reason, by)
+    gave_up = said.state in ("completed", "failed") and not (found.marks_trouble or _has_begun(found))
+    if found.moved_from and (launch or gave_up):
+        moved = _report(found, "void", source, message=MOVED.format(place=clean(found.moved_from)))
+        return Later() if young and not never_launched else moved
     if launch:
         if young and not never_launched:
             return Later()  # its claim may be on its way

@@ -36,6 +36,7 @@ class Found(Struct, frozen=True):
     long it has not been plainly waiting or running. ``output``: where its output is. ``again``: the newest start of the job that
     found an earlier one over and did nothing, 0 = none. ``never_began``: the start that is asked about never took its claim.
     ``has_directory``: the job's directory is there. ``renamed``: the name that somebody gave it at the scheduler.
+    ``moved_from``: of one that did not begin, the directory that its script was written for, where that is not its own any more.
     ``nodes_now``: the nodes that it had when it was last seen running.
     ``told_to_end``: slurmstepd wrote into its output that it ended a start of it.
     ``script``: what accounting has of the script of the start that its marks are of; ``scripts``: whether it was asked.
@@ -59,6 +60,7 @@ class Found(Struct, frozen=True):
     never_began: bool = False
     renamed: str = ""
     has_directory: bool = True
+    moved_from: str = ""
     nodes_now: str = ""
     told_to_end: bool = False
     unsettled: bool = False

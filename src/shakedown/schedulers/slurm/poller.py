@@ -260,6 +260,7 @@ class Asker:
             if renamed.state in ("PENDING", "RUNNING"):
                 self.doubts[job.id] = now
         row = _choose(rows, job, marks.scheduler_id if marks else "")
+        never_began = not trouble and self._never_began(job, marks)
         doubt = now - self.doubts.setdefault(job.id, now)
         quiet = not rows and bool(silent) and _home(job) in ("", *silent)
         return Found(
@@ -273,7 +274,8 @@ class Asker:
             output=self._output(job, marks),
             renamed=self._other_name(job, row),
             again=again,
-            never_began=not trouble and self._never_began(job, marks),
+            never_began=never_began,
+            moved_from=self.places.moved_from(job.id) if never_began else "",
             nodes_now=self.where.get(job.id, ""),
             has_directory=marks is not None or self.places.control(job.id).is_dir(),
         )
