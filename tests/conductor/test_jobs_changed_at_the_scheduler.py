@@ -113,6 +113,22 @@ def test_what_the_scheduler_does_by_itself_is_no_change(
     assert (story.end().value["state"], findings(story)) == ("completed", [])
 
 
+def test_a_job_with_its_nodes_alone_that_waits_again_is_told_with_the_least_that_it_asks_for() -> None:
+    """It was first seen when it ran, with all cores of its node: put back into the queue it has one. Nobody changed it."""
+    runs, waits = replace(TAKEN, cpus=16, sharing="none"), replace(TAKEN, cpus=1, sharing="none")
+    story = Story(shape={"exclusive": True}, first={"terms": runs})
+    story.said("queued", 20.0, terms=waits)
+    story.said("running", 40.0, terms=runs)
+    story.said("completed", 60.0, exit_status=0, elapsed_s=19.0, nodes="n1", terms=waits)
+    assert (story.end().value["state"], findings(story)) == ("completed", [])
+
+
+def test_a_job_that_shares_its_nodes_and_waits_with_fewer_cores_was_changed() -> None:
+    story = Story(shape={"cpus_per_task": 16}, first={"terms": replace(TAKEN, cpus=16)})
+    story.said("queued", 20.0, terms=replace(TAKEN, cpus=1))
+    assert len(findings(story)) == 1 and "cores from 16 to 1" in findings(story)[0]
+
+
 def test_a_scheduler_that_tells_no_terms_changed_none() -> None:
     story = ended({"exclusive": True}, None, None)
     assert (story.end().value["state"], findings(story)) == ("completed", [])

@@ -358,6 +358,7 @@ TERMS = {  # as squeue of 22.05 and of 24.11 printed them, of a job on two whole
         ({"time_limit": "UNLIMITED"}, {"time_limit_s": NO_LIMIT_S}),
         ({"time_limit": "2:00", "memory": "2G"}, {"time_limit_s": 120.0, "memory_bytes": 2.0**31}),
         ({"time_limit": "INVALID", "memory": "0"}, {"time_limit_s": None, "memory_bytes": None}),
+        ({"tasks": "4294967294"}, {"tasks": None}),  # of a job that was cancelled while it waited
         ({"sharing": "OK"}, {"sharing": "nodes"}),
         ({"sharing": "YES"}, {"sharing": "cores"}),
         ({"sharing": "USER"}, {"sharing": "user"}),

@@ -78,14 +78,16 @@ def asked_terms(asked: Mapping[str, Any]) -> dict[str, Any]:
 def altered(before: Terms, now: Terms) -> dict[str, list[Any]]:
     """Purpose: the terms that somebody changed, each with what it was and what it is; what nobody tells is no change.
 
-    A scheduler itself picks one of several partitions, and gives a job that has its nodes alone all their cores.
+    A scheduler itself picks one of several partitions. To a job that has its nodes alone it gives all their cores, and while such a
+    job waits, for its first start or for another one, it tells the least that it asks for: the number says nothing of a person.
     """
+    alone = before.sharing == now.sharing == ALONE
     found: dict[str, list[Any]] = {}
     for name in Terms.__struct_fields__:
         was, is_now = getattr(before, name), getattr(now, name)
         if was == is_now or was is None or is_now is None:
             continue
-        if (name == "partition" and is_now in was.split(",")) or (name == "cpus" and is_now > was):
+        if (name == "partition" and is_now in was.split(",")) or (name == "cpus" and (alone or is_now > was)):
             continue
         found[name] = [was, is_now]
     return found

@@ -18,6 +18,7 @@ _NOTHING = frozenset({"", "(null)", "None", "none", "N/A", "n/a", "Unknown", "un
 _KEY = re.compile(r"(?:^| )([A-Za-z][A-Za-z0-9_/:\[\]]*)=")
 _OUT = re.compile(r"down|drain|fail|error|inval|unk|\S+\*$", re.IGNORECASE)  # states in which a node is given nothing
 _DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,6}):)?(\d{1,2}):(\d{2})", re.ASCII)
+_NO_VALUE = 2**32 - 2  # NO_VAL of slurm.h: nothing is set
 _MEMORY = re.compile(r"(\d{1,12}(?:\.\d{1,3})?)([KMGTP]?)[nc]?", re.ASCII)
 _SHARING = {"NO": ALONE, "OK": BESIDE, "YES": ON_SHARED_CORES}
 _ID = re.compile(r"\d+(?:_\d+|\+\d+)?(?:;[\w.-]+)?")
@@ -322,7 +323,8 @@ def _word(text: str) -> str:
 
 
 def _count(word: str) -> int | None:
-    return int(word) if _is_number(word) else None
+    """A number of nodes, tasks or cores; None where there is none, which Slurm may print as the number that stands for it."""
+    return int(word) if _is_number(word) and int(word) < _NO_VALUE else None
 
 
 def _is_number(word: str) -> bool:
