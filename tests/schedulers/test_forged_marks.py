@@ -148,6 +148,7 @@ SCRIPTS = {
     "was told to end": (step("CANCELLED", "0:15"), "Slurm ended it"),
     "was cancelled": (step("CANCELLED", "0:0"), "Slurm ended it"),
     "saw foul marks": (step("FAILED", f"{FOUL_MARKS}:0"), "Slurm ended it"),
+    "was seen by nobody": (step("CANCELLED", ""), "Slurm ended it"),
     "was another start's": (step("COMPLETED", "0:0", start=4000), "Slurm ended it"),
 }
 
@@ -163,6 +164,33 @@ def test_what_accounting_has_of_the_script_tells_whether_it_was_through(
     kind, status, said = told(looker.one(JOB))
     assert (kind, status) == ("completed", 0) and said.startswith(doubt) and bool(said) == bool(doubt)
     assert [command for command in looker.slurm.asked if "--jobs=7.batch" in command]
+
+
+@pytest.mark.parametrize("state", ["TIMEOUT", "CANCELLED", "PREEMPTED", "REQUEUED"])
+@pytest.mark.parametrize(
+    ("code", "words", "believed"),
+    [
+        ("", "", True),
+        ("", "slurmstepd: error: *** JOB 7 ON n001 CANCELLED AT 2026-11-29T15:00:00 DUE TO JOB REQUEUE ***\n", False),
+        ("0:15", "", False),
+    ],
+)
+def test_a_script_that_the_controller_never_heard_of_again_was_through_before_it_was_closed(
+    looker: Looker, state: str, code: str, words: str, believed: bool
+) -> None:
+    """It was over when the controller was away; back with an older state it calls it running, and somebody ends or requeues it.
+
+    A slurmstepd that lives has a status to tell, and writes into the job's output that it was ended.
+    """
+    controller_is_back(looker, state, ended_after=585.0, over=600)
+    looker.slurm.memory[""] = [step("CANCELLED", code)]
+    if state == "REQUEUED":
+        looker.slurm.queue[""] = [row(state="PENDING", restart=1)]
+        starts = [record(state="REQUEUED", Submit=1, Start=5000, End=5600), record(state="PENDING", Submit=2)]
+        looker.slurm.memory[""] = [*starts, step("CANCELLED", code)]
+    looker.slurm_says(words)
+    kind, status, doubt = told(looker.one(JOB, settled=state != "REQUEUED"))
+    assert (kind, status, bool(doubt)) == ("completed", 0, not believed), doubt
 
 
 def test_the_end_of_a_script_is_waited_for_while_accounting_may_be_late(looker: Looker) -> None:

@@ -132,16 +132,18 @@ def was_through(found: Found, marks: Marks, said: QueueRow | Record) -> bool:
 
     Accounting has the exit status of the script itself, which its slurmstepd saw, where no payload can write. Where it does not
     say, the mark was written before the job was ended, by more than clocks differ and Slurm waits between its signals, and
-    slurmstepd wrote nothing into the job's output, as it does when it ends a script.
+    slurmstepd wrote nothing into the job's output, as it does when it ends a script. A controller that closes a script of which it
+    never heard again writes an end without any status: no slurmstepd was there to signal, and only the clocks count.
     """
     script = found.script
-    if script is not None and meaning(script.state).state not in BEFORE_AND_DURING:
-        own = script.state in ("COMPLETED", "FAILED") and script.exit is not None
-        return own and script.exit != FOUL_MARKS and _agree(marks, script.exit or 0, exact=False)
+    closed = script is not None and meaning(script.state).state not in BEFORE_AND_DURING
+    if script is not None and closed and script.exit is not None:
+        own = script.state in ("COMPLETED", "FAILED")
+        return own and script.exit != FOUL_MARKS and _agree(marks, script.exit, exact=False)
     if found.words or found.told_to_end or marks.ended_at is None:
         return False
     ended = _ended_by_slurm(said)
-    return ended is not None and marks.ended_at + _KILL_WAIT_S + _CLOCKS_S < ended
+    return ended is not None and marks.ended_at + (0.0 if closed else _KILL_WAIT_S) + _CLOCKS_S < ended
 
 
 def _ended_by_slurm(said: QueueRow | Record) -> float | None:
