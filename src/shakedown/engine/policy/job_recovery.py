@@ -319,7 +319,8 @@ def _orphaned(state: State, decision: Decision, job: Job, now: float) -> None:
         (job.started if job.started is not None else job.since) + limit, state.driver.awake_since + patience_s
     )
     if job.report.state in _PROVES_DEATH:
-        why = f"it is over: {job.report.source} says '{job.report.state}'; its verdict was given before, stands, and what it held is free"
+        why = f"it is over: {job.report.source} says '{job.report.state}'"
+        why += "; its verdict was given before that and stands, and what it held is free"
         value = {"kind": "late_mark", "seen": job.report.state, "dead": True}
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
     elif now >= deadline and not _is_in_the_queue(job):

@@ -354,9 +354,10 @@ class Asker:
 
     def _last_words(self, found: Found) -> Found:
         """What slurmstepd wrote into the job's own output, for jobs that the queue no longer explains; else the last line there."""
-        if found.row is not None and meaning(found.row.state).state not in OVER:
+        contradicted = contradicted_end(found) is not None
+        if found.row is not None and meaning(found.row.state).state not in OVER and not contradicted:
             return found
-        if found.marks is not None and found.marks.exit_status is not None and contradicted_end(found) is None:
+        if found.marks is not None and found.marks.exit_status is not None and not contradicted:
             return found
         words, last, told = "", "", False
         try:
