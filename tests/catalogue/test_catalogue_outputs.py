@@ -91,6 +91,8 @@ WRONG = [
     ("nwchem-water", "-76.009108035017", "-76.019108035017", "-76[.]0091"),
     ("gromacs-water", "500 steps,", "100 steps,", "500 steps"),
     ("quantum-espresso-silicon", "-15.84452726", "-15.74452726", "-15[.]8445"),
+    ("cp2k-water", "-17.162756773857218", "-17.152756773857218", "-17[.]1627"),
+    ("openfoam-cavity", "-0.2043005238", "-0.1943005238", "-0[.]20[345]"),
     ("openfoam", "Time = 2\n", "--> FOAM FATAL ERROR:\n", "FOAM FATAL"),
     ("milc", "iters = 100 mflops", "not converged iters = 100 mflops", "not converged"),
     ("lammps-defaults", "Total wall time", "ERROR: Lost atoms", "Total wall time"),

@@ -70,7 +70,7 @@ def test_every_test_of_the_catalogue_has_cases(everything: Path) -> None:
     cases = cases_on(everything, 2)
     concrete = {path.stem for path in CATALOGUE.glob("*.yaml") if "\nabstract: true\n" not in path.read_text()}
     assert {case.test for case in cases} == concrete
-    assert len(cases) < 100  # a catalogue is to choose from, and each of its cases is read with every plan
+    assert len(cases) <= 100  # a catalogue is to choose from, and each of its cases is read with every plan
 
 
 @pytest.mark.parametrize("cores", [2, 16, 128])

@@ -184,6 +184,7 @@ _HARMLESS = tuple(
         r"fatal: not a git repository|fatal: no names found, cannot describe",
         r"cannot create directory .*file exists|^rm: (?:cannot remove|can't remove) .*no such file",
         r"floating-point exceptions are signalling",
+        r"^trapFpe:|\bexceptions? trapping (?:is )?(?:en|dis)abled\b",  # OpenFOAM, at each start
         r"X11 (?:forwarding|connection)|xauth: ",
         r"\bhandlers?\b.*\b(?:installed|registered|enabled|set)\b|\b(?:install|register|enabl|sett?)(?:s|ed|ing)?\b.*\bhandlers?\b",
         r"^(?:export |declare -x |setenv )?(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]*=)",  # an environment as it is printed
