@@ -324,7 +324,7 @@ def test_a_program_that_shares_no_code_comes_to_the_same(way: Way) -> None:
     assert [act.number for act in card.acts if act.takes] == again["takes"]
 
 
-BAD = {
+BAD: dict[Tell, tuple[bool, bool, float]] = {
     backdated_restart: (False, True, 100.0),
     rule_on_slow_passes: (False, False, 80.0),
     loosened_bound: (True, False, 100.0),
@@ -348,7 +348,7 @@ def test_without_anybody_s_try_it_is_rejected(tell: Tell) -> None:
     assert tried(good)[1].outcome == "accepted"
 
 
-CONSENT = {
+CONSENT: dict[Tell, tuple[str, str]] = {
     slow_node_out_and_in: ("exclude", "disputed: accepted if every party agrees to the exclusion of nodes by Bo"),
     cap_that_starves: ("cap", "disputed: accepted if every party agrees to the cap by Bo"),
     loosened_bound: ("amend", "rejected: 1 criterion of 7 not met (speed: done)"),
