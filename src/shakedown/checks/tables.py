@@ -25,7 +25,7 @@ import msgspec
 from shakedown.checks.extract import compile_pattern
 from shakedown.checks.text import printable, show
 from shakedown.model.figures import MORE, Table
-from shakedown.model.units import UNITS
+from shakedown.model.units import COUNTS, UNITS
 
 MOST_ROWS = 100_000  # of all tables of one text together
 _RULE = re.compile(r"[\s\-=+|:_*#]*")  # a line that only separates: -----, +---+---+
@@ -39,7 +39,7 @@ _SIGN = re.compile(r"(?<=[\d.])\s*[%xX]")  # 95.2%, 3.6X
 _LIKE_A_NUMBER = re.compile(
     r"[+-]?(?:[\d.*]|nan|inf)|-", re.IGNORECASE
 )  # also what programs print where they have none
-_UNITS = {unit.casefold() for unit in UNITS if unit} | {
+_UNITS = {unit.casefold() for unit, (dimension, _) in UNITS.items() if unit and dimension not in COUNTS} | {
     *("b", "byte", "bytes", "kb", "mb", "gb", "mb/sec", "mbytes/sec", "mib/sec", "gb/sec", "gflops", "gflop/s"),
     *("sec", "secs", "second", "seconds", "msec", "usec", "nsec", "µs", "elements", "count", "-"),
 }

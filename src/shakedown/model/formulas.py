@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from shakedown.model.dotted_names import dotted, dotted_names_in
-from shakedown.model.units import UNITS
+from shakedown.model.units import COUNTS, UNITS
 
 LONGEST = 500  # characters of a formula
 _LARGEST_POWER = 100
@@ -31,7 +31,12 @@ _MADE_OF: dict[str, Dimension] = {
     "share": PLAIN,
     "bytes": (("byte", 1.0),),
     "bytes/s": (("byte", 1.0), ("s", -1.0)),
+    **{thing: ((thing, 1.0),) for thing in COUNTS},
+    **{f"{thing}/s": ((thing, 1.0), ("s", -1.0)) for thing in COUNTS},
+    "flop": (("FLOP", 1.0),),
     "flop/s": (("FLOP", 1.0), ("s", -1.0)),
+    "flop/joule": (("FLOP", 1.0), ("J", -1.0)),
+    "ops": (("op", 1.0),),
     "hertz": (("s", -1.0),),
     "ops/s": (("op", 1.0), ("s", -1.0)),
     "seconds": (("s", 1.0),),

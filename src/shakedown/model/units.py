@@ -26,6 +26,21 @@ _BYTES, _BITS = ("B", "byte", "bytes", "Byte", "Bytes"), ("b", "bit", "bits")
 _FLOPS, _OPS = ("FLOP", "Flop", "flop"), ("ops", "op")
 _AT_ONCE = {"FLOPS": "flop/s", "Flops": "flop/s", "flops": "flop/s", "IOPS": "ops/s"}  # per second in one word
 
+# Things that programs count with prefixes and divide by a time: updates of random memory (GUP/s), of lattice sites, of cells and of
+# atoms, degrees of freedom; each compares only with itself.
+_COUNTED = {
+    "updates": ("UP", "up"),
+    "lattice updates": ("LUP", "lup"),
+    "cells": ("cell", "cells"),
+    "zones": ("zone", "zones"),
+    "atom steps": ("atom-step",),
+    "degrees of freedom": ("DoF", "DOF", "dof"),
+    "edges": ("edge", "edges"),
+}
+COUNTS = frozenset({"flop", "ops", *_COUNTED})  # dimensions without a time: their words are names of columns, too
+_AT_ONCE |= {"UPS": "updates/s", "LUPS": "lattice updates/s", "TEPS": "edges/s"}
+_PER_WATT = (*(f"{word}/s/W" for word in _FLOPS), *(f"{word}/J" for word in _FLOPS), "FLOPS/W", "Flops/W", "flops/W")
+
 Unit = tuple[str, float]  # the dimension, and the factor to its base unit
 
 
@@ -45,7 +60,9 @@ def _usual() -> dict[str, Unit]:
 
 
 def _others() -> dict[str, Unit]:
-    """What else programs and people write for the same: bits, rates per minute, GFLOPS, IOPS; and power and energy."""
+    """What else programs and people write for the same: bits, rates per minute, GFLOPS, IOPS; work without a time, what is counted
+    besides, and power and energy.
+    """
     table: dict[str, Unit] = {}
     for prefix, factor in {**_DECIMAL, **_BINARY}.items():
         for size, words in ((factor, _BYTES), (factor / 8, _BITS)):
@@ -57,10 +74,23 @@ def _others() -> dict[str, Unit]:
         for word in (*_FLOPS, *_OPS):
             dimension = "flop/s" if word in _FLOPS else "ops/s"
             table |= {f"{prefix}{word}/{per}": (dimension, factor / seconds) for per, seconds in _PER.items()}
+            table[f"{prefix}{word}"] = (dimension.removesuffix("/s"), factor)
+        for thing, words in _COUNTED.items():
+            table |= _counted(prefix, factor, thing, words)
+        table |= {f"{prefix}{word}": ("flop/joule", factor) for word in _PER_WATT}
         table |= {f"{prefix}{word}": (dimension, factor) for word, dimension in _AT_ONCE.items()}
         table[f"{prefix}Wh"] = ("joules", factor * 3600)
     for prefix, factor in {**_DECIMAL, **_SMALL}.items():
         table |= {f"{prefix}W": ("watts", factor), f"{prefix}J": ("joules", factor)}
+    return table
+
+
+def _counted(prefix: str, factor: float, thing: str, words: Iterable[str]) -> dict[str, Unit]:
+    """A thing that is counted, by itself and in a time."""
+    table: dict[str, Unit] = {}
+    for word in words:
+        table[f"{prefix}{word}"] = (thing, factor)
+        table |= {f"{prefix}{word}/{per}": (f"{thing}/s", factor / seconds) for per, seconds in _PER.items()}
     return table
 
 
