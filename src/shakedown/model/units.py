@@ -75,8 +75,8 @@ def _others() -> dict[str, Unit]:
             dimension = "flop/s" if word in _FLOPS else "ops/s"
             table |= {f"{prefix}{word}/{per}": (dimension, factor / seconds) for per, seconds in _PER.items()}
             table[f"{prefix}{word}"] = (dimension.removesuffix("/s"), factor)
-        for thing, words in _COUNTED.items():
-            table |= _counted(prefix, factor, thing, words)
+        for thing, names in _COUNTED.items():
+            table |= _counted(prefix, factor, thing, names)
         table |= {f"{prefix}{word}": ("flop/joule", factor) for word in _PER_WATT}
         table |= {f"{prefix}{word}": (dimension, factor) for word, dimension in _AT_ONCE.items()}
         table[f"{prefix}Wh"] = ("joules", factor * 3600)
