@@ -47,7 +47,8 @@ def test_a_class_and_a_ticket_stand_beside_what_was_found_and_change_no_outcome(
         table = {row["run"]: row for row in csv.DictReader(file)}
     told = table["r000004"]
     assert (told["failure_class"], told["classified_by"], told["ticket"]) == ("out-of-memory", "Anna", "INC-17")
-    assert "as Anna says" in (site / "campaigns/p-1/report.html").read_text()
+    page = (site / "campaigns/p-1/report.html").read_text()
+    assert "as Anna says" in page and "ticket INC-17 (by Anna)" in page
 
 
 def test_why_tells_the_ruling_in_force(site: Path, people: Run) -> None:

@@ -87,6 +87,26 @@ def test_rulings_for_one_reason_are_one_issue_until_every_case_passed_again() ->
     assert before.state == "open", "it passed before, and not since"
 
 
+def test_the_ticket_that_was_attached_goes_before_what_words_may_mean() -> None:
+    """The reason names another incident; a ticket that is taken back leaves the words."""
+
+    def noted(name: str, ticket: str, day: float) -> tuple[str, float, dict[str, Any]]:
+        return ("noted", day, {"run": name, "value": {"ticket": ticket, "by": "Bo"}, "reason": "asked the vendor"})
+
+    told = [
+        *run("r1", "a", "failed", 1),
+        *run("r2", "b", "failed", 2),
+        ruled("r1", "vendor", 3),
+        ruled("r2", "vendor", 3),
+    ]
+    (one,) = ledger(*told, noted("r1", "CASE-9", 4))
+    assert one.ticket == "CASE-9"
+    (two,) = ledger(*told, noted("r1", "CASE-9", 4), noted("r2", "CASE-12", 5))
+    assert two.ticket == "CASE-9, CASE-12"
+    (back,) = ledger(*told, noted("r1", "CASE-9", 4), noted("r1", "none", 5))
+    assert back.ticket == "INC-4711"
+
+
 def test_a_ruling_that_was_taken_back_is_closed() -> None:
     (issue,) = ledger(*run("r1", "a", "failed", 1), ruled("r1", "site", 2), ruled("r1", "none", 3))
     assert issue.closed == BEGIN + 3 * DAY and "taken back" in issue.closed_by

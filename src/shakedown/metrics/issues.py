@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from shakedown.metrics.availability import UNSCHEDULED
 from shakedown.metrics.clock import MAINTENANCE
 from shakedown.metrics.overlap import span_of
-from shakedown.metrics.rows.rows import NoteRow, RulingRow, WaiverRow
+from shakedown.metrics.rows.rows import NoteRow, RulingRow, RunRow, WaiverRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
 from shakedown.model.nouns import Document
@@ -58,7 +58,8 @@ _TICKET = re.compile(
 
 
 class Issue(Struct, frozen=True):
-    """One issue. ``kind``: a word for what it is; ``ticket``: as named in the words that people gave, "" = none.
+    """One issue. ``kind``: a word for what it is; ``ticket``: as people attached it to its runs, else as named in their
+    words, "" = none.
 
     ``closed`` None: it is open; ``closed_by``: who, or what in the record, closed it. ``restricts``: it restricts the acceptance.
     ``events``: the events that opened and closed it, 0 where none did. Times in seconds since 1970.
@@ -317,7 +318,13 @@ def _rulings(record: Record) -> Iterator[Issue]:
         severity: Severity = "minor" if party in ("vendor", "site") else "note"
         what = f"{plural(len(runs), 'run')} ruled {party}: {reason} ({some(runs)})"
         events = tuple(row.seq for row in mine)
-        yield Issue("ruling", what, severity, opened, by, closed[0], closed[1], ticket_in(reason), events=events)
+        ticket = _noted(rows) or ticket_in(reason)
+        yield Issue("ruling", what, severity, opened, by, closed[0], closed[1], ticket, events=events)
+
+
+def _noted(rows: Iterable[RunRow]) -> str:
+    """The tickets that people attached to these runs (``note``): what they name there goes before what their words may mean."""
+    return ", ".join(dict.fromkeys(row.ticket for row in rows if row.ticket))
 
 
 def _taken_back(record: Record) -> Callable[[Sequence[str], Sequence[RulingRow]], float]:

@@ -25,7 +25,8 @@ class Failure:
     """Runs of one case that ended alike: the same verdict and class and, numbers aside, the same reason.
 
     ``checks`` are those that did not hold, in the first of the runs, which ``excerpt`` is from too. ``said_by``: who put them down
-    to the class, "" = it was found; ``ticket``: those that people attached.
+    to the class, "" = it was found; ``ticket``: those that people attached, each
+    with who did.
     """
 
     component: str
@@ -85,8 +86,13 @@ def _failure(campaign: CampaignRead, summary: CaseSummary, rows: list[RunRow]) -
         failure_class=harmless(first.cause),
         failure_line=harmless(first.failure_line),
         said_by=harmless(first.said_by),
-        ticket=harmless(", ".join(sorted({row.ticket for row in rows if row.ticket}))),
+        ticket=harmless(", ".join(sorted({_ticket(row) for row in rows if row.ticket}))),
     )
+
+
+def _ticket(row: RunRow) -> str:
+    """A ticket with who attached it: "INC-17 (by Anna)"."""
+    return f"{row.ticket} (by {row.ticket_by})" if row.ticket_by else row.ticket
 
 
 def _excerpt(campaign: CampaignRead, row: RunRow) -> str:
