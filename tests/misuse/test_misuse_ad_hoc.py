@@ -31,10 +31,12 @@ WISHES: list[tuple[dict[str, Any], str]] = [
     ({"tests": ("stream",), "parameters": (("siz", "small"),)}, "test 'stream' has no parameter 'siz'\nhint: did you mean 'size'?"),
     ({"tests": ("stream",), "parameters": (("q", "1"),)}, "test 'stream' has no parameter 'q'\nhint: it has: n, size, toolchain"),
     ({"tests": ("plain", "stream"), "parameters": (("n", "1"),)}, "test 'plain' has no parameter 'n'\nhint: it has: toolchain"),
-    ({"tests": ("stream",), "parameters": (("n", "4"),)}, "no case of test 'stream' has n=4\nhint: in its cases n is 1, 2"),
-    ({"tests": ("stream",), "parameters": (("n", "1"), ("n", "4"))}, "no case of test 'stream' has n=4\nhint: in its cases n is 1, 2"),
+    ({"tests": ("stream",), "parameters": (("n", "4"),)}, "--param chooses among the cases of test 'stream', and none has n=4\nhint: in its cases n is 1, 2; a new value is added to 'parameters' in tests/stream.yaml"),
+    ({"tests": ("stream",), "parameters": (("n", "1"), ("n", "4"))}, "--param chooses among the cases of test 'stream', and none has n=4\nhint: in its cases n is 1, 2; a new value is added to 'parameters' in tests/stream.yaml"),
     ({"tests": ("stream",), "parameters": (("n", "2"), ("size", "large"))}, "no case of test 'stream' has n=2 and size=large\nhint: in its cases n is 1, 2; size is small, large"),
-    ({"tests": ("plain",), "parameters": (("toolchain", "gcc"),)}, "no case of test 'plain' has toolchain=gcc\nhint: in its cases toolchain is none"),
+    ({"tests": ("plain",), "parameters": (("toolchain", "gcc"),)}, "--param chooses among the cases of test 'plain', and none has toolchain=gcc\nhint: the test has no toolchain on this system"),
+    ({"tests": ("stream",), "parameters": (("n", "1, 2"),)}, "--param chooses among the cases of test 'stream', and none has n=1, 2\nhint: name each value by itself: --param n=1 --param n=2"),
+    ({"tests": ("stream",), "parameters": (("N", "1"),)}, "test 'stream' has no parameter 'N'\nhint: did you mean 'n'?"),
     ({"tests": ("plain",), "parameters": (("partition", "all"),)}, "test 'plain' has no parameter 'partition'\nhint: a partition is chosen with --partition"),
     ({"tests": ("plain",), "parameters": (("system", "here"),)}, "test 'plain' has no parameter 'system'\nhint: a system is chosen with --system"),
     ({"tests": ("plain",), "partitions": ("al",)}, "system here has no partition 'al'\nhint: did you mean 'all'?"),
@@ -114,8 +116,9 @@ WRITTEN = [
     ({"tests": ("a,,b",)}, "--test has an empty name\nhint: write names with ',' between them: --test one,other"),
     ({"tests": ("",)}, "--test has an empty name\nhint: write names with ',' between them: --test one,other"),
     ({"tags": (" ",)}, "--tag has an empty name\nhint: write names with ',' between them: --tag one,other"),
-    ({"tests": ("a",), "parameters": ("n",)}, "--param 'n' is no parameter with a value\nhint: write it as NAME=VALUE, such as --param n=4"),
-    ({"tests": ("a",), "parameters": ("=4",)}, "--param '=4' is no parameter with a value\nhint: write it as NAME=VALUE, such as --param n=4"),
+    ({"tests": ("a",), "parameters": ("n",)}, "--param 'n' is no parameter with a value\nhint: write NAME=VALUE, such as --param n=4"),
+    ({"tests": ("a",), "parameters": ("n: 3",)}, "--param 'n: 3' is no parameter with a value\nhint: write NAME=VALUE, such as --param n=3"),
+    ({"tests": ("a",), "parameters": ("=4",)}, "--param '=4' is no parameter with a value\nhint: write NAME=VALUE, such as --param n=4"),
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,10 +110,10 @@ def _names(option: str, given: tuple[str, ...]) -> tuple[str, ...]:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise UsageError(
-            f"--param '{text}' is no parameter with a value", "write it as NAME=VALUE, such as --param n=4"
-        )
-    return name.strip(), value
+        meant = re.fullmatch(r"\s*([\w-]+)\s*[: ]\s*([\w.+-]+)\s*", text)
+        such = f"{meant[1]}={meant[2]}" if meant else f"{name.strip() or 'n'}=4"
+        raise UsageError(f"--param '{text}' is no parameter with a value", f"write NAME=VALUE, such as --param {such}")
+    return name.strip(), value.strip()
 
 
 def _failed(site: Path, name: str) -> Failed:

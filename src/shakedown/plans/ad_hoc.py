@@ -221,10 +221,24 @@ def _narrow(chosen: list[_Chosen], wish: Wish) -> None:
 def _check_parameter(one: _Chosen, name: str, value: str) -> None:
     known = [*(name for name, _ in one.every[0].parameters if name != "toolchain"), "toolchain"]
     if name not in known:
-        hint = _OPTIONS.get(name) or did_you_mean(name, known) or f"it has: {', '.join(known)}"
+        alike = next((f"did you mean '{other}'?" for other in known if other.casefold() == name.casefold()), None)
+        hint = _OPTIONS.get(name) or alike or did_you_mean(name, known) or f"it has: {', '.join(known)}"
         raise UsageError(f"test '{one.test.name}' has no parameter '{name}'", hint)
     if all(_fact(case, name) != value for case in one.every):
-        raise UsageError(f"no case of test '{one.test.name}' has {name}={value}", _values(one.every, [name]))
+        said = f"--param chooses among the cases of test '{one.test.name}', and none has {name}={value}"
+        raise UsageError(said, _way_to(one, name, value))
+
+
+def _way_to(one: _Chosen, name: str, value: str) -> str:
+    """What to write in place of a value that no case has: several values, one of those that there are, or a new one in the test."""
+    there = {_fact(case, name) for case in one.every}
+    several = [part.strip() for part in value.split(",")]
+    if len(several) > 1 and set(several) <= there:
+        return f"name each value by itself: {' '.join(f'--param {name}={part}' for part in several)}"
+    if there <= {""}:
+        return f"the test has no {name} on this system"
+    where = "" if one.test.shipped or name == "toolchain" else f"; a new value is added to 'parameters' in {one.test.file.name}"
+    return _values(one.every, [name]) + where
 
 
 _OPTIONS = {"partition": "a partition is chosen with --partition", "system": "a system is chosen with --system"}
