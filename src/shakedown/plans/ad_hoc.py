@@ -237,7 +237,11 @@ def _way_to(one: _Chosen, name: str, value: str) -> str:
         return f"name each value by itself: {' '.join(f'--param {name}={part}' for part in several)}"
     if there <= {""}:
         return f"the test has no {name} on this system"
-    where = "" if one.test.shipped or name == "toolchain" else f"; a new value is added to 'parameters' in {one.test.file.name}"
+    where = (
+        ""
+        if one.test.shipped or name == "toolchain"
+        else f"; a new value is added to 'parameters' in {one.test.file.name}"
+    )
     return _values(one.every, [name]) + where
 
 

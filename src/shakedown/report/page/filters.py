@@ -32,17 +32,30 @@ SIGNS = {
 TONES = {"✓": "good", "✗": "bad", "?": "open", "–": "open", "!": "open"}
 DOTS_LIMIT = 120
 _FAR = "#a3201a"  # the circle of an outlier
+_LONG_NAME = 16  # letters: what is longer may not fit into a column of a table
 _WIDE, _HIGH, _PAD = 120.0, 16.0, 6.0
 
 
 def name(text: str) -> Markup:
-    """A name of unknown origin, escaped, that breaks after its slashes, commas and underscores, and before the keys of a
-    row, before it breaks anywhere else.
+    """A name of unknown origin, escaped, that breaks after its slashes, commas and underscores, before its partition, and before
+    the keys of a row, before it breaks anywhere else.
     """
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[/,_])|(?=\[)", one_line(text))
+    parts = re.split(r"(?<=[/,_])|(?=[\[@])", one_line(text))
     return Markup("").join(Markup('<span class="part">{}</span>').format(escape(part)) for part in parts if part)
+
+
+def named(text: str) -> Markup:
+    """A sentence, escaped, in which long names break as ``name`` has it, and not in the middle of a word."""
+    from markupsafe import Markup, escape
+
+    words = re.split(r"( )", one_line(text))
+    return Markup("").join(name(word) if _is_long_name(word) else escape(word) for word in words)
+
+
+def _is_long_name(word: str) -> bool:
+    return len(word) > _LONG_NAME and re.search(r"[/,_@\[][^ ]", word) is not None
 
 
 def sign(word: str) -> str:
@@ -213,6 +226,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "mean": mean,
     "measured": measured,
     "name": name,
+    "named": named,
     "number": show_figure,
     "percent": percent,
     "rate": rate,
