@@ -217,11 +217,13 @@ def main() -> None:
         fall_silent(1)  # the reader of our output has seen enough
         sys.exit(OUR_FAULT)
     except OSError as error:
-        place = error.filename or _place_without_name(error)
-        full = error.errno in _NO_ROOM and place != _OUTPUT
+        from shakedown.cli.error_places import OUTPUT, place_of
+
+        place = place_of(error)
+        full = error.errno in _NO_ROOM and place != OUTPUT
         hint = "\nhint: make room on its file system, then give the command again" if full else ""
         _say(f"{place}: {error.strerror or error}{hint}")
-        if place == _OUTPUT:
+        if place == OUTPUT:
             from shakedown.cli.output import fall_silent
 
             fall_silent(1)
@@ -237,19 +239,6 @@ def main() -> None:
 
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
-_OUTPUT = "standard output"
-_PRINTERS = frozenset(
-    {"click.utils", "rich.console", "shakedown.cli.log", __name__}
-)  # what they write goes to standard output
-
-
-def _place_without_name(error: OSError) -> str:
-    """Where an error of the system was that names no file: only who was writing tells."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    writer = trace.tb_frame.f_globals.get("__name__") if trace is not None else None
-    return _OUTPUT if writer in _PRINTERS else "the system"
 
 
 def _say(text: str) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shakedown.cli.error_places import place_of
 from shakedown.cli.output import DAMAGED, damage_noted, printable, say
 from shakedown.model.errors import OUR_FAULT, RecordError, ShakedownError
 
@@ -133,7 +134,7 @@ def _as_json(damage: str) -> None:
 def _words(error: ShakedownError | OSError) -> tuple[str, str | None]:
     if isinstance(error, ShakedownError):
         return error.message, error.hint
-    return f"{error.filename or 'the system'}: {error.strerror or error}", None
+    return f"{place_of(error)}: {error.strerror or error}", None
 
 
 def _explained(context: click.Context, error: Exception) -> Exception:
