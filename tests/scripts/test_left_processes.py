@@ -26,14 +26,12 @@ def test_clean():
 def run(folder: Path, text: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "test_it.py").write_text(text)
-    paths = {
-        "PYTHONPATH": str(SUPPORT),
-        "PYTEST_ADDOPTS": "-p no:hypothesispytest",
-    }  # which takes longer than the session
+    # Without plugins that no session here wants: to import them takes longer than all else.
+    plugins = {"PYTHONPATH": str(SUPPORT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist.plugin"}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "left_processes", *words],
         cwd=folder,
-        env={**os.environ, **paths, **environment},
+        env={**os.environ, **plugins, **environment},
         capture_output=True,
         text=True,
         check=False,

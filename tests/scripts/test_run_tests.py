@@ -37,7 +37,9 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr("sys.argv", ["run-tests"])
     (tmp_path / "Makefile").write_text("lint types arrows:\n\t@echo $@ is fine\n")
     monkeypatch.delenv("SHAKEDOWN_TESTS_STRICT", raising=False)
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")  # which takes longer than each of these sessions
+    # Plugins that none of these sessions wants: to import them takes longer than all else.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist.plugin")
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     for part in ("one", "two"):
         (tmp_path / part).mkdir()
