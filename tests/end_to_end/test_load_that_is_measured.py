@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import subprocess
@@ -89,3 +90,9 @@ def test_a_number_in_a_file_decides_what_starts(driven: Driven, shakedown: Shake
     assert driven.process.wait(120) == 0
     assert len(driven.events("verdict")) == 6 and len(driven.events("finding", "observed_silent")) == 1
     assert [event.value["number"] for event in driven.events("observed") if "number" in event.value][-1] == 0.0
+    assert shakedown("report", "p-1", "--output", "out", "--no-pdf", cwd=driven.site).returncode == 0
+    rows = list(csv.DictReader((driven.site / "out/report/tables/observed.csv").open()))
+    assert [(row["number"], row["full"], row["others"], row["limit"]) for row in rows if row["number"]][:1] == [
+        ("80.0", "100.0", "3.2", "4.0")
+    ]
+    assert any("no number" in row["why"] for row in rows if not row["number"])

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from shakedown.metrics.loads import loads
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Shape, System, Test
+from shakedown.report.figures.loads import draw_loads
+
+structs = msgspec.structs.replace
 
 
 def plan(licences: float = 2.0) -> Document:
@@ -53,3 +58,20 @@ def test_jobs_that_wait_at_the_scheduler_take_nothing() -> None:
 def test_what_ran_beyond_the_limit_is_told() -> None:
     (load,) = loads(plan(1.0), fold_runs(log([(1.0, 2.0, 10.0), (1.0, 4.0, 12.0)])))
     assert load.most == 2.0 and round(load.over, 6) == 6.0
+
+
+def test_what_others_took_stands_beside_what_ran() -> None:
+    """Numbers by when they were asked for; a trouble without a number is none, and what is no number is left out."""
+    events = log([(1.0, 2.0, 10.0)])
+    for at, said in ((3.0, 0.5), (6.0, 1.5), (7.0, "much")):
+        value = {"budget": "md", "number": 25.0, "full": 100.0, "ours": 1.0, "beside": said, "at": at - 0.5}
+        events.append(Event("observed", len(events) + 1, at + 10.0, value=value))
+    events.append(Event("observed", len(events) + 1, 18.0, value={"budget": "md"}, reason="exit status 1"))
+    events.append(Event("observed", len(events) + 1, 19.0, value={"budget": "other", "beside": 1.0, "at": 1.0}))
+    record = fold_runs(events)
+    (load,) = loads(plan(), record)
+    assert load.others == ((2.5, 0.5), (5.5, 1.5))
+    (drawing,) = draw_loads([load], 0.0, 20.0)
+    assert "in green: what others took" in drawing.caption
+    (without,) = draw_loads([structs(load, others=())], 0.0, 20.0)
+    assert "others" not in without.caption and drawing.svg != without.svg

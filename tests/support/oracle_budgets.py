@@ -64,6 +64,7 @@ class Allowed:
         word, total = self.observed[name], dict(self.document.system.budgets)[name]
         said = value["number"] / value["full"] * total
         others = {"others": said, "used": said - value["ours"], "free": total - said - value["ours"]}[word.means]
+        others = total if word.means == "free" and not said else others
         if not word.smooth_s:
             assert abs(max(0.0, others) - value["beside"]) < 1e-6 * max(1.0, total), f"{value}: others take {others:g}"
 

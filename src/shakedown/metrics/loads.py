@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from shakedown.metrics.rows.facts import number
 from shakedown.metrics.rows.rows import OpenRun, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Case, Document
@@ -25,7 +26,7 @@ class Load(Struct, frozen=True):
 
     ``ran``: what runs took; ``steps``: what was let start and is not over, also while it waits at the scheduler; ``limits`` begins
     with the limit before any word. ``most``: that ran at once; ``over``: for how many seconds what ran was above its limit, by runs
-    that began above it.
+    that began above it. ``others``: what others took, where that is observed.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Load(Struct, frozen=True):
     limits: Steps
     most: float
     over: float
+    others: Steps = ()
 
     def limit_at(self, time: float) -> float:
         return next((amount for at, amount in reversed(self.limits) if at <= time), self.limits[0][1])
@@ -56,7 +58,8 @@ def loads(document: Document, record: Record) -> tuple[Load, ...]:
         if steps or name in _asked(document):
             limits = _limit_steps(name, amount, record)
             took = _staircase(ran.get(name, {}))
-            load = Load(name, steps, took, limits, max((load for _, load in took), default=0.0), 0.0)
+            most = max((load for _, load in took), default=0.0)
+            load = Load(name, steps, took, limits, most, 0.0, _others(name, record))
             found.append(replace(load, over=_over(load)))
     return tuple(found)
 
@@ -144,6 +147,13 @@ def _limit_steps(name: str, amount: float, record: Record) -> Steps:
             said = row.value.get("amount")
             steps.append((row.time, float(said) if isinstance(said, int | float) else amount))
     return tuple(steps)
+
+
+def _others(name: str, record: Record) -> Steps:
+    """What others took, by when it was asked for."""
+    rows = (row.value for row in record.observed if row.value.get("budget") == name)
+    said = ((number(value.get("at")), number(value.get("beside"))) for value in rows)
+    return tuple((at, beside) for at, beside in said if at is not None and beside is not None)
 
 
 def _over(load: Load) -> float:

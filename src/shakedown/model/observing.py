@@ -46,10 +46,15 @@ class Observe(Struct, frozen=True):
     when_silent: str = HOLD
 
     def beside(self, number: float, ours: float, total: float) -> float:
-        """Purpose: what others take, in the budget's base unit. ``ours``: what our runs took then; ``total``: all there is."""
+        """Purpose: what others take, in the budget's base unit. ``ours``: what our runs took then; ``total``: all there is.
+
+        Where nothing is free nobody knows how much more than all is wanted: that is told as if others took all.
+        """
         amount = number * total / self.full
         if self.means == "others":
             return amount
+        if self.means == "free" and amount <= 0:
+            return total
         used = amount if self.means == "used" else total - amount
         return max(0.0, used - ours)
 

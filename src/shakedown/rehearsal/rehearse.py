@@ -53,6 +53,7 @@ from shakedown.rehearsal.virtual_session import (
 from shakedown.twin.machine.clock import NothingWillHappen
 from shakedown.twin.machine.known import known_figures
 from shakedown.twin.machine.machine import Machine, simulate
+from shakedown.twin.machine.observing import SimulatedObserver
 from shakedown.twin.machine.ports import SimulatedBuilder, SimulatedCollector
 from shakedown.twin.machine.scheduler import SimulatedScheduler
 
@@ -144,7 +145,8 @@ def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
     if state.plan is None:
         state.plan = index_plan(document)
     clock = RehearsalClock(stage, lease)
-    ports = Ports(clock, machine.scheduler, machine.builder, machine.collector, log, people)
+    observer = SimulatedObserver(machine.world, document, stage.rehearsal.scenario.others)
+    ports = Ports(clock, machine.scheduler, machine.builder, machine.collector, log, people, observer=observer)
     conductor = Conductor(state, ports, losses.hear, commands_for(documents), documents)
     conductor.reread = lambda: _reread(log, layout)
     said = keep_scenario(layout, stage.rehearsal, known_figures(document, stage.rehearsal.scenario))

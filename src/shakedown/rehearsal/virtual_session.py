@@ -18,6 +18,7 @@ from shakedown.rehearsal.people import RehearsedPeople
 from shakedown.twin.machine.machine import Machine
 
 SILENT_S = 400 * 86400.0  # a rehearsal in which nothing happens for so long will not end
+OBSERVED_S = 8 * 86400.0  # where all wait for others to leave, who come and go by the hours of the week
 SAME_INSTANT = 100_000  # and one that turns so often without an event is our fault
 
 
@@ -66,7 +67,7 @@ class RehearsalClock:
     stage: Stage
     lease: Lease
     left: str = ""
-    _seq: int = 0
+    _seq: tuple[bool, int] = (False, 0)
     _since: float = 0.0
     _turns: int = 0
 
@@ -97,10 +98,12 @@ class RehearsalClock:
         return bool(self.left)
 
     def _endless(self, state: State, now: float) -> str:
-        if state.seq != self._seq:
-            self._seq, self._since, self._turns = state.seq, now, 0
+        idle = bool(state.index.observed) and not (state.jobs or state.runs or state.builds_running())
+        seen = idle, sum(tally.closed for tally in state.tallies) if idle else state.seq  # numbers come for ever
+        if seen != self._seq:
+            self._seq, self._since, self._turns = seen, now, 0
         self._turns += 1
-        if now - self._since < SILENT_S and self._turns < SAME_INSTANT:
+        if now - self._since < (OBSERVED_S if idle else SILENT_S) and self._turns < SAME_INSTANT:
             return ""
         return what_it_waits_for(state)
 

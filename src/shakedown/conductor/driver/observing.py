@@ -1,6 +1,6 @@
 """Numbers that narrow budgets, asked for in time: answers become events where they are news to a decision.
 
-A number is news where another run could start by it, or one could no longer, and else once in half the time that it may be old.
+A number is news where more or fewer runs fit by it, now or beside none of ours, and else once in half the time that it may be old.
 """
 
 from __future__ import annotations
@@ -87,12 +87,14 @@ def _hear(conductor: Conductor, answer: Answer, asked: Asked) -> None:
 def _is_news(state: State, name: str, word: Observe, beside: float, total: float, at: float) -> bool:
     """Whether it is the first one, or after a trouble or a silence, changes what may start, or keeps the last from getting old."""
     seen = state.pools.observed.get(name, Observed())
-    if not seen.at or seen.trouble or seen.told or at - seen.at >= word.oldest_s / 2:
+    old = min(word.oldest_s / 2, word.oldest_s - word.every_s - word.within_s)  # the next answer is in time
+    if not seen.at or seen.trouble or seen.told or at - seen.at >= old:
         return True
     budget, used = name.partition("@")[0], state.usage.loads.get(name, 0.0)
-    low, high = sorted((total - seen.beside - used, total - beside - used))
-    loads = {load for case in state.index.document.cases for own, load in case.loads if own == budget}
-    return any(low < load <= high for load in loads)
+    loads = {load for case in state.index.document.cases for own, load in case.loads if own == budget and load > 0}
+    before, after = max(0.0, total - seen.beside), max(0.0, total - beside)
+    low, high = sorted((before - used, after - used))
+    return any(low < load <= high or before // load != after // load for load in loads)
 
 
 def _short(amount: float) -> float:

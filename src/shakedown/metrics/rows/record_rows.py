@@ -63,6 +63,7 @@ class RecordRows(Struct):
     attestations: dict[tuple[str, str], AttestationRow] = {}  # (component, procedure) -> the last one
     first_orders: dict[str, float] = {}  # component -> when its first run was ordered
     standing: list[NoteRow] = []  # standing orders: pauses, clocks, caps, budgets, exclusions
+    observed: list[NoteRow] = []  # numbers that narrow budgets, and why there were none
     time_up: dict[str, float] = {}  # component -> when it was said that its time is up
     cancelled: float | None = None  # when the whole campaign was cancelled
     cancelled_seq: int = 0  # by which event

@@ -18,6 +18,7 @@ from shakedown.metrics.rows.facts import number, whole, words
 from shakedown.metrics.rows.record_rows import RecordRows
 from shakedown.metrics.rows.rows import (
     STEPS,
+    NoteRow,
     OpenRun,
     RunRow,
     UnavailableRow,
@@ -115,6 +116,11 @@ def _finding(record: Record, event: Event) -> None:
         record.time_up[str(event.value.get("component", ""))] = event.time
     elif event.value.get("kind") == "conditions_changed" and not event.value.get("late"):
         acts.found_changed(record, event)
+
+
+def _observed(record: Record, event: Event) -> None:
+    """Many of them are no notes: nobody reads them one by one."""
+    record.observed.append(NoteRow(event.event, event.time, event.reason, event.value, event.seq))
 
 
 def _unavailable(record: Record, event: Event) -> None:
@@ -355,6 +361,7 @@ _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "verdict": _verdict,
     "retry": _retry,
     "given_up": _given_up,
+    "observed": _observed,
     "unavailable": _unavailable,
     **builds.HANDLERS,
     **acts.HANDLERS,

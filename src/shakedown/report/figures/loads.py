@@ -7,13 +7,14 @@ from typing import Any
 
 from shakedown.metrics.loads import Load
 from shakedown.metrics.words import plural
-from shakedown.report.figures.style import ACCENT, INK, Drawing, draw, label, short_number
+from shakedown.report.figures.style import ACCENT, INK, SEQUENCE, Drawing, draw, label, short_number
 from shakedown.report.figures.time_axis import time_unit
 from shakedown.report.words import show_time
 
 LIMIT = 16  # budgets and targets in the figure
 MANY = 1500  # steps of all panels beyond which the lines are kept as a picture
 _OVER = "#b3261e"
+_OTHERS = SEQUENCE[2]
 
 
 def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]:
@@ -38,6 +39,9 @@ def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]
     caption = (
         "What runs took while they ran; dotted: with what was asked for and waited at the scheduler; dashed: the limit."
     )
+    caption += (
+        " Dash-dotted, in green: what others took, as it was observed." if any(load.others for load in shown) else ""
+    )
     red = f" Red: more than allowed ran, on {len(above)} of {len(shown)}."
     caption += red if above else " Never more than allowed ran."
     caption += f" {plural(left, 'budget')} more are in tables/loads.csv." if left else ""
@@ -55,13 +59,19 @@ def _panel(axes: Any, load: Load, span: tuple[float, float], scale: float, many:
     axes.step(times, amounts, where="post", color=colour, linewidth=0.7, rasterized=many)
     if asked != amounts:
         axes.step(times, asked, where="post", color=INK, linewidth=0.6, linestyle=":", rasterized=many)
+    if load.others:
+        seen = [((max(time, begin) - begin) / scale, amount) for time, amount in load.others]
+        axes.step(
+            [*(time for time, _ in seen), (last - begin) / scale], [*(amount for _, amount in seen), seen[-1][1]],
+            where="post", color=_OTHERS, linewidth=0.8, linestyle=(0, (4, 1, 1, 1)), rasterized=many,
+        )  # fmt: skip
     limits = [((max(time, begin) - begin) / scale, amount) for time, amount in load.limits]
     axes.step(
         [*(time for time, _ in limits), (last - begin) / scale],
         [*(amount for _, amount in limits), limits[-1][1]],
         where="post", color=INK, linewidth=0.9, linestyle=(0, (4, 2)),
     )  # fmt: skip
-    highest = max(*asked, *(amount for _, amount in load.limits))
+    highest = max(*asked, *(amount for _, amount in (*load.limits, *load.others)))
     axes.set_ylim(0, 1.15 * highest or 1.0)
     axes.set_yticks([0, highest], ["0", short_number(highest)])
     axes.set_ylabel(label(load.name, 24), rotation=0, ha="right", va="center", color=INK)

@@ -96,6 +96,9 @@ TABLES = {
     "node_hours (of all attempts, failed ones too). after: without those ruled other than vendor.",
     "loads.csv": "Each change of what runs took of a budget or target (BUDGET@TARGET) while they ran (load), of what more was "
     "asked for by runs that might start and waited (asked), and the limit that held then.",
+    "observed.csv": "Each number that was recorded of a budget or target whose load is measured, by when it was asked for: it and "
+    "what stands for all there is (full), in its own unit; what our running runs were charged with then (charged), what others "
+    "took (others, smoothed where the plan says so) and the limit of the plan and of people, in the base unit. why: none came.",
     "standing-orders.csv": "What people, or the plan, said while it ran: pauses, clocks, caps, budgets, exclusions; "
     "and when windows of the plan were open, which have no event: the plan and the clock on the wall tell them.",
     "runs.csv": "One line a verdict. counted: in the component's count; good: passed or ended as expected; aside: why its "

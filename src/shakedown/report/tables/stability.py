@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from shakedown.metrics.interrupts import Interrupts
+from shakedown.metrics.rows.facts import number
 from shakedown.metrics.stability import Stability
 from shakedown.report.evidence import Evidence
 from shakedown.report.tables.csv_files import Cell, to_csv
@@ -47,6 +48,9 @@ def stability_tables(evidence: Evidence) -> dict[str, bytes]:
         "interrupts.csv": to_csv(_INTERRUPTS, (_interrupts(one.interrupts) for one in parts if one.interrupts)),
         "failure-rates.csv": to_csv(_RATES, (row for one in parts for row in _rates(one))),
         "loads.csv": to_csv(("budget", "time", "load", "asked", "limit"), _loads(evidence)),
+        "observed.csv": to_csv(
+            ("budget", "time", "number", "full", "charged", "others", "limit", "why"), _observed(evidence)
+        ),
         "standing-orders.csv": to_csv(
             ("time", "order", "component", "case", "by", "what", "because", "event"), _orders(evidence)
         ),
@@ -119,6 +123,15 @@ def _loads(evidence: Evidence) -> Rows:
     for load in evidence.loads:
         for time, amount, asked in load.together():
             yield load.name, time, amount, asked, load.limit_at(time)
+
+
+def _observed(evidence: Evidence) -> Rows:
+    limits = {load.name: load for load in evidence.loads}
+    for row in evidence.record.observed:
+        value, name = row.value, str(row.value.get("budget", ""))
+        at = number(value.get("at")) or row.time
+        said = (number(value.get(key)) for key in ("number", "full", "ours", "beside"))
+        yield name, at, *said, limits[name].limit_at(at) if name in limits else None, row.reason
 
 
 def _orders(evidence: Evidence) -> Rows:
