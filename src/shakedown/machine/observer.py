@@ -137,7 +137,7 @@ class ProcessObserver:
                 asking.pipes[pipe] += os.read(pipe, MOST_BYTES)
         status = self._let_go(asking)
         said, errors = (bytes(one[: MOST_BYTES + 1]).decode("utf-8", "replace") for one in asking.pipes.values())
-        self._answers.append(_understood(asking.question.name, asking.why, status, said, errors))
+        self._answers.append(_understood(asking.question, asking.why, status, said, errors))
         self._begin()
         return True
 
@@ -150,11 +150,14 @@ class ProcessObserver:
         return reap(asking.child)
 
 
-def _understood(name: str, why: str, status: int | None, said: str, errors: str) -> Answer:
+def _understood(question: Question, why: str, status: int | None, said: str, errors: str) -> Answer:
+    name = question.name
     if why:
         return Answer(name, trouble=why)
     if status:
         words = _in_one_line(errors) or _in_one_line(said)
+        if question.source != COMMAND and status == 1 and words:
+            return Answer(name, trouble=words)  # a sentence of our own
         ending = f"exit status {status}" if status > 0 else f"ended by signal {-status}"
         return Answer(name, trouble=f"{ending}{': ' + words if words else ''}")
     try:
