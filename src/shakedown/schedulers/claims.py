@@ -14,6 +14,7 @@ from shakedown.events.plain_files import read_plain
 from shakedown.model.errors import ShakedownError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
+from shakedown.schedulers.linked_inputs import deepest_first, link_input, made_links
 from shakedown.schedulers.made_directories import make_directory
 from shakedown.schedulers.output_archive import NO_ROOM
 
@@ -59,8 +60,8 @@ class Workplace:
                 _refuse_strange(claim)
             self._parent(place)
             self._make(place)
-            for name, target in files:
-                _link(Path(place), name, Path(target))
+            for name, target in deepest_first(files):
+                _link(place, name, target)
         except OSError as error:
             raise cannot_start(run, error, self.layout) from error
 
@@ -73,16 +74,19 @@ class Workplace:
                 raise OSError(errno.ENOENT, "an input file is missing", target)
 
     def tidy(self, place: str, files: Pairs) -> None:
-        """Purpose: a run that wrote no file leaves no directory. Links to input files are no files of its own."""
+        """Purpose: a run that wrote no file leaves no directory. Links to input files, and the directories that were made for them,
+        are no files of its own; what it put in the place of one is.
+        """
         if self.forsaken:
             return
         with contextlib.suppress(OSError):
-            names = os.listdir(place)  # noqa: PTH208 - only names are wanted
-            if files and names and {*names} <= {name for name, _ in files}:
-                for name in names:
-                    Path(place, name).unlink()
-                names = []
-            if not names:
+            made = made_links(place, files)
+            if made is not None:
+                links, folders = made
+                for link in links:
+                    os.unlink(link)  # noqa: PTH108
+                for folder in reversed(folders):
+                    os.rmdir(folder)  # noqa: PTH106
                 self._spare[place] = None
 
     def tidy_up(self) -> None:
@@ -257,13 +261,16 @@ def _because(error: OSError, layout: Layout) -> str:
         return str(error.strerror)
     path = Path(os.fsdecode(error.filename2 or error.filename))
     place = path.relative_to(layout.root) if path.is_relative_to(layout.root) else path
-    return f"{error.strerror} ({place})"
+    return f"{error.strerror} ({_printable(str(place))})"
 
 
-def _link(place: Path, name: str, target: Path) -> None:
-    """An input file appears in the run's directory."""
-    link = place / name
-    if link.parent != place:
-        link.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        link.symlink_to(target)
+def _printable(name: str) -> str:
+    """A name that need not be UTF-8, or has a line's end in it, in one line that can be recorded."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def _link(place: str, name: str, target: str) -> None:
+    """An input file, or an input directory, appears in the run's directory."""
+    if "/" in name:
+        Path(place, name).parent.mkdir(parents=True, exist_ok=True)
+    link_input(f"{place}/{name}", os.path.normpath(target))

@@ -35,6 +35,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
 from shakedown.model.recorded import Recorded
 from shakedown.model.steps import lost_ranks
+from shakedown.schedulers.linked_inputs import is_linked_below
 from shakedown.schedulers.output_sums import (
     UNSURE,
     make_durable,
@@ -155,9 +156,14 @@ class RunReader:
         return found
 
     def left(self, pattern: str) -> dict[str, str] | str:
-        """Purpose: the sha256 of every file that the pattern finds in the run's own directory, or why they cannot be handed on."""
+        """Purpose: the sha256 of every file that the pattern finds in the run's own directory, or why they cannot be handed on.
+
+        The files of an input directory are passed over where the pattern does not name them: the run left what lies beside them.
+        """
         problems: dict[str, str | Missing] = {}
         paths = self._glob(pattern, problems)
+        place = str(self.directory)
+        paths = [path for path in paths if path == pattern or not is_linked_below(place, path, self.files)]
         why = next((one for one in problems.values() if isinstance(one, Missing)), None)
         if why is not None:
             return why.detail

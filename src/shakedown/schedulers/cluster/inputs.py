@@ -61,11 +61,23 @@ def shared_input(inputs: Path, source: Path, progress: Progress | None = None) -
 
 def _tree(source: Path, draft: Path) -> Iterator[tuple[Path, Path]]:
     """Each file below ``source`` and its place below ``draft``, whose directories are made."""
-    for folder, _, names in os.walk(source, onerror=_fail, followlinks=False):
+    for folder, names in _walk(str(source)):
         here = draft / Path(folder).relative_to(source)
         here.mkdir(exist_ok=True)
         for name in names:
             yield Path(folder, name), here / name
+
+
+def _walk(source: str) -> Iterator[tuple[str, list[str]]]:
+    """Each directory at and below ``source``, also through links, and the names of what is no directory. Raises OSError."""
+    above: dict[str, frozenset[tuple[int, int]]] = {}
+    for folder, folders, names in os.walk(source, onerror=_fail, followlinks=True):
+        status = os.stat(folder)  # noqa: PTH116
+        own, outer = (status.st_dev, status.st_ino), above.pop(folder, frozenset())
+        if own in outer:
+            raise OSError(errno.ELOOP, "a link leads to a directory that it lies in", folder)
+        above |= {os.path.join(folder, name): outer | {own} for name in folders}  # noqa: PTH118
+        yield folder, names
 
 
 def _copy_file(source: Path, place: Path, progress: Progress) -> None:
@@ -89,7 +101,7 @@ def _key(source: Path) -> str:
     if source.is_dir():
         found = [
             (path, os.stat(path))  # noqa: PTH116
-            for folder, _, names in os.walk(source, onerror=_fail)
+            for folder, names in _walk(str(source))
             for path in [folder, *(os.path.join(folder, name) for name in sorted(names))]  # noqa: PTH118
         ]
     text = "\0".join(f"{path}\0{said.st_size}\0{said.st_mtime_ns}" for path, said in sorted(found))

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
+from shakedown.schedulers.linked_inputs import deepest_first
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN, case_environment, case_script
 
 RAN_AND_ENDED_SO = 96  # what a job ends with whose payload ended with CLAIM_TAKEN
@@ -319,13 +320,13 @@ def _without_restart(path: Path, ending: str) -> str:
 
 def _place(case: Case) -> str:
     """A directory for a restart, where nobody made it: restarts of jobs on a target find there where the first start was."""
-    if not case.work:
-        lines = "".join(
-            _input(name, source, "link" if case.stage == "per-target" else case.stage) for name, source in case.files
-        )
-        return f'if [ ! -d "$_sd_work" ]; then\n    mkdir -p "$_sd_work"\n{lines}fi\n'
-    lines = "".join(_input(name, source, case.stage) for name, source in case.files)
-    return f"{_ON_TARGET}{lines}fi\n"
+    stage = case.stage if case.work or case.stage != "per-target" else "link"
+    numbered = {name: number for number, (name, _) in enumerate(case.files)}
+    files = case.files if stage == "copy" else deepest_first(case.files)
+    lines = "".join(_input(name, source, stage, numbered[name]) for name, source in files)
+    helper = _LINK if files and stage != "copy" else ""
+    begin = _ON_TARGET if case.work else 'if [ ! -d "$_sd_work" ]; then\n    mkdir -p "$_sd_work"\n'
+    return f"{helper}{begin}{lines}fi\n"
 
 
 _ON_TARGET = """if [ ! -d "$_sd_work" ] && [ -f "$_sd_control/place" ] && IFS= read -r _sd_place <"$_sd_control/place"; then
@@ -333,10 +334,39 @@ _ON_TARGET = """if [ ! -d "$_sd_work" ] && [ -f "$_sd_control/place" ] && IFS= r
     ln -s "$_sd_place.$_sd_restart" "$_sd_work"
 """
 
+# What ``linked_inputs.link_input`` does. A link inside of the directory that names something inside of it names the run's own; a
+# word ends with a dot while a shell would take a new line from its end.
+_LINK = r"""_sd_link() {
+    case $2 in "$1"/*) ;; *) [ ! -d "$1" ] || {
+        cp -RHsT "$1" "$2"
+        chmod -R u+rwx "$2"
+        (cd "$1" && find . -type l -exec sh -c '
+            real=$(pwd -P && echo .)
+            real=${real%??}
+            for link do
+                to=$(readlink -mn "$link" && echo .)
+                to=${to%.}
+                case $to/ in "$real"/*) ;; *) continue ;; esac
+                to=${to#"$real"} up= rest=${link#./}
+                while case $rest in */*) ;; *) false ;; esac; do up=../$up rest=${rest#*/}; done
+                to=$up${to#/}
+                rm -f "$0/$link" && ln -s -- "${to:-.}" "$0/$link"
+            done' "$2" {} +)
+        return
+    } ;; esac
+    ln -s "$1" "$2"
+}
+"""
 
-def _input(name: str, source: str, stage: str) -> str:
-    """An input file for a directory that the script itself had to make."""
-    folder, word = str(Path(name).parent), shlex.quote(name)
+
+def _input(name: str, source: str, stage: str, number: int) -> str:
+    """An input file for a directory that the script itself had to make. ``number``: of the file among those of its case."""
+    folder, word, origin = str(Path(name).parent), shlex.quote(name), shlex.quote(source)
     deeper = "" if folder == "." else f'    mkdir -p "$_sd_work"/{shlex.quote(folder)}\n'
-    how = {"copy": f"cp -RL {shlex.quote(source)}", "per-target": f'cp -P "$_sd_place.0"/{word}'}
-    return f'{deeper}    {how.get(stage, f"ln -s {shlex.quote(source)}")} "$_sd_work"/{word}\n'
+    if stage == "copy":
+        return f'{deeper}    cp -RL {origin} "$_sd_work"/{word}\n'
+    if stage == "per-target":
+        shared = f'"$_sd_place.inputs/{number}"'
+        which = f"_sd_shared={shared}\n    [ -e {shared} ] || _sd_shared={origin}"
+        return f'{deeper}    {which}\n    _sd_link "$_sd_shared" "$_sd_work"/{word}\n'
+    return f'{deeper}    _sd_link {origin} "$_sd_work"/{word}\n'

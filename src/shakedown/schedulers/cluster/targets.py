@@ -18,6 +18,7 @@ from shakedown.model.nouns import Case, Pairs
 from shakedown.model.ports import Part
 from shakedown.schedulers.claims import CannotStart, cannot_start
 from shakedown.schedulers.cluster.inputs import Progress, copy_input, shared_input
+from shakedown.schedulers.linked_inputs import link_input
 
 _WORD = re.compile(r"\{([A-Za-z0-9_-]+)\}")
 
@@ -80,33 +81,52 @@ class Placing:
         try:
             if self._is_done():
                 return
-            self.gather(progress)
+            origins = self.gather(progress)
             if wanted():
-                self.settle()
+                self.settle(origins)
         except OSError as error:
             raise cannot_start(self.run, error, self.layout) from error
 
-    def gather(self, progress: Progress) -> None:
-        """Put the input files of the run into its draft directory, which no job uses yet. Raises OSError, CannotStart."""
+    def gather(self, progress: Progress) -> list[Path]:
+        """Put the input files of the run into its draft directory, which no job uses yet; what they are linked to, of those that
+        lie on the target once. Raises OSError, CannotStart.
+        """
         self._make_home()
         progress.add()
+        origins: list[Path] = []
         if self.place.is_dir():
-            return
+            return origins
         self.draft.mkdir(exist_ok=True)
+
+        def link(target: str, place: str) -> None:
+            _point(Path(place), Path(target))
+            progress.add()
+
         for name, source in self.case.files:
             file = self.draft / name
             if self.case.stage == "copy":
                 copy_input(Path(source), file, progress)
                 continue
             file.parent.mkdir(parents=True, exist_ok=True)
-            shared = self.case.stage == "per-target"
-            origin = shared_input(self.home / "inputs", Path(source), progress) if shared else Path(source)
-            _point(file, origin)
-            progress.add()
+            origin = Path(source)
+            if self.case.stage == "per-target":
+                origin = shared_input(self.home / "inputs", origin, progress)
+                origins.append(origin)
+            link_input(str(file), str(origin), link)
+        return origins
 
-    def settle(self) -> None:
-        """Turn the draft into the working directory of the job, and make the link that marks it as complete. Raises OSError."""
+    def settle(self, origins: Sequence[Path] = ()) -> None:
+        """Turn the draft into the working directory of the job, and make the link that marks it as complete. Raises OSError.
+
+        ``origins``: what its inputs are linked to. A restart finds it there: what lies in the place of the first start may be
+        that one's own by then.
+        """
         if not self.place.is_dir():
+            if origins and not self.inside:
+                shared = self.home / f"{self.job}.inputs"
+                shared.mkdir(exist_ok=True)
+                for number, origin in enumerate(origins):
+                    _point(shared / str(number), origin)
             self.place.parent.mkdir(exist_ok=True)
             self.draft.rename(self.place)
         if not self.inside:
