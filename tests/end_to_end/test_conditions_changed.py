@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 import warm_commands
+from stage import small_document
 
-from shakedown.conductor.driver.conditions import files_changed, is_setting
+from shakedown.conductor.driver.conditions import Conditions, is_setting
+from shakedown.conductor.driver.known_files import files_changed
 from shakedown.conductor.driver.script_words import (
     files_of_variables,
     filled_in,
@@ -24,6 +26,7 @@ from shakedown.conductor.driver.script_words import (
 from shakedown.conductor.record.environments import select
 from shakedown.events.reader import read_events
 from shakedown.model.events import Event
+from shakedown.model.layout import Layout
 from shakedown.model.waived import conditions_digest
 
 SHAKEDOWN = [sys.executable, "-m", "shakedown"]
@@ -323,3 +326,69 @@ def test_what_nobody_asked_for_before_was_not_changed() -> None:
         "program cc is /opt/cc, and was /usr/bin/cc"
     ]
     assert is_setting("OMP_NUM_THREADS") and is_setting("LD_LIBRARY_PATH") and not is_setting("SLURM_JOB_ID")
+
+
+def test_what_came_to_an_input_directory_and_what_went_is_told_of_those_that_were_seen_whole() -> None:
+    before = {"directory /in": "", "/in/a": "1@1#x", "/in/d/b": "1@1#x", "/out/c": "1@1#x"}
+    after = {"directory /in": "", "/in/a": "1@1#x", "/in/d/n": "1@1#x", "/inner/n": "1@1#x", "/out/n": "1@1#x"}
+    assert files_changed(before, after) == ["/in/d/b was removed", "/in/d/n was added"]
+    assert files_changed(before, {name: was for name, was in after.items() if name != "directory /in"}) == []
+    away = {"directory /in": "cannot be read: Stale file handle"}
+    assert files_changed(before, away) == ["directory /in cannot be read: Stale file handle"]
+    assert files_changed(away, after) == ["directory /in can be read now"]
+    passing = ("__pycache__/m.cpython-311.pyc", ".a.swp", "a~", ".nfs0001", ".git/index.lock")
+    assert files_changed(before, before | {f"/in/{name}": "1@1#x" for name in passing}) == []
+
+
+def test_directories_that_are_away_or_hold_the_campaign_are_not_taken_for_emptied(tmp_path: Path) -> None:
+    root = tmp_path / "site/campaigns/p-1"
+    root.mkdir(parents=True)
+    (tmp_path / "in/d").mkdir(parents=True)
+    (tmp_path / "in/d/a").touch()
+    conditions = Conditions(Layout(root), small_document())
+
+    def look(place: Path) -> dict[str, str]:
+        found: dict[str, str] = {}
+        return {str(path): "" for path in conditions._inputs_in(place, found)} | found
+
+    assert look(tmp_path / "in") == {f"{tmp_path}/in/d/a": "", f"directory {tmp_path}/in": ""}
+    assert look(tmp_path / "in/d/a") == {f"{tmp_path}/in/d/a": ""}
+    assert not any(name.startswith("directory ") for name in look(tmp_path / "site"))
+    (tmp_path / "in").rename(tmp_path / "away")
+    assert look(tmp_path / "in")[f"directory {tmp_path}/in"] == "cannot be read: No such file or directory"
+
+
+WRITES = """test: t
+run: {files: [in/d], command: "COMMAND"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "lines", "said"),
+    [
+        ("echo out >>d/b; mkdir d/100; echo out >>d/100/c; sed -i s/1/2/ d/a; cat d/b", [], "accepted"),
+        (
+            "echo 2 >>d/a; cd WHERE/in/d; echo out >>b; rm -f c",
+            ["tests/in/d/a was changed", "tests/in/d/b was added", "tests/in/d/c was removed"],
+            "accepted with restrictions",
+        ),
+    ],
+)
+def test_what_runs_write_into_an_input_directory_is_their_own_and_what_they_write_into_the_site_s_is_told(
+    site: Path, command: str, lines: list[str], said: str
+) -> None:
+    (site / "tests/in/d").mkdir(parents=True)
+    for name in ("a", "c"):
+        (site / "tests/in/d" / name).write_text("n = 1\n")
+    command = command.replace("WHERE", str(site / "tests"))
+    (site / "tests/t.yaml").write_text(WRITES.replace("COMMAND", command))
+    done = warm_commands.run(
+        ["run", "p", "-q", "--json"], cwd=site, env=environment(), capture_output=True, timeout=120
+    )
+    assert json.loads(done.stdout)["outcome"] == said
+    told = [line.rpartition("/site/")[2] for event in findings(site) for line in event.value["difference"]]
+    assert [line.removeprefix(f"{site}/") for line in told] == lines
+    if not lines:
+        assert sorted(path.name for path in (site / "tests/in/d").iterdir()) == ["a", "c"]
+        written = sorted((site / "campaigns/p-1/work").glob("**/d/b"))
+        assert [path.read_text() for path in written] == ["out\n"] * 2, "each run found none of the other's"

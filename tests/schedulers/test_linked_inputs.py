@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from batch_environment import batch_environment
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Pairs
@@ -324,6 +325,39 @@ def test_on_a_target_a_run_writes_into_its_own(source: Path, tmp_path: Path, sta
     assert tree(source) == before
     assert not list(tmp_path.glob("f2/*/inputs/*/*/100/out"))
     assert targets.work_of("r1", case, ()) == str(tmp_path / "f2")
+
+
+@pytest.mark.parametrize(("stage", "target"), [("link", False), ("link", True), ("copy", True), ("per-target", True)])
+def test_a_restart_finds_nothing_that_its_first_start_left(
+    source: Path, tmp_path: Path, stage: Any, target: bool
+) -> None:
+    """The first start is killed when it has written beside its inputs, and changed one."""
+    for link in ("later", "100/later", "loop", "pool", "100/deep/top"):
+        (source / link).unlink()
+    layout = Layout(tmp_path / "c")
+    places = JobPlaces(layout)
+    files = (("case", str(source)), ("deep er/in.put", str(source / "b")))
+    script = """
+        ls case/100; cat case/100/U case/b 'deep er/in.put' case/mesh
+        echo mine >case/100/out; sed -i s/1/2/ case/b 'deep er/in.put'; echo mine >case/latest/more
+        [ $SHAKEDOWN_RESTART = 1 ] || exit 137
+    """
+    work = str(tmp_path / "f2") if target else ""
+    case = Case("c", "t", "emu:batch", script=script, files=files, work=work, stage=stage)
+    layout.root.mkdir()
+    (tmp_path / "f2").mkdir()
+    before = tree(source)
+    job_file = places.prepare(JobOrder("j000001", "r000001", case))
+    for placing in placings(layout, "0a1b2c3d", "j000001", 0, "r000001", case, (), ()) if target else ():
+        placing.carry_out(Progress())
+    for restart in ("", "1"):
+        environment = os.environ | batch_environment(layout, "j000001", "4711", "n001")
+        environment |= {"SLURM_RESTART_COUNT": restart} if restart else {}
+        subprocess.run(["sh", job_file], env=environment, capture_output=True, timeout=60, check=False)
+    outputs = [places.output("j000001", restart).read_text() for restart in (0, 1)]
+    assert outputs == ["U\ndeep\n5\n1\n1\nfar\n".replace("U\n", "U\nback\n", 1)] * 2
+    assert tree(source) == before
+    assert not list(tmp_path.glob("f2/*/inputs/*/*/100/out"))
 
 
 def test_a_copy_has_what_links_name_and_ends_where_they_go_round(tmp_path: Path) -> None:

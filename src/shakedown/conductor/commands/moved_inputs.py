@@ -11,7 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from shakedown.conductor.driver.conditions import HASHED_BYTES, file_digest, files_in, known_inputs, sum_of
+from shakedown.conductor.driver.conditions import HASHED_BYTES, file_digest, files_in, known_inputs
+from shakedown.conductor.driver.known_files import sum_of
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document

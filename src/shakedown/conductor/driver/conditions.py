@@ -13,12 +13,13 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shakedown.conductor.driver.known_files import DIRECTORY, VARIABLE, files_changed, files_removed
 from shakedown.conductor.driver.script_words import (
     files_of_variables,
     filled_in,
@@ -48,7 +49,6 @@ MOST_FILES = 10_000
 SHOWN = 20
 _BLOCK = 1 << 20
 _SCRIPT_BYTES = 1 << 18  # a longer file is taken for data
-_VARIABLE = "variable "  # before a name, among what is known
 # Of the stored variables those that differ from login to login and from job to job, and that no result depends on. Which programs a
 # PATH finds is looked at itself.
 _NO_SETTINGS = """
@@ -119,7 +119,8 @@ class Conditions:
         """Purpose: say what was changed while we drive, and note what came. ``late``: nothing runs any more, so no epoch begins."""
         before, self.known = self.known, self._look(conductor.state)
         lines = files_changed(before, self.known)
-        self.known = before | self.known
+        gone = files_removed(before, self.known)
+        self.known = {name: was for name, was in before.items() if name not in gone} | self.known
         if self.known != before:
             self.digest = self._keep() or self.digest
         self._say(conductor, lines, "while the campaign was driven", late)
@@ -149,14 +150,14 @@ class Conditions:
         """What all files and programs are now. A build's source counts until it is built, then what was built from it."""
         self.document = state.index.document if state.plan is not None else self.document
         found: Known = {}
-        for path in self._files(state):
+        for path in self._files(state, found):
             if len(found) >= MOST_FILES:
                 break
             found[str(path)] = self._what(path)
         for name, path in self._programs():
             found[f"program {name}"] = f"{path} {self._what(path)}"
         for name in self._variables():
-            found[f"{_VARIABLE}{name}"] = _inherited(name)
+            found[f"{VARIABLE}{name}"] = _inherited(name)
         return found
 
     def _variables(self) -> list[str]:
@@ -188,16 +189,24 @@ class Conditions:
             known = self._texts[str(path)] = (mark, script_text(path))
         return known[1]
 
-    def _files(self, state: State) -> Iterator[Path]:
+    def _files(self, state: State, found: Known) -> Iterator[Path]:
+        """``found`` is told the directories of which all files were yielded, or why they cannot be."""
         for place in dict.fromkeys(path for case in self._cases() for _, path in case.files):
-            yield from files_in(Path(place))
+            yield from self._inputs_in(Path(place), found)
         yield from map(Path, references_in(self.document, kinds_with_reference()))
         for build in self.document.builds:
             phase = state.builds[build.key].phase if build.key in state.builds else ""
             if phase == "done":  # what else lies there may be what runs leave
                 yield from filter(_is_program, files_in(self.layout.build(build.key)))
             elif build.source and phase != "failed":
-                yield from files_in(Path(build.source))
+                yield from self._inputs_in(Path(build.source), found)
+
+    def _inputs_in(self, place: Path, found: Known) -> Iterator[Path]:
+        failed: list[OSError] = []
+        yield from files_in(place, failed.append)
+        holds_us = f"{os.path.realpath(self.layout.root)}/".startswith(f"{os.path.realpath(place)}/")
+        if not place.is_file() and not holds_us:
+            found[f"{DIRECTORY}{place}"] = f"cannot be read: {failed[0].strerror}" if failed else ""
 
     def _cases(self) -> Iterator[Case]:
         return (case for case in self.document.cases if not case.unavailable)
@@ -271,17 +280,19 @@ def _inherited(name: str) -> str:
     return f"set#{digest}"
 
 
-def files_in(place: Path) -> Iterator[Path]:
-    """Purpose: the regular files of a place: itself, or all below it."""
+def files_in(place: Path, failed: Callable[[OSError], object] | None = None) -> Iterator[Path]:
+    """Purpose: the regular files of a place: itself, or all below it. ``failed`` is told of a directory that cannot be read."""
     try:
         mode = place.stat().st_mode
-    except OSError:
+    except OSError as error:
+        if failed is not None:
+            failed(error)
         yield place  # that it is not there is said as what it is
         return
     if stat.S_ISREG(mode):
         yield place
     elif stat.S_ISDIR(mode):
-        for folder, folders, names in os.walk(place):
+        for folder, folders, names in os.walk(place, onerror=failed):
             folders.sort()
             yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
 
@@ -303,41 +314,6 @@ def file_digest(path: Path) -> str:
 
 
 # ---- what differs ----------------------------------------------------------------------------------------------------------
-
-
-def files_changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Purpose: what is no longer what it was, a line each. What nobody asks for any more, or asks for now, was not changed."""
-    lines = []
-    for name in sorted(before.keys() & after.keys()):
-        was, now = before[name], after[name]
-        if not _is_same(was, now):
-            lines.append(f"{name} {_how(name, was, now)}")
-    return lines
-
-
-def _is_same(was: str, now: str) -> bool:
-    """Files by their sha256 where both have one: a file that was only touched is the same."""
-    (place, _, old), (new_place, _, new) = _parts(was), _parts(now)
-    return (place, old) == (new_place, new) if old and new else was.partition("#")[0] == now.partition("#")[0]
-
-
-def _parts(known: str) -> tuple[str, str, str]:
-    """Where a program is, its size and time, its sha256."""
-    mark, _, digest = known.partition("#")
-    place, _, mark = mark.rpartition(" ")
-    return place, mark, digest
-
-
-def _how(name: str, was: str, now: str) -> str:
-    if now.startswith("cannot be read"):
-        return now
-    if was.startswith("cannot be read"):
-        return "can be read now"
-    if name.startswith(_VARIABLE) and was.partition("#")[0] != now.partition("#")[0]:
-        return f"is {now.partition('#')[0]} now, and was {was.partition('#')[0]}"
-    if name.startswith("program ") and was.partition(" ")[0] != now.partition(" ")[0]:
-        return f"is {now.partition(' ')[0]}, and was {was.partition(' ')[0]}"
-    return "was changed"
 
 
 def settings_changed(layout: Layout, document: Document, before: str, after: str) -> list[str]:
@@ -366,11 +342,6 @@ def _value(value: str | None) -> str:
     if value is None:
         return "not set"
     return f"'{value}'" if len(value) <= 60 else f"'{value[:57]}...'"
-
-
-def sum_of(known: str) -> str:
-    """Purpose: the sha256 in what is known of a file; "" where it was not read."""
-    return _parts(known)[2]
 
 
 def known_inputs(layout: Layout, digest: str) -> Known:
