@@ -363,6 +363,30 @@ def a_job_that_ended_while_nobody_was_there_is_told(bench: Bench) -> None:
     assert ends == {"j000001": ("completed", 0), "j000002": ("failed", 7)}
 
 
+@clause()
+def an_input_directory_is_of_each_run_its_own(bench: Bench) -> None:
+    """What one run writes there, another one does not find, nor does the place that it came from."""
+    source = bench.root / "inputs" / "case"
+    (source / "100").mkdir(parents=True)
+    (source / "100/U").write_text("initial\n")
+    script = (
+        "find case -type f; cat case/100/U; echo out >case/out; echo out >case/100/U.new; mv case/100/U.new case/100/U"
+    )
+    orders = [
+        bench.order(number, case=Case("case-1", "t", "c:batch", script=script, files=(("case", str(source)),)))
+        for number in (1, 2)
+    ]
+    bench.open()
+    for number, order in enumerate(orders, 1):
+        bench.submit(order)
+        report = bench.wait_state(number, *ENDED)
+        assert report.state == "completed" and report.output
+        assert read_output(bench.layout, report.output).decode() == "initial\n", "it found what another one wrote"
+    assert sorted(path.name for path in source.rglob("*")) == ["100", "U"]
+    assert (source / "100/U").read_text() == "initial\n"
+    assert [path.read_text() for path in bench.layout.work.rglob("case/100/U")] == ["out\n"] * 2
+
+
 @clause("requeues")
 def a_job_that_is_put_back_into_the_queue_is_told_and_begins_again(bench: Bench) -> None:
     bench.open()
