@@ -17,9 +17,9 @@ from shakedown.model.nouns import Case, Pairs
 from shakedown.model.ports import JobOrder
 from shakedown.schedulers.claims import CannotStart, Workplace
 from shakedown.schedulers.cluster import job_script, targets
-from shakedown.schedulers.cluster.inputs import Progress, copy_input
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.cluster.targets import placings
+from shakedown.schedulers.copied_inputs import Progress, copy_input
 from shakedown.schedulers.linked_inputs import is_linked_below, link_input, made_links
 
 WORDS = "a b\n-c'd$(x)"  # a name that no shell likes

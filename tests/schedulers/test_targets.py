@@ -15,10 +15,10 @@ import pytest
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import Part
+from shakedown.schedulers import copied_inputs as inputs
 from shakedown.schedulers.claims import CannotStart
-from shakedown.schedulers.cluster import inputs
-from shakedown.schedulers.cluster.inputs import Progress, copy_input, shared_input
 from shakedown.schedulers.cluster.targets import Placing, placings, work_of
+from shakedown.schedulers.copied_inputs import Progress, copy_input, shared_input
 from shakedown.schedulers.slurm.placing import Targets
 
 TOKEN = "0a1b2c3d"

@@ -387,6 +387,26 @@ def an_input_directory_is_of_each_run_its_own(bench: Bench) -> None:
     assert [path.read_text() for path in bench.layout.work.rglob("case/100/U")] == ["out\n"] * 2
 
 
+@clause()
+def a_copied_input_may_be_written_in_place(bench: Bench) -> None:
+    """Where the files of a test are copied, a program that appends to its input changes the copy of its run alone."""
+    source = bench.root / "inputs" / "case"
+    source.mkdir(parents=True)
+    (source / "a").write_text("initial\n")
+    files = (("case", str(source)), ("named", str(source / "a")))
+    script = "cat case/a named; echo more >>case/a; echo more >>named"
+    bench.open()
+    for number in (1, 2):
+        case = Case("case-1", "t", "c:batch", script=script, files=files, stage="copy")
+        bench.submit(bench.order(number, case=case))
+        report = bench.wait_state(number, *ENDED)
+        assert report.state == "completed" and report.output
+        assert read_output(bench.layout, report.output).decode() == "initial\ninitial\n", (
+            "it found what another one wrote"
+        )
+    assert (source / "a").read_text() == "initial\n"
+
+
 @clause("requeues")
 def a_job_that_is_put_back_into_the_queue_is_told_and_begins_again(bench: Bench) -> None:
     bench.open()

@@ -14,6 +14,7 @@ from shakedown.events.plain_files import read_plain
 from shakedown.model.errors import ShakedownError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
+from shakedown.schedulers.copied_inputs import copy_input
 from shakedown.schedulers.linked_inputs import deepest_first, link_input, made_links
 from shakedown.schedulers.made_directories import make_directory
 from shakedown.schedulers.output_archive import NO_ROOM
@@ -49,8 +50,9 @@ class Workplace:
     _let_go: int = -1  # a descriptor
     _were_let_go: frozenset[str] | None = None  # by conductors before us
 
-    def prepare(self, run: str, place: str, files: Pairs, claim: str = "") -> None:
-        """Purpose: the run's empty directory, its input files linked into it, and a place for the claim if one is named.
+    def prepare(self, run: str, place: str, files: Pairs, claim: str = "", copied: bool = False) -> None:
+        """Purpose: the run's empty directory, its input files linked or ``copied`` into it, and a place for the claim if one is
+        named.
 
         Raises CannotStart with a sentence.
         """
@@ -60,6 +62,10 @@ class Workplace:
                 _refuse_strange(claim)
             self._parent(place)
             self._make(place)
+            if copied:
+                for name, target in files:
+                    copy_input(Path(target), Path(place, name))
+                return
             for name, target in deepest_first(files):
                 _link(place, name, target)
         except OSError as error:

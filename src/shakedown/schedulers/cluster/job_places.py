@@ -24,7 +24,6 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import JobOrder, Part
 from shakedown.schedulers.claims import CONDUCTOR, CannotStart, Workplace, cannot_start, make_claim
-from shakedown.schedulers.cluster.inputs import copy_input
 from shakedown.schedulers.cluster.job_script import cluster_script, payload_script
 from shakedown.schedulers.cluster.parts_script import parts_script
 
@@ -127,12 +126,7 @@ class JobPlaces:
 
     def _place(self, run: str, place: Path, case: Case) -> None:
         """A directory in the campaign and its input files. There are no targets: what is placed on each is linked."""
-        if case.stage == "copy":
-            self._workplace.prepare(run, place=str(place), files=())
-            for name, source in case.files:
-                copy_input(Path(source), place / name)
-        else:
-            self._workplace.prepare(run, place=str(place), files=case.files)
+        self._workplace.prepare(run, place=str(place), files=case.files, copied=case.stage == "copy")
 
     def _keep(self, order: JobOrder) -> None:
         """Who releases a held job, perhaps another conductor, has to know its parts."""

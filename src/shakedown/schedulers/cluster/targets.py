@@ -17,7 +17,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Pairs
 from shakedown.model.ports import Part
 from shakedown.schedulers.claims import CannotStart, cannot_start
-from shakedown.schedulers.cluster.inputs import Progress, copy_input, shared_input
+from shakedown.schedulers.copied_inputs import Progress, copy_input, shared_input
 from shakedown.schedulers.linked_inputs import link_input
 
 _WORD = re.compile(r"\{([A-Za-z0-9_-]+)\}")

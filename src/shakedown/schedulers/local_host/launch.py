@@ -78,7 +78,7 @@ class Launcher:
         """Purpose: start the job's shell, up to its gate. Raises CannotStart; then nothing is left of it."""
         case = order.case
         claim, place = self._places.claim(order.job, order.restart), self._places.work_directory(order.run)
-        self._workplace.prepare(order.run, place, case.files, claim)
+        self._workplace.prepare(order.run, place, case.files, claim, copied=case.stage == "copy")
         try:
             return self._spawn(order, claim, place)
         except (OSError, ValueError) as error:

@@ -14,8 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from shakedown.schedulers.claims import CannotStart
-from shakedown.schedulers.cluster.inputs import Progress
 from shakedown.schedulers.cluster.targets import Placing
+from shakedown.schedulers.copied_inputs import Progress
 
 AT_ONCE = 2  # threads of a target
 PATIENCE_S = 3.0  # less than the conductor's with a batch of submissions
