@@ -41,13 +41,12 @@ from shakedown.metrics.judging.wording import (
     beside_the_criteria,
     broken_commitments,
     changed_conditions,
-    dates_beside,
-    ended_from_outside,
     given_values,
     judged_by_another_plan,
     left_out_text,
     measure_text,
     must_text,
+    not_to_be_hidden,
     remarks,
     restrictions,
     summary,
@@ -116,8 +115,7 @@ def score_people(
         summary=summary(outcome, components, finished, given, len(taken), len(behind))
         + beside_the_criteria(outcome, contract, document)
         + issues_beside(outcome, open_issues)
-        + ended_from_outside(outcome, people)
-        + dates_beside(outcome, missed),
+        + not_to_be_hidden(outcome, people, missed),
         finished=finished,
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),

@@ -115,13 +115,17 @@ def beside_the_criteria(outcome: str, contract: ContractScore | None, document: 
     return _not_met(allowed, ", which a criterion allows") + _not_met(others, " and in no criterion")
 
 
-def ended_from_outside(outcome: str, people: Mapping[str, Population]) -> str:
-    """Purpose: what an acceptance must not hide either: runs that somebody or something ended before they came to an end of their
-    own, that did not run as their cases ask, or whose output was gone before it was judged, and that were attempted again. "" where
-    there are none.
+def not_to_be_hidden(outcome: str, people: Mapping[str, Population], missed: Sequence[str]) -> str:
+    """Purpose: what an acceptance must not hide either: runs that were attempted again for no fault of their own, and planned dates
+    that were missed (``missed``). "" where there are none.
     """
-    if not outcome.startswith("accepted"):
-        return ""
+    return _ended_from_outside(people) + _dates_beside(missed) if outcome.startswith("accepted") else ""
+
+
+def _ended_from_outside(people: Mapping[str, Population]) -> str:
+    """Runs that somebody or something ended before they came to an end of their own, that did not run as their cases ask, or whose
+    output was gone before it was judged, and that were attempted again.
+    """
     cut = sum(len(_cut_short(population)) for population in people.values())
     lost = sum(row.retried for population in people.values() for case in population.cases for row in case.undetermined)
     were, was = ("was" if count == 1 else "were" for count in (cut, lost))
@@ -129,11 +133,9 @@ def ended_from_outside(outcome: str, people: Mapping[str, Population]) -> str:
     return text + (f"; {plural(lost, 'run')} could not be judged and {was} attempted again" if lost else "")
 
 
-def dates_beside(outcome: str, missed: Sequence[str]) -> str:
-    """Purpose: what an acceptance must not hide either: planned dates that were missed. They decide nothing, and restrict nothing,
-    where no criterion asks about them. "" where there are none.
-    """
-    if not missed or not outcome.startswith("accepted"):
+def _dates_beside(missed: Sequence[str]) -> str:
+    """Planned dates decide nothing, and restrict nothing, where no criterion asks about them."""
+    if not missed:
         return ""
     return f"; {missed_words(missed)}, and no criterion asks about {'it' if len(missed) == 1 else 'them'}"
 
