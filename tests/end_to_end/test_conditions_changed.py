@@ -186,6 +186,13 @@ def test_what_a_script_plainly_writes_is_no_condition_of_its_runs() -> None:
     assert paths == ["/opt/solver", "/data/deck", "/data/a", "/data/in", "/data/x", "/data/y"]
 
 
+def test_a_file_that_a_script_appends_to_and_reads_again_is_its_own_and_a_program_that_it_starts_is_not() -> None:
+    """Each run would change it, and restrict the acceptance by it. What is run is looked at, whoever writes it."""
+    script = "echo begun >>/shared/log; tail -1 /shared/log; solver /data/deck > /shared/out && grep ok < /shared/out"
+    assert [name for name in programs_in(script) if name.startswith("/")] == ["/data/deck"]
+    assert "/opt/solver" in programs_in("cp /tmp/new /opt/solver; /opt/solver")
+
+
 @pytest.mark.parametrize(
     "script",
     [

@@ -68,16 +68,18 @@ def filled_in(script: str, variables: Mapping[str, str]) -> str:
 
 def programs_in(script: str) -> list[str]:
     """Purpose: what a script names at the beginning of a command, as far as that is plain to see, and absolute paths that it does
-    not plainly write: an output is no condition of a run.
+    not plainly write: an output is no condition of a run, also where the script reads it again or appends to it.
     """
     found: dict[str, None] = {}
+    outputs = set(_outputs(script))
     for words in _commands(script):
         if words and _PLAIN_WORD.fullmatch(words[0]) and not words[0].startswith(("#", *_KERNEL)):
             found[words[0]] = None
         written = _written(words)
         for place, word in enumerate(words):
             if place not in written and not _says_written(word):
-                found.update((path, None) for path in _PATH.findall(word) if not path.startswith(_KERNEL))
+                paths = (path for path in _PATH.findall(word) if not path.startswith(_KERNEL))
+                found.update((path, None) for path in paths if place == 0 or path not in outputs)
     return list(found)
 
 
