@@ -129,7 +129,7 @@ def test_runs_by_a_parameter(site: Path) -> None:
         (("p-1", "p-2", "--against", "p-3"), "--against 'p-3' is no campaign of these campaigns"),
         (("p-1", "p-2", "--least", "2"), "--least '2' is not a share of change"),
         (("p-1", "p-2", "--least", "0%"), "--least '0%' is not a share of change"),
-        (("p-1", "p-2", "--epochs", "1,2"), "--epochs goes with one campaign"),
+        (("p-1", "p-2", "--epochs", "1,2"), "--epochs compares epochs of one campaign"),
         (("p-1", "--epochs", "1,x"), "'x' is not the number of an epoch"),
         (("p-1#1", "p-1#2"), "campaign p-1 has no epoch 2: it had one epoch"),
         (("p-1", "p-2", "--figure", "c.gif"), "--figure c.gif: no figure is written as '.gif'"),

@@ -143,7 +143,7 @@ def it_refuses_what_is_no_answer(site: Path) -> None:
         return told.value.message
 
     assert refused("m/who=a", "") == "test m names several files: out/*.nc, out/same.nc"
-    assert refused("n") == "no run and no case 'n' is judged in this campaign"
+    assert refused("n") == "this campaign has no judged run or case called 'n'"
     assert refused("r000001", "none*").startswith("r000001 has no file none* in ")
     found = golden_sums(layout, record, "r000001", "out/*.nc", "Ada", "it is right")
     assert (found.files, found.name, found.test_file) == (3, "m.sha256", "tests/m.yaml")

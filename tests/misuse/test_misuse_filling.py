@@ -89,7 +89,7 @@ PLANS = [
     (DURATION, "repeats: 3\n      filler: wide", "7:7: 'filler' has no meaning without duration\nhint: duration: how long runs follow each other"),
     (DURATION, "repeats: 3\n      fill: {target: 98%}", "7:7: 'fill' has no meaning without duration\nhint: duration: how long runs follow each other"),
     (DURATION, "repeats: 3\n      clock: {start: declared}", "7:7: 'clock' has no meaning without duration\nhint: duration: how long runs follow each other"),
-    (DURATION, "duration: 10d\n      fill: {target: 198%}", "7:22: stability.fill.target: '198%' is not a share of the nodes\nhint: it lies above 0% and at most at 100%"),
+    (DURATION, "duration: 10d\n      fill: {target: 198%}", "7:22: stability.fill.target: '198%' is not a share of the nodes\nhint: write a share above 0% and up to 100%"),
     (DURATION, "duration: 10d\n      fill: {ramp: 11d}", "7:20: fill.ramp: 11 d 0 h is all of the duration, 10 d 0 h\nhint: the machine would never be full"),
     (DURATION, "duration: 10d\n      fill: {queue-ahead: 2h}", "7:14: unknown key 'queue-ahead' in stability.fill\nhint: did you mean 'queue_ahead'?"),
     (DURATION, "duration: 10d\n      phases: [{name: x, duration: 4d}, {name: y, duration: 5d}]", "6:17: the phases come to 9 d 0 h, and the duration is 10 d 0 h\nhint: leave the duration out: it is theirs together"),

@@ -162,7 +162,7 @@ def _here() -> Any:
         ("storage: {bandwidth: {f2/bandwidth: {capacity: 40 GB}}}\n", ("do not measure the same thing", "40")),
         ("storage: {bandwidth: {f2/bandwidth: {}}}\n", ("'capacity' is missing",)),
         ("others: [{cluster: c3, loads: {f2/mdt: 4 GB/s}}]\n", ("f2/mdt", "do not measure the same thing")),
-        ("others: [{cluster: c3, from: '08:00'}]\n", ("hours have both 'from' and 'to'",)),
+        ("others: [{cluster: c3, from: '08:00'}]\n", ("hours need both 'from' and 'to', and one is missing",)),
         ("others: [{cluster: c3, from: 'Mon 08:00', to: '18:00'}]\n", ("both times of the day, or both of the week",)),
         ("others: [{cluster: c3, from: '8 am', to: '18:00'}]\n", ("'8 am' is no time of a week",)),
         ("maintenance: [{after: 5d}]\n", ("'lasts' is missing",)),

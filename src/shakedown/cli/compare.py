@@ -93,7 +93,10 @@ def asked_for(campaigns: tuple[str, ...], epochs: str | None, site: Path | None,
     wanted = [_split(text) for text in campaigns] or [("", 0)]
     if epochs is not None:
         if len(wanted) > 1 or wanted[0][1]:
-            raise UsageError("--epochs goes with one campaign", hint="of several, write each as CAMPAIGN#EPOCH")
+            raise UsageError(
+                "--epochs compares epochs of one campaign",
+                hint="of several campaigns, write each as CAMPAIGN#EPOCH",
+            )
         wanted = [(wanted[0][0], _epoch(text)) for text in epochs.split(",")]
     find = find_whole_campaign if lasting else find_campaign
     paths = {name: find(site, name or None) for name in dict.fromkeys(name for name, _ in wanted)}

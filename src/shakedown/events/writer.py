@@ -325,9 +325,9 @@ class LogWriter:
             self.full = self._make_reserve() in (errno.ENOSPC, errno.EDQUOT)
 
     def _make_reserve(self) -> int | None:
-        """Take room that is ours when the disk is full. Where that cannot be had, a full disk is still said, but not recorded.
+        """Take room on the disk in advance, which is given up when the disk is full, so that the record can still say so.
 
-        Returns the error's number, or None.
+        Returns the error's number where there is no such room, else None.
         """
         try:
             _allocate(self._reserve, self._reserve_bytes)

@@ -29,7 +29,7 @@ _ARM_PARTS = {
 
 
 def found_facts(tree: Tree, topology: Topology, limits: Limits) -> Pairs:
-    """Purpose: pairs of what and how, only of what could be read, in the order a reader wants them."""
+    """Purpose: what could be read, as pairs of a fact's name and its value, in the order in which they are shown."""
     facts = {
         "os": operating_system(tree),
         "kernel": tree.text("proc/sys/kernel/osrelease"),

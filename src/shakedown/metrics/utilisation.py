@@ -100,7 +100,7 @@ def of_component(name: str, population: Population, around: MeasureContext) -> U
     mine = nodes.places(around.component)
     whole = name in (CALENDAR, AVAILABLE)
     count = different_nodes([one for place, one in nodes.partitions.items() if whole or place in mine])
-    taken = nodes.sum(_rows(name, population, around, nodes, mine), hours)
+    taken = nodes.sum(_counted_rows(name, population, around, nodes, mine), hours)
     lasted = length(hours.spans) / 3600
     return Utilisation(
         around.component.name, name, taken.node_hours, count * lasted, count, lasted, taken.runs, taken.untimed
@@ -119,7 +119,9 @@ def _time(name: str, clock: Clock | None) -> tuple[tuple[float, float], ...]:
     return spans
 
 
-def _rows(name: str, population: Population, around: MeasureContext, nodes: Nodes, mine: set[str]) -> Iterable[RunRow]:
+def _counted_rows(
+    name: str, population: Population, around: MeasureContext, nodes: Nodes, mine: set[str]
+) -> Iterable[RunRow]:
     """The runs that the numerator counts."""
     if name == CONTRACTUAL:
         return [row for row in population.rows if row.verdict in RIGHT]

@@ -99,7 +99,7 @@ class Ending:
 
         A parent that outlives its child by a moment goes on with what comes next, or ends well: a shell with its next command.
         """
-        tree = {process.pid for process in table.values() if self._belongs(process)}
+        tree = {process.pid for process in table.values() if self._is_ours(process)}
         children: dict[int, list[int]] = {}
         for process in table.values():
             children.setdefault(process.parent, []).append(process.pid)
@@ -116,7 +116,7 @@ class Ending:
         )  # of a table that was read while ids were given anew, whatever it says of parents
         return [table[pid] for pid in ordered]
 
-    def _belongs(self, process: Process) -> bool:
+    def _is_ours(self, process: Process) -> bool:
         if self.group and self.group in (process.group, process.session):
             return True
         if self._seen.get(process.pid) == process.start:

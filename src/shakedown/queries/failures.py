@@ -194,5 +194,5 @@ def text_of(key: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """JSON's strings are YAML's."""
+    """A text in quotes, as YAML reads it: it reads whatever JSON writes."""
     return json.dumps(text, ensure_ascii=False)

@@ -68,7 +68,7 @@ def _passed(record: RecordRows, target: str) -> RunRow:
     if not mine:
         known = {row.run for row in current} | {row.case for row in current}
         near = did_you_mean(target, known) or "shakedown runs has them"
-        raise UsageError(f"no run and no case '{target}' is judged in this campaign", hint=near)
+        raise UsageError(f"this campaign has no judged run or case called '{target}'", hint=near)
     passed = [row for row in mine if row.verdict == "passed"]
     if not passed:
         said = f"{mine[-1].run} is {mine[-1].verdict}: {mine[-1].reason}"

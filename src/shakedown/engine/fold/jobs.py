@@ -341,7 +341,7 @@ def _note_doubt(state: State, job: Job, said: str, now: float) -> None:
 
 
 def _note_halt(job: Job, value: dict[str, Any], now: float) -> None:
-    """When it was seen to stand still, and when to go on or to be over. Who knows nothing of it says nothing of that either."""
+    """When the job was seen to stand still, and when it went on or was over. A report that does not know this changes nothing."""
     open_since = bool(job.halts) and len(job.halts[-1]) == 1
     if value.get("halted"):
         if not open_since:

@@ -249,8 +249,8 @@ def measured_value(row: RunRow, figure: str) -> float | None:
 class _Machine(Struct, frozen=True):
     """What all components share: the cases, the system, and the rows by component and case.
 
-    ``neighbours``: every run of ours by partition, those on partitions that share its nodes among them; only where a component has
-    modes, which ask who ran beside whom. ``newest``: of each wanted result the number under which it was wanted last.
+    ``neighbours``: for each partition our runs on its nodes over time; only where a component has modes, which ask who ran beside
+    whom. ``newest``: for each wanted result the number by which it was wanted last.
     """
 
     cases: Mapping[str, Case]

@@ -227,10 +227,10 @@ def restrictions(
     found += [_by_another_plan(act) for act in judged_by_another_plan(record)]
     found += [f"event {note.seq}: {note.reason}" for note in changed_conditions(record)]
     found += map(restriction_of, open_issues)
-    return found + [_broken_text(score) for score in broken_commitments(contract)]
+    return found + [_not_met_text(score) for score in broken_commitments(contract)]
 
 
-def _broken_text(score: RowScore) -> str:
+def _not_met_text(score: RowScore) -> str:
     said = score.arithmetic or f"{score.row.figure} must {score.row.must}"
     return f"contract row {score.row.name} is not met: {score.row.test}: {said}"
 

@@ -71,7 +71,7 @@ def _campaign_start(record: Record, event: Event) -> None:
 
 
 def _amended(record: Record, event: Event) -> None:
-    """A new document is in force: what it finds unavailable is said again, by the document itself if not by an event."""
+    """A new plan is in force. Which cases are unavailable is told anew: by events, else by the plan itself."""
     record.document = str(event.value.get("document", record.document))
     record.documents.append(record.document)
     acts.open_epoch(record, event)

@@ -130,7 +130,7 @@ def read_mix(
             continue
         if not 0 < shares[name] <= 1:
             problems.at(
-                place(node, name), f"mix.{name}: '{text}' is not a share", "it lies above 0% and at most at 100%"
+                place(node, name), f"mix.{name}: '{text}' is not a share", "write a share above 0% and up to 100%"
             )
     missing = [name for name in tests if name not in shares]
     if len(problems) > before:

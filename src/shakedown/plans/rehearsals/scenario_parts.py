@@ -127,7 +127,11 @@ def _hours(root: MappingNode, number: int, entry: dict[str, Any], problems: Prob
         return Neighbour(entry["cluster"], begin % WEEK_S, end % WEEK_S, loads, entry.get("pending", 0), entry["zone"])
 
     if ("from" in entry) != ("to" in entry):
-        problems.at(at, "hours have both 'from' and 'to'", "without either of them it is always")
+        problems.at(
+            at,
+            "hours need both 'from' and 'to', and one is missing",
+            "add it, or leave out both: then it holds at all hours",
+        )
         return []
     days = entry.get("days")
     listed = [day for one in (days if isinstance(days, list) else [days]) for day in one] if days else list(range(7))

@@ -51,7 +51,7 @@ def path_inside(text: str) -> str:
 
 
 def needs_of(test: Kind, value: Kind) -> Kind:
-    """Purpose: the kind of ``needs``: a test's name, a map, or a list of both. ``value``: of a parameter."""
+    """Purpose: the kind of ``needs``: a test's name, a map, or a list of both. ``value``: the kind of a parameter's value."""
     one = _Need("a test's name, or a map with test or programs", _keys(test, value))
     return Either(scalar=test, items=ListOf(Either(scalar=test, keys=one), "a list of needs", 1), keys=one)
 

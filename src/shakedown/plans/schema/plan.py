@@ -72,7 +72,7 @@ def _overlap(text: str) -> float:
     parse_known(text, "share")
     share = parse_quantity(text).value / 100
     if not 0 < share <= 1:
-        raise InvalidValue(f"'{text}' is not a share of a run's time", "it lies above 0% and at most at 100%")
+        raise InvalidValue(f"'{text}' is not a share of a run's time", "write a share above 0% and up to 100%")
     return share
 
 

@@ -23,7 +23,7 @@ def _busy(text: str) -> float:
     parse_known(text, "share")
     share = parse_quantity(text).value / 100
     if not 0 < share <= 1:
-        raise InvalidValue(f"'{text}' is not a share of the nodes", "it lies above 0% and at most at 100%")
+        raise InvalidValue(f"'{text}' is not a share of the nodes", "write a share above 0% and up to 100%")
     return share
 
 
@@ -32,7 +32,7 @@ def _worse(text: str) -> float:
     parse_known(text, "share")
     share = parse_quantity(text).value / 100
     if share <= 0:
-        raise InvalidValue(f"'{text}' lets nothing be worse", "it lies above 0%, such as 20%")
+        raise InvalidValue(f"'{text}' lets nothing be worse", "write a share above 0%, such as 20%")
     return share
 
 

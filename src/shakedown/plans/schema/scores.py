@@ -41,7 +41,7 @@ def _seconds(text: str) -> float:
 def _weight(text: str) -> float:
     value = parse_known(text, "share")
     if not 0 < value <= 1:
-        raise InvalidValue(f"'{text}' is no weight", "it lies above 0% and at most at 100%")
+        raise InvalidValue(f"'{text}' is no weight", "write a share above 0% and up to 100%")
     return parse_quantity(text).value / 100
 
 

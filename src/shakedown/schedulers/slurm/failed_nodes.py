@@ -59,7 +59,7 @@ class FailedNodes:
         return [self._named(_told(r, states, r.job in new, r.job in waiting)) for r in reports]
 
     def _requeued_for(self, reports: Sequence[JobReport]) -> Sequence[JobReport]:
-        """Of jobs that were put back into the queue, where no source says why, those whose node is down: it was lost."""
+        """All reports; where a job was put back into the queue and no source says why, a node of it that is down is the cause."""
         asked = [r for r in reports if r.state == "requeued" and not r.cause and not r.message and r.nodes]
         states = self._states(asked) if asked else {}
         down = {r.job for r in asked if any(n in states and _is_lost(states[n]) for n in names_in(r.nodes))}
