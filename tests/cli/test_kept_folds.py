@@ -31,7 +31,8 @@ from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 from shakedown.queries import failures, folds, nodes
 from shakedown.queries.folds import Folds
-from shakedown.queries.status import live_runs, status, why
+from shakedown.queries.status import live_runs, status
+from shakedown.queries.why import why
 
 __all__ = ["finished"]
 FIXTURE = Path(__file__).parent.parent / "events/fixtures/v1"

@@ -10,7 +10,7 @@ from shakedown.engine import State
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
-from shakedown.queries.status import _ends_in, _what_followed, _why_run
+from shakedown.queries.why import _ends_in, _what_followed, _why_run
 
 
 def attempts(verdict: str, count: int, *more: Event) -> list[Event]:

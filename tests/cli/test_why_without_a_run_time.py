@@ -7,7 +7,7 @@ import pytest
 from shakedown.engine import State
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import Event
-from shakedown.queries.status import _why_run
+from shakedown.queries.why import _why_run
 
 UNSEEN = "it ended between 2 s and 9 s after its start, while the conductor and its watcher stood still: its run time is not known"
 COUNTS = "; it counts as passed, and in no number that is made of run times"

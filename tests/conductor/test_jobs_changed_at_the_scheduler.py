@@ -16,7 +16,7 @@ from shakedown.engine.state.state import State
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.job_terms import NO_LIMIT_S, Terms
 from shakedown.model.resources import Resources
-from shakedown.queries.status import _why_run
+from shakedown.queries.why import _why_run
 
 TAKEN = Terms(
     partition="batch", time_limit_s=360.0, nodes=1, tasks=1, cpus=1, sharing="nodes", qos="normal", account="acc"

@@ -18,7 +18,8 @@ from shakedown.engine.policy.explain import explain_run
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import JobOrder, Ports, SubmitAnswer
-from shakedown.queries.status import _live, _waiting, _why_run
+from shakedown.queries.status import _live, _waiting
+from shakedown.queries.why import _why_run
 from shakedown.twin import Fates, Lies
 
 STEADY = Fates(mean_s=60, spread_s=20)

@@ -20,7 +20,7 @@ def command(subject: str, campaign: str | None, site: str | None, as_json: bool)
     """Why a run or a case waits, failed, or was judged as it was; why a component, criterion or drill stands as it does."""
     from shakedown.cli.record import find_campaign, folds_of, tell_trouble
     from shakedown.model.layout import Layout
-    from shakedown.queries.status import why
+    from shakedown.queries.why import why
 
     root = Path(site) if site else None
     try:

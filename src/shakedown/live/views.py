@@ -32,7 +32,8 @@ from shakedown.model.nouns import Document
 from shakedown.queries.folds import Folds
 from shakedown.queries.nodes import nodes_of
 from shakedown.queries.run_view import RunView, show_run
-from shakedown.queries.status import Answer, status, why
+from shakedown.queries.status import status
+from shakedown.queries.why import Answer, why
 from shakedown.queries.why_components import why_component
 from shakedown.report.reading import plan_in_force, read_campaign, scorecard_of
 from shakedown.store.reading import (

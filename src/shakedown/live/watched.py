@@ -22,8 +22,9 @@ from shakedown.model.ports import ENDED
 from shakedown.model.shared_nodes import has_node
 from shakedown.queries.folds import Folds
 from shakedown.queries.run_view import show_run
-from shakedown.queries.status import status, why
+from shakedown.queries.status import status
 from shakedown.queries.status_words import clock_in_words, deadline_in_words, shut_in_words
+from shakedown.queries.why import why
 from shakedown.report.words import harmless, one_line, show_time
 
 MOST = 500  # lines of a stream that are shown, the newest

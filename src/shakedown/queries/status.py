@@ -1,13 +1,13 @@
-"""Looking at a campaign without driving it: its state as the log stands, and why things are as they are."""
+"""Looking at a campaign without driving it: its state as the log stands."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -21,7 +21,6 @@ from shakedown.engine.constraints.component_clock import acts_of, drill_in_words
 from shakedown.engine.constraints.observed import left_for_us, observed_in_words
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_short, queue_in_words
-from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.policy.explain import Waiting, explain_run, waits_again
 from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_unused
 from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
@@ -37,23 +36,17 @@ from shakedown.events.lease import holder, why_it_waits
 from shakedown.events.reader import read_events
 from shakedown.events.recorded_name import campaign_name, directory_name
 from shakedown.metrics.rehearsed import in_words
-from shakedown.metrics.rows.rows import OpenRun, RunRow
+from shakedown.metrics.rows.rows import OpenRun
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model import clocks
-from shakedown.model.errors import RecordError, UsageError
-from shakedown.model.events import COMPLETED, SPARED, UNDETERMINED
+from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
-from shakedown.model.near_names import near_case
 from shakedown.model.nouns import Document, Drill
 from shakedown.model.ports import RENAMED
-from shakedown.model.retrying import NEVER_RETRIED
-from shakedown.model.shared_nodes import names_of
 from shakedown.model.units import show_duration
 from shakedown.processes.identity import boot_id, is_alive
 from shakedown.queries.folds import Folds
 from shakedown.queries.nodes_now import nodes_now
-from shakedown.queries.seen_of_runs import no_run_time, seen_at_the_scheduler
-from shakedown.queries.status_words import said_of_run
 
 _LINES_BYTES = 16 << 10  # of a few events: with less room nobody can say what happened
 
@@ -301,7 +294,7 @@ def _is_here(state: State, case: str) -> bool:
     return any(cluster.name == place and cluster.embedded for cluster in state.index.document.system.clusters)
 
 
-def _doing(state: State, run_id: str, alone: bool) -> tuple[str, str]:
+def what_it_does(state: State, run_id: str, alone: bool) -> tuple[str, str]:
     """The phase of a live run, and what it is doing. ``alone``: nobody drives the campaign."""
     run = state.runs[run_id]
     if run.phase == RunPhase.RUNNING and _run_is_over(state, run.job):
@@ -313,7 +306,7 @@ def _doing(state: State, run_id: str, alone: bool) -> tuple[str, str]:
 
 def _live(state: State, run_id: str, alone: bool = False) -> dict[str, Any]:
     run = state.runs[run_id]
-    phase, doing = _doing(state, run_id, alone)
+    phase, doing = what_it_does(state, run_id, alone)
     return {"run": run.id, "case": run.case, "phase": phase, "doing": doing, "started": run.started}
 
 
@@ -406,7 +399,7 @@ def _calls(counts: Mapping[str, int], for_s: float) -> dict[str, Any]:
     return {"for_s": for_s, "total": sum(counts.values()), "commands": each}
 
 
-def _explained(state: State, alone: bool, case: str = "") -> list[Waiting]:
+def explained(state: State, alone: bool, case: str = "") -> list[Waiting]:
     """What waits and why. On our own cores nothing is full where nobody drives: all there waits for a conductor."""
     found = explain(state, case, state.time)
     if not alone:
@@ -421,7 +414,7 @@ def _explained(state: State, alone: bool, case: str = "") -> list[Waiting]:
 def _waiting(state: State, alone: bool) -> list[dict[str, Any]]:
     """What waits, gathered by reason."""
     gathered: dict[str, dict[str, Any]] = {}
-    for waiting in _explained(state, alone):
+    for waiting in explained(state, alone):
         text = _in_short(waiting)
         group = gathered.setdefault(text, {"reason": text, "key": waiting.key, "count": 0, "cases": []})
         group["count"] += waiting.count
@@ -435,137 +428,3 @@ def _in_short(waiting: Waiting) -> str:
     if kind == "held":
         return queue_in_short(pool)
     return f"{waiting.text.partition('; ')[0]}; the others are left out" if kind == "left_out" else waiting.text
-
-
-@dataclass(slots=True)
-class Answer:
-    """Why something is as it is: sentences, the most binding first."""
-
-    subject: str
-    kind: str
-    lines: list[str]
-
-
-def why(layout: Layout, subject: str, folds: Folds | None = None) -> Answer:
-    """Purpose: explain a run (``r000012``) or a case, from its state, its verdicts and their reasons."""
-    folds = folds or Folds(layout)
-    (state, refused), record = folds.state(), folds.whole_record()
-    told = [f"log/snapshots/{name} is not what the log leads to: this is folded from the log" for name in refused]
-    alone = is_left_alone(layout, state)
-    rows = [row for row in record.runs if row.run == subject]
-    if rows or subject in state.runs:
-        lines = _why_run(state, record, rows, subject, _ends_in(layout, record, rows), alone)
-        return Answer(subject, "run", lines + _given_to(layout, state, subject) + told)
-    if state.plan is not None and subject in state.index.cases:
-        mine = [row for row in record.runs if row.case == subject]
-        return Answer(subject, "case", _why_case(state, record, subject, _ends_in(layout, record, mine), alone) + told)
-    raise UsageError(f"{layout.root.name} has no run and no case '{subject}'", hint=_near(state, record, subject))
-
-
-def _near(state: State, record: Record, subject: str) -> str:
-    """What may have been meant by a word that is no run and no case."""
-    listed = "'shakedown runs' lists runs, 'shakedown list cases' cases"
-    if state.plan is None:
-        return listed
-    if any(subject in names_of(partition.nodes) for partition in state.index.document.system.partitions()):
-        return f"{subject} is a node: 'shakedown nodes' says what it did"
-    cases = [(case.id, case.test) for case in state.index.document.cases]
-    return near_case(subject, cases, {row.run for row in record.runs}) or listed
-
-
-def _ends_in(layout: Layout, record: Record, rows: Iterable[RunRow]) -> dict[str, str]:
-    """Of those of these runs after which a result was given up: why no further attempt follows."""
-    seqs = {record.given_up[row.run] for row in rows if row.run in record.given_up}
-    if not seqs:
-        return {}
-    events = islice(read_events(layout.log, after=min(seqs) - 1), max(seqs) - min(seqs) + 1)
-    return {event.run: event.reason for event in events if event.seq in seqs}
-
-
-def _what_followed(record: Record, row: RunRow, ends: Mapping[str, str]) -> str:
-    """Of an attempt that did not pass: the next one, or how many there were and why no more follows; "" where that is open."""
-    if row.verdict in ("passed", SPARED, UNDETERMINED) or row.superseded_by:
-        return ""
-    mine = {other.run: other.attempt for other in record.current() if other.result == row.result}
-    mine |= {run: other.attempt for run, other in record.open.items() if other.result == row.result}
-    after = [run for run, attempt in mine.items() if attempt > row.attempt]
-    if after:
-        following = min(after, key=mine.__getitem__)
-        return f"attempt {mine[following]} followed: {following}"
-    made = "1 attempt was made at this result" if len(mine) == 1 else f"{len(mine)} attempts were made at this result"
-    if row.run in record.given_up:
-        return f"{made}, and no more follows: {ends.get(row.run) or 'it was given up'}"
-    if row.verdict in NEVER_RETRIED:
-        return f"{made}, and no more follows: '{row.verdict}' is final, whatever a plan retries"
-    return ""
-
-
-def _why_run(
-    state: State,
-    record: Record,
-    rows: list[RunRow],
-    run: str,
-    ends: Mapping[str, str] | None = None,
-    alone: bool = False,
-) -> list[str]:
-    lines = [_doing(state, run, alone)[1], *_held_there(state, run)] if run in state.runs else []
-    lines += seen_at_the_scheduler(record, run)
-    for row in rows:
-        old = f" (replaced by the verdict at event {row.superseded_by})" if row.superseded_by else ""
-        new = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
-        lines.append(f"attempt {row.attempt}, repeat {row.repeat} of {row.case}: {row.verdict}{old}{new}: {row.reason}")
-        followed = _what_followed(record, row, ends or {})
-        lines += [f"  {followed}"] if followed else []
-        lines += [
-            f"  check '{text}': {_held(held)}{': ' + detail if detail else ''}" for text, held, detail in row.checks
-        ]
-        lines += [f"  {problem}" for problem in row.problems]
-        if row.verdict in COMPLETED and row.elapsed_s is None:
-            lines.append(no_run_time(record, row))
-        lines += said_of_run(record, row)
-        if row.excerpt:
-            lines += ["  the output ends with:", *(f"    {line}" for line in row.excerpt.splitlines())]
-    return [line for line in lines if line]
-
-
-def _held_there(state: State, run: str) -> list[str]:
-    """Of a live run that has not begun, why the queue of its pool is held."""
-    job = state.jobs.get(state.runs[run].job)
-    pool = pool_of(state, job) if job is not None and job.phase == JobPhase.QUEUED else ""
-    return [queue_in_words(state, pool, state.pools.guards[pool])] if pool in held_queues(state) else []
-
-
-def _given_to(layout: Layout, state: State, run: str) -> list[str]:
-    """The files of other runs that a run was given, by its order in the log."""
-    if state.plan is None or not state.index.handing:
-        return []
-    order = next((e for e in read_events(layout.log) if e.event == "submit_order" and e.run == run), None)
-    return [
-        f"  it was given {path} of {handed['run']} (sha256 {digest})"
-        for handed in (order.value.get("handed", ()) if order is not None else ())
-        for path, digest in handed["files"].items()
-    ]
-
-
-def _held(held: bool | None) -> str:
-    return {True: "held", False: "did not hold", None: "could not be decided"}[held]
-
-
-def _why_case(state: State, record: Record, case: str, ends: Mapping[str, str], alone: bool) -> list[str]:
-    lines = []
-    unavailable = state.index.cases[case].unavailable
-    if unavailable:
-        lines.append(f"unavailable: {unavailable}")
-    lines += [f"{w.count} of its results in {w.component} wait: {w.text}" for w in _explained(state, alone, case)]
-    live = [run.id for run in state.runs.values() if run.case == case]
-    lines += [f"{run}: {_doing(state, run, alone)[1]}" for run in live]
-    lines += dict.fromkeys(
-        said for run in live for said in _held_there(state, run) if not any(said in line for line in lines)
-    )
-    for row in record.runs:
-        if row.case == case and not row.superseded_by:
-            again = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
-            lines.append(f"{row.run}: {row.verdict}{again}: {row.reason}")
-            followed = _what_followed(record, row, ends)
-            lines += [f"  {followed}"] if followed else []
-    return lines or ["nothing of it waits, runs or has run"]

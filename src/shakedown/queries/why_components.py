@@ -6,7 +6,8 @@ from shakedown.engine import State
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.model.layout import Layout
 from shakedown.queries.folds import Folds
-from shakedown.queries.status import Answer, drills_now, look
+from shakedown.queries.status import drills_now, look
+from shakedown.queries.why import Answer
 from shakedown.report.reading import read_campaign, scorecard_of
 
 
