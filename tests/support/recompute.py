@@ -591,7 +591,8 @@ class Judge:
 
     def _own_part(self, run: Run, span: Span, pieces: Pieces) -> float:
         """Seconds inside, where others of its allocation ran at the same time its part of them."""
-        beside = [other.span for other in self.campaign.judged if other.job and other.job == run.job and other.span]
+        alike = [other for other in self.campaign.runs.values() if other.job == run.job and other.job and other.verdict]
+        beside = [near for other in alike if (near := other.span)]
         cuts = sorted({*span, *(time for near in beside for time in near if span[0] < time < span[1])})
         return math.fsum(
             stability.overlap((a, b), pieces) / max(1, sum(near[0] <= a and b <= near[1] for near in beside))

@@ -209,8 +209,9 @@ class _Settled:
         return {n for n in back if not any(other != side and at < number for at, other in self.stood_by.get(n, ()))}
 
     def _says_anew(self, act: Act, one: Act) -> bool:
-        both: list[Any] = [otherwise(self._step(each)) if each.kind == "amend" else set() for each in (act, one)]
-        return says_anew(act.kind, act.lines, one.kind, one.lines, (both[0], both[1]))
+        amend = act.kind == one.kind == "amend"
+        differ = (otherwise(self._step(act)), otherwise(self._step(one))) if amend else (set[Any](), set[Any]())
+        return says_anew(act.kind, act.lines, one.kind, one.lines, differ)
 
     def _in_their_place(self, known: set[int], one_sided: set[int]) -> Iterator[set[int]]:
         """What one side alone has count of a case, with what both agreed to and by which other runs of that case do not."""

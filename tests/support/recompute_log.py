@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ class Campaign:
 
     @property
     def judged(self) -> list[Run]:
-        return sorted((run for run in self.runs.values() if run.verdict), key=lambda run: run.seq)
+        return sorted([run for run in self.runs.values() if run.verdict], key=attrgetter("seq"))
 
     @property
     def open(self) -> list[Run]:

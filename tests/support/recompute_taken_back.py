@@ -42,9 +42,9 @@ def _said(value: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...],
         yield place, json.dumps(value)
         return
     for item in value:
-        called = json.dumps(item)
+        called = None
         if isinstance(item, dict):
-            called = next((item[key] for key in ("name", "id", "key") if item.get(key)), called)
+            called = next((item[key] for key in ("name", "id", "key") if item.get(key)), None)
         elif isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
             called = item[0]
-        yield from _said(item, (*place, called))
+        yield from _said(item, (*place, json.dumps(item) if called is None else called))
