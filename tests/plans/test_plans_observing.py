@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shakedown.cli.show.show_plan import render_plan
 from shakedown.model.errors import ShakedownError
 from shakedown.model.frozen import freeze, thaw
 from shakedown.model.observing import Observe
@@ -62,6 +63,16 @@ def test_every_word_of_it_is_frozen(read: Read) -> None:
             full=100.0, every_s=10.0, within_s=5.0, smooth_s=120.0, smooth_by="median", oldest_s=60.0, when_silent="ignore",
         ),
     )  # fmt: skip
+
+
+def test_a_plan_in_words_tells_it(site: Any) -> None:
+    site.write("systems/box.yaml", SYSTEM)
+    site.test(TEST, "tests/t.yaml")
+    said = render_plan(site.plan(PLAN + "    disk: {command: lfs-load, means: free, smooth: most 2min}\n"))
+    assert (
+        "disk: free, of 40, every 30.0 s, most of 2 min 00 s, hold where there is none for 5 min 00 s: command lfs-load"
+        in said
+    )
 
 
 @pytest.mark.parametrize(

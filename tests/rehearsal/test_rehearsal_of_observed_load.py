@@ -53,6 +53,7 @@ def test_others_are_left_their_room_and_no_more(means: str, tmp_path: Path) -> N
     assert most_at_once(events, began + 2 * HOUR + 60, began + 4 * HOUR) == 1, "within a minute"
     assert most_at_once(events, began + 4 * HOUR, began + 6 * HOUR) == 4
     assert played.outcome.finished
+    assert "observed:f2/mdt" in {limit.cause for limit in played.limits.limits}
     observed = [event for event in events if event.event == "observed"]
     assert 12 <= len(observed) < 6 * HOUR / 30, (
         "numbers come when something changes, and else before the last one is too old"

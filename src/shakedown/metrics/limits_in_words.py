@@ -41,6 +41,12 @@ def _budget(words: Words) -> tuple[str, str, str]:
     return key, says, change
 
 
+def _observed(words: Words) -> tuple[str, str, str]:
+    """Others take what our runs would load: no number of the plan mends that."""
+    says = f"limits.observe {words.about}: what others took of it, or that nobody said it, {words.kept}"
+    return "limits.observe", says, "runs that load less of it, or a time at which others take less"
+
+
 def _amount(words: Words, name: str) -> tuple[float, str]:
     """How much a budget holds, and who says so: the component, by name, the plan ("") or the system."""
     said = [(dict(words.component.limits.budgets), words.component.name)]
@@ -272,6 +278,7 @@ def of_people(words: Words) -> tuple[str, str, str]:
 
 IN_WORDS: dict[str, Callable[[Words], tuple[str, str, str]]] = {
     "budget": _budget,
+    "observed": _observed,
     "copies": _copies,
     "build": _build,
     "builds": _build,

@@ -53,7 +53,7 @@ _GROUP_OF = {
     WORKED: "worked", "verdict": "came to nothing", LIVE: "live", DOWN: "down", LEFT_OUT: "left out", EXCLUDED: "left out",
     "away": "nobody drove", "stopping": "nobody drove", "no_room": "nobody drove", "held": "held queue",
     "build": "build", "builds": "build",
-    "budget": "budgets", "copies": "budgets", "stagger": "budgets", "licence": "budgets",
+    "budget": "budgets", "observed": "budgets", "copies": "budgets", "stagger": "budgets", "licence": "budgets",
     "wide": "scheduler", "walltime": "scheduler", "says": "scheduler", "shut": "scheduler", "queued": "scheduler",
     "reserved": "scheduler", "ahead": "between jobs",
     "gate": "order of the plan", "turn": "order of the plan", "alone": "order of the plan", "warm-up": "order of the plan",

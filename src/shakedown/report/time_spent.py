@@ -50,10 +50,11 @@ _FEW = 4000  # of a log of fewer events, it is asked at every moment
 _AT_ONCE = frozenset({  # events after which it may stand otherwise at once
     "campaign_start", "campaign_end", "driver_start", "driver_stop", "stop_request", "amended", "again", "paused", "continued",
     "drain_request", "clock", "build_end", "capped", "budget_set", "excluded", "included", "cancel_request", "component_outcome",
-    "surveyed",
+    "surveyed", "observed",
 })  # fmt: skip
 _FINDINGS = frozenset({
     "queue_held", "queue_released", "node_left_out", "node_let_in", "time_is_up", "disk_full", "disk_has_room",
+    "observed_silent",
 })  # fmt: skip
 _OF_NODES = frozenset({"surveyed", "excluded", "included", "amended", "finding", "campaign_start"})
 

@@ -13,6 +13,7 @@ from shakedown.model.units import show_duration
 if TYPE_CHECKING:
     from shakedown.model.filling import Window, Yield
     from shakedown.model.nouns import Component, Document, Limits
+    from shakedown.model.observing import Observe
 
 
 def render_plan(document: Document) -> str:
@@ -45,7 +46,18 @@ def _limits(limits: Limits, targeted: Collection[str]) -> tuple[tuple[str, str],
     return (
         ("copies", pairs(limits.copies)),
         ("budgets", pairs((name, _amount(name, amount, targeted)) for name, amount in limits.budgets)),
+        ("observed", "\n".join(_observed(word) for word in limits.observed)),
         ("stagger", show_duration(limits.stagger_s) if limits.stagger_s else ""),
+    )
+
+
+def _observed(word: Observe) -> str:
+    """A number that narrows a budget, in a line."""
+    asked = f"{word.source} {word.url + ' ' if word.url else ''}{word.query}"
+    smooth = f", {word.smooth_by} of {show_duration(word.smooth_s)}" if word.smooth_s else ""
+    then = f"{word.when_silent} where there is none for {show_duration(word.oldest_s)}"
+    return (
+        f"{word.budget}: {word.means}, of {word.full:g}, every {show_duration(word.every_s)}{smooth}, {then}: {asked}"
     )
 
 

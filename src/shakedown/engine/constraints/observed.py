@@ -36,6 +36,15 @@ def left_for_us(state: State, own: str, now: float, waiting: bool = True) -> flo
     return 0.0
 
 
+def narrows(state: State, name: str, now: float) -> bool:
+    """Purpose: whether what others take, or that nobody says it, leaves less of a budget now than the plan does, on any target."""
+    for own in state.index.targets.get(name) or (name,) if name in state.index.observed else ():
+        left = left_for_us(state, own, now)
+        if left is not None and left < state.index.budgets.get(own, left):
+            return True
+    return False
+
+
 def total_of(state: State, own: str) -> float:
     """Purpose: all that there is of a budget, or of each of its targets, whatever the plan lets us take of it."""
     return dict(state.index.document.system.budgets)[own.partition("@")[0]]
@@ -54,7 +63,9 @@ def observed_in_words(state: State, own: str, now: float) -> str:
         return ""
     seen = state.pools.observed.get(own, Observed())
     if seen.at and now < seen.at + word.oldest_s:
-        return f"observed {word.in_words(seen.number)} (as of {show_duration(round(max(0.0, now - seen.at)))} ago)"
+        age = max(0.0, now - seen.at)
+        ago = f"{age:.0f} s" if age < 120 else show_duration(age)
+        return f"observed {word.in_words(seen.number)} (as of {ago} ago)"
     why = f": {seen.trouble}" if seen.trouble else ""
     last = f"no number since {moment(seen.at)}" if seen.at else "no number yet"
     if word.when_silent == IGNORE and now >= silent_from(state, own, word):

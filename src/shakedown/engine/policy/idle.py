@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shakedown.engine.constraints.blocking import binding_reason, outlook
+from shakedown.engine.constraints.observed import narrows
 from shakedown.engine.constraints.overrides import narrowed_by
 from shakedown.engine.constraints.queue_guard import is_held
 from shakedown.engine.constraints.reason import Reason
@@ -129,6 +130,8 @@ def _cause(state: State, plan: Reservations, key: QueueKey, reason: Reason | Non
         return "build:slots" if build is None else "build:time"
     if reason.key.startswith("budget:") and (word := narrowed_by(state, key.component, reason.key[7:], now)):
         return f"{word}:{state.index.components[key.component].name}"
+    if reason.key.startswith("budget:") and narrows(state, reason.key[7:], now):
+        return f"observed:{reason.key[7:]}"
     if reason.key.startswith("budget:copies:"):
         return reason.key.removeprefix("budget:")
     if reason.key.startswith("budget:jobs:"):
