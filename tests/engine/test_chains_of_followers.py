@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from engine_by_hand import ByHand
+from stability_plan import small_stability
 from stage import small_document
 
 from shakedown.engine import State, decide, index_plan
 from shakedown.engine.policy.job_recovery import HANDED_OVER_S
+from shakedown.engine.policy.mix import Mix, _mix
 from shakedown.engine.state.job_index import job_index_of, same
 
 
@@ -76,3 +78,77 @@ def test_what_is_called_running_and_did_nothing_waits_again() -> None:
 def _failed(hand: ByHand, number: int) -> dict[str, object]:
     component = hand.state.index.components[1].name
     return {"verdict": "failed", "component": component, "repeat": number, "attempt": 1, "started": hand.state.time}
+
+
+# ---- behind a node that does not answer ----------------------------------------------------------------------------------
+
+
+def on_nodes(hand: ByHand, number: int, nodes: str) -> None:
+    value = {"state": "running", "source": "queue", "nodes": nodes}
+    hand.play("job_report", job=f"j00000{number}", run=f"r00000{number}", value=value)
+
+
+def silent(hand: ByHand, *nodes: str) -> None:
+    key = hand.state.jobs["j000001"].key
+    assert key is not None
+    hand.play("surveyed", value={"silent": {key.pool: list(nodes)}})
+
+
+def test_what_follows_a_job_on_a_node_that_does_not_answer_goes_elsewhere_and_what_that_job_holds_stays_held() -> None:
+    hand = chain()
+    on_nodes(hand, 1, "n[7-8]")
+    silent(hand, "n8")
+    orders = [order.event for order in decide(hand.state, hand.state.time).orders if order.event.event == "claim_order"]
+    assert [event.job for event in orders] == ["j000003", "j000002"], (
+        "the last first: it could start once the other is gone"
+    )
+    assert orders[0].reason == (
+        "withdrawn before it started: n8 does not answer, on which j000001 runs that it is to follow"
+    )
+    for event in orders:
+        hand.play("claim_order", job=event.job, run=event.run)
+        hand.play("claim_taken", job=event.job, run=event.run)
+    again = decide(hand.state, hand.state.time).orders
+    assert not [order for order in again if order.kind == "submit"], "its place in the budget is held while it may live"
+    assert dict(hand.state.jobs["j000001"].loads) == {"f2/mdt": 1.0}
+    said(hand, 1, "completed")
+    hand.play("verdict", run="r000001", job="j000001", case=hand.state.runs["r000001"].case, value=_failed(hand, 1))
+    assert [order for order in decide(hand.state, hand.state.time).orders if order.kind == "submit"]
+
+
+def test_a_silent_node_on_which_nothing_runs_that_is_followed_is_nobody_s_affair() -> None:
+    hand = chain()
+    on_nodes(hand, 1, "n7")
+    silent(hand, "n8")
+    assert withdrawn(hand) == []
+    silent(hand, "n7")
+    assert withdrawn(hand) == ["j000003", "j000002"]
+    silent(hand)
+    assert withdrawn(hand) == [], "it answers again"
+    silent(hand, "n7")
+    hand.play("driver_start")
+    assert hand.state.pools.silent == {}, "nobody looked meanwhile"
+
+
+def test_nothing_is_expected_of_a_run_on_a_node_that_does_not_answer() -> None:
+    """A test of a mix whose run sits there goes on elsewhere: it counts as one that has had nothing."""
+    hand = ByHand(State(plan=index_plan(small_stability())))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    for build in list(hand.state.builds):
+        hand.play("build_end", build=build, value={"state": "done"})
+    hand.settle()
+    number = hand.state.index.rolling[0]
+    job = next(job for job in hand.state.jobs.values() if job.component == number)
+    assert job.key is not None
+    test = hand.state.index.cases[job.case].test
+    hand.play("submit_accepted", job=job.id, value={"id": "1"})
+    hand.play("job_report", job=job.id, run=job.run, value={"state": "running", "source": "queue", "nodes": "n1"})
+
+    def weighed() -> Mix:
+        progress = hand.state.clocks.mixes[hand.state.index.components[number].name]
+        return _mix(hand.state, number, progress, None, hand.state.time)
+
+    before = weighed().expected[test]
+    hand.play("surveyed", value={"silent": {job.key.pool: ["n1"]}})
+    assert before - weighed().expected[test] == weighed().each[test] > 0

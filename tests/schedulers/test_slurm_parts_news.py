@@ -335,6 +335,16 @@ def test_nodes_that_are_out_are_told_with_slurms_word_and_reason(tmp_path: Path)
     }
 
 
+def test_nodes_that_do_not_answer_are_told_whatever_they_did(tmp_path: Path) -> None:
+    rows = [("idle", "n001"), ("mixed*", "n[003-004]"), ("down", "n005"), ("drained", "n006"), ("allocated*", "n008")]
+    text = "".join(f"{state}{SEPARATOR}Unknown{SEPARATOR}none{SEPARATOR}{nodes}\n" for state, nodes in rows)
+    slurm = FakeSlurm(answers={"sinfo": Ran(0, text)})
+    (found,) = survey(tmp_path, slurm, Wanted(silent=("emu:batch", "emu:half", "emu:gone")))
+    assert found.silent == {"emu:batch": (3, 4, 5, 8), "emu:half": (2, 3)}  # type: ignore[attr-defined]
+    assert (found.idle, found.out, found.unused) == ({}, {}, {})  # type: ignore[attr-defined]
+    assert list(found.trouble) == ["emu:gone"] and slurm.count("sinfo") == 1  # type: ignore[attr-defined]
+
+
 def test_jobs_of_others_that_wait_are_counted_on_clusters_that_need_not_be_ours(tmp_path: Path) -> None:
     slurm = FakeSlurm(
         queue={"": [], "c3": ["wrap", "sd-0a1b2c3d-j000001", "sd-ffffffff-j000001", "CLUSTER: c3", "arr", "arr"]}

@@ -164,7 +164,8 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
     ),
     EventKind(
         "surveyed",
-        "Idle nodes that a sweep wants or jobs wait beside, and how many jobs wait on clusters that the plan yields to.",
+        "Idle nodes that a sweep wants or jobs wait beside, nodes that do not answer while jobs follow those that run there, and "
+        "how many jobs wait on clusters that the plan yields to.",
         "Jobs and runs",
         fold="overrides.surveyed",
     ),

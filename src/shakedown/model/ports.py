@@ -196,29 +196,32 @@ class JobReport(Struct, frozen=True):
 class Wanted(Struct, frozen=True):
     """What is to be looked up beside our jobs: idle nodes of these pools, and how many jobs wait on these clusters.
 
-    ``unused``: pools where jobs of ours wait, of which those idle nodes are wanted that are kept for nobody.
+    ``unused``: pools where jobs of ours wait, of which those idle nodes are wanted that are kept for nobody. ``silent``: pools
+    of which the nodes are wanted that do not answer.
     """
 
     idle: tuple[str, ...] = ()
     pending: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
     @property
     def something(self) -> bool:
-        return bool(self.idle or self.pending or self.unused)
+        return bool(self.idle or self.pending or self.unused or self.silent)
 
 
 class Survey(Struct, frozen=True):
     """What was found. ``idle``: pool -> its idle nodes, as numbers in the partition's order from 1. ``pending``: cluster -> jobs
     that wait there, of anybody but us. ``unused``: pool -> idle nodes that are kept for nobody, as numbers. ``out``: pool whose
-    idle nodes were wanted -> nodes that are down or drained, as numbers, by what is said of them. ``trouble``: pool or cluster ->
-    why it could not be told.
+    idle nodes were wanted -> nodes that are down or drained, as numbers, by what is said of them. ``silent``: pool -> nodes that do
+    not answer, or are down, as numbers. ``trouble``: pool or cluster -> why it could not be told.
     """
 
     idle: dict[str, tuple[int, ...]] = field(default_factory=dict)
     pending: dict[str, int] = field(default_factory=dict)
     unused: dict[str, tuple[int, ...]] = field(default_factory=dict)
     out: dict[str, dict[str, tuple[int, ...]]] = field(default_factory=dict)
+    silent: dict[str, tuple[int, ...]] = field(default_factory=dict)
     trouble: dict[str, str] = field(default_factory=dict)
 
 

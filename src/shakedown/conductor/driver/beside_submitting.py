@@ -13,7 +13,8 @@ from shakedown.engine.constraints.overrides import clusters_watched
 from shakedown.engine.policy.idle_while_pending import look_number, pending_beside, pools_watched
 from shakedown.engine.policy.sweeps import nodes_awaited, wanted, wants_node
 from shakedown.engine.state.jobs import Job
-from shakedown.engine.state.phases import CampaignPhase, Claim
+from shakedown.engine.state.phases import CampaignPhase, Claim, JobPhase
+from shakedown.engine.state.silent_nodes import EVERY_S, pools_followed
 from shakedown.model.ports import Survey, Wanted
 from shakedown.model.shared_nodes import names_in
 
@@ -86,7 +87,9 @@ def look_around(conductor: Conductor) -> None:
     now = conductor.ports.clock.now()
     due = conductor.looked != look_number(now)
     watched = pools_watched(state, now) if due else ()
-    asked = Wanted(wanted(state).idle, clusters_watched(state), watched)
+    heard = int(now // EVERY_S)  # which look for silent nodes it is time for
+    followed = pools_followed(state) if conductor.heard != heard else ()
+    asked = Wanted(wanted(state).idle, clusters_watched(state), watched, followed)
     survey = conductor.ports.scheduler.survey(asked) if asked.something else Survey()
     if survey is None:
         return
@@ -94,6 +97,9 @@ def look_around(conductor: Conductor) -> None:
     if due and survey.unused.keys() | survey.trouble.keys() >= set(watched):
         conductor.looked = look_number(now)
         value |= _unused(state, survey, now)
+    if followed and survey.silent.keys() | survey.trouble.keys() >= set(followed):
+        conductor.heard = heard
+        value |= _silent(state, survey)
     if value:
         conductor.log("surveyed", value=value)
 
@@ -108,6 +114,22 @@ def _unused(state: State, survey: Survey, now: float) -> dict[str, Any]:
     found = dict.fromkeys(before, 0) | found
     news = {pool: nodes for pool, nodes in found.items() if nodes != before.get(pool, 0)}
     return {"unused": news} if news else {}
+
+
+def _silent(state: State, survey: Survey) -> dict[str, Any]:
+    """The silent nodes on which jobs of ours run, where that is news."""
+    running = [
+        job for job in state.jobs.values() if job.phase == JobPhase.RUNNING and job.nodes and job.key is not None
+    ]
+    found: dict[str, list[str]] = {}
+    for pool, numbers in survey.silent.items():
+        place = state.index.places.get(pool)
+        names = names_in(place.nodes) if place is not None and numbers else ()
+        silent = {names[number - 1] for number in numbers if number <= len(names)}
+        used = {name for job in running if silent and job.key.pool == pool for name in names_in(job.nodes)}  # type: ignore[union-attr]
+        found[pool] = sorted(silent & used)
+    news = {pool: nodes for pool, nodes in found.items() if nodes != state.pools.silent.get(pool, [])}
+    return {"silent": news} if news else {}
 
 
 def _without_excluded(state: State, pool: str, numbers: Sequence[int]) -> list[int]:

@@ -44,6 +44,7 @@ class Conductor:
     weighed: dict[str, int] = field(default_factory=dict)
     next_asked: float = 0.0
     looked: int = -1  # the last look at nodes that are idle while jobs wait
+    heard: int = -1  # the last look for nodes that do not answer
     more_calls: Counter[str] = field(default_factory=Counter)
     asked: dict[str, Asked] = field(default_factory=dict)  # numbers that narrow budgets, by budget or target
     next_number: float | None = None

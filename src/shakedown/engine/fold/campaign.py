@@ -46,6 +46,7 @@ def driver_start(state: State, event: Event) -> None:
         state.driver.asked_before[name] = state.driver.asked_before.get(name, 0) + count
     state.driver.asked_before_s += state.driver.asked_for_s
     state.pools.backoffs, state.driver.asked = {}, {}
+    state.pools.silent = {}
     state.pools.unused, state.pools.out, state.pools.unseen = {}, {}, {}  # nobody looked at the nodes meanwhile
     state.pools.observed = {}
     state.driver.asked_for_s, state.driver.since = 0.0, event.time

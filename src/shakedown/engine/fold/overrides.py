@@ -138,6 +138,11 @@ def surveyed(state: State, event: Event) -> None:
     state.pools.pending |= event.value.get("pending", {})
     for pool, out in event.value.get("out", {}).items():
         _out(state, pool, out)
+    for pool, names in event.value.get("silent", {}).items():
+        if names:
+            state.pools.silent[pool] = list(names)
+        else:
+            state.pools.silent.pop(pool, None)
     for pool, nodes in event.value.get("unused", {}).items():
         if not nodes:
             state.pools.unused.pop(pool, None)

@@ -23,6 +23,7 @@ from shakedown.engine.state.jobs import Job, PendingResult
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import LIVE, Claim, JobPhase, Step
 from shakedown.engine.state.plan import QueueKey, jobs_of
+from shakedown.engine.state.silent_nodes import stuck_behind
 from shakedown.engine.state.state import State
 
 _LONGEST_CHAIN = 64  # jobs that follow each other
@@ -206,7 +207,7 @@ def _order_followers(
         ):
             continue
         covered_s = _covered_s(state, job, mix, now)
-        if covered_s >= survive_s:
+        if covered_s >= survive_s or any(stuck_behind(state, job)):
             continue
         if shrunk(state, job.loads, job.component, _class(job).pool, plan.ahead.loads, now):
             continue  # its place is to be given up, not handed on

@@ -23,6 +23,7 @@ from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH, Decision
 from shakedown.engine.state.phases import LIVE, JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.silent_nodes import stuck_behind
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.job_terms import limit_in_words
@@ -156,6 +157,10 @@ def _may_not_follow(state: State, decision: Decision, now: float) -> dict[str, s
                 decision.wake(until)
         if known[key] or over[at]:
             found[job.id] = known[key] or f"jobs that run load {over[at]} with more than it holds now"
+            continue
+        stuck, node = stuck_behind(state, job)
+        if stuck:
+            found[job.id] = f"{node} does not answer, on which {stuck} runs that it is to follow"
     return found
 
 

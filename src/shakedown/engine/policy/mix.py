@@ -20,6 +20,7 @@ from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.records import MixProgress
+from shakedown.engine.state.silent_nodes import silent_node
 from shakedown.engine.state.state import State
 
 
@@ -260,7 +261,7 @@ def _mix(state: State, number: int, roll: MixProgress, ends: float | None, now: 
     for test, count in roll.judged.items():
         if count and test in each:
             each[test] = roll.work.get(test, 0.0) / count
-    held = _held(state, number)
+    held = _held(state, number, _on_silent_nodes(state, number))
     expected = {
         test: roll.work.get(test, 0.0) + (roll.live.get(test, 0) - held.get(test, 0)) * one
         for test, one in each.items()
@@ -278,9 +279,18 @@ def _mix(state: State, number: int, roll: MixProgress, ends: float | None, now: 
     return mix
 
 
-def _held(state: State, number: int) -> dict[str, int]:
-    """Runs by test that wait for their release: nobody knows when they will take anything."""
+def _on_silent_nodes(state: State, number: int) -> dict[str, int]:
+    """Runs by test on nodes that do not answer: their test goes on elsewhere, and nothing is expected of them."""
     counts: dict[str, int] = {}
+    for job in state.jobs.values() if state.pools.silent else ():
+        if job.component == number and not job.mode and silent_node(state, job):
+            test = state.index.cases[job.case].test
+            counts[test] = counts.get(test, 0) + 1
+    return counts
+
+
+def _held(state: State, number: int, counts: dict[str, int]) -> dict[str, int]:
+    """Runs by test that wait for their release, beside those in ``counts``: nobody knows when they will take anything."""
     for jobs in state.job_index.held.values():
         first = state.jobs[next(iter(jobs))]  # a class of a mix is one case of one component
         if first.component == number:

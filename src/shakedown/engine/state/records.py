@@ -327,13 +327,14 @@ class Pools:
     what keeps its queue from being burnt (``job_report``, ``submit_*``, the findings ``queue_held`` and ``queue_released``).
     ``idle``: pool -> idle nodes that a sweep still wants, by number. ``pending``: cluster that is yielded to -> jobs that wait
     there. ``yielding``: rules that yield now. ``unused``: pool -> nodes that are idle while jobs wait for them. ``out``: pool ->
-    nodes that a sweep still wants and that are down or drained, by number, under what is said of them. The last five change by
-    ``surveyed``. ``unseen``: sweep -> since when it has nothing left to see but nodes that are out (the finding ``sweep_waits``);
-    a node that is back, or a job of the sweep, ends that. ``in_vain``: node -> jobs that ended there before their claims, one after
-    the other. ``left_out``: nodes that launch nothing (the findings ``node_left_out`` and ``node_let_in``). ``first_looks``: the
-    terms on which jobs were first seen (``job_report``, the finding ``changed_at_scheduler``). ``site_rules``: what the scheduler
-    is said to take otherwise than it is asked (the finding ``site_rule``). ``observed``: budget, or budget@target -> the number
-    that narrows it (``observed``, the finding ``observed_silent``); ``driver_start`` forgets it.
+    nodes that a sweep still wants and that are down or drained, by number, under what is said of them. ``silent``: pool -> names of
+    nodes on which jobs run and that do not answer. The last six change by ``surveyed``. ``unseen``: sweep -> since when it has
+    nothing left to see but nodes that are out (the finding ``sweep_waits``); a node that is back, or a job of the sweep, ends that.
+    ``in_vain``: node -> jobs that ended there before their claims, one after the other. ``left_out``: nodes that launch nothing
+    (the findings ``node_left_out`` and ``node_let_in``). ``first_looks``: the terms on which jobs were first seen (``job_report``,
+    the finding ``changed_at_scheduler``). ``site_rules``: what the scheduler is said to take otherwise than it is asked (the
+    finding ``site_rule``). ``observed``: budget, or budget@target -> the number that narrows it (``observed``, the finding
+    ``observed_silent``); ``driver_start`` forgets it.
     """
 
     backoffs: dict[str, SubmitBackoff] = field(default_factory=dict)
@@ -343,6 +344,7 @@ class Pools:
     yielding: list[YieldKey] = field(default_factory=list)
     unused: dict[str, UnusedNodes] = field(default_factory=dict)
     out: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    silent: dict[str, list[str]] = field(default_factory=dict)
     unseen: dict[SweepKey, float] = field(default_factory=dict)
     in_vain: dict[str, VainRow] = field(default_factory=dict)
     left_out: dict[str, LeftOut] = field(default_factory=dict)

@@ -22,11 +22,12 @@ def survey(wanted: Wanted, clusters: Sequence[Cluster], token: str, run: Run, co
     found = Survey()
     several = len(clusters) > 1
     for cluster in clusters:
-        pools = [p for p in cluster.partitions if f"{cluster.name}:{p.name}" in (*wanted.idle, *wanted.unused)]
+        asked = (*wanted.idle, *wanted.unused, *wanted.silent)
+        pools = [p for p in cluster.partitions if f"{cluster.name}:{p.name}" in asked]
         if pools:
             _idle(found, wanted, cluster, pools, run(commands.sinfo_out(cluster.name, several), command_s))
-    for pool in (*wanted.idle, *wanted.unused):
-        if pool not in found.idle and pool not in found.unused and pool not in found.trouble:
+    for pool in (*wanted.idle, *wanted.unused, *wanted.silent):
+        if all(pool not in told for told in (found.idle, found.unused, found.silent, found.trouble)):
             found.trouble[pool] = "there is no such partition here"
     for name in wanted.pending:
         own = not several and any(cluster.name == name for cluster in clusters)
@@ -47,6 +48,7 @@ def _idle(found: Survey, wanted: Wanted, cluster: Cluster, pools: Sequence[Parti
             found.idle.update({pool: numbers} if pool in wanted.idle else {})
             found.unused.update({pool: numbers} if pool in wanted.unused else {})
             found.out.update({pool: _out(partition, ran.output)} if pool in wanted.idle else {})
+            found.silent.update({pool: _silent(partition, ran.output)} if pool in wanted.silent else {})
         else:
             found.trouble[pool] = f"sinfo: {_complaint(ran)}"
 
@@ -60,6 +62,12 @@ def _out(partition: Partition, text: str) -> dict[str, tuple[int, ...]]:
         if numbers:
             found[said[:200]] = tuple(sorted({*found.get(said[:200], ()), *numbers}))
     return found
+
+
+def _silent(partition: Partition, text: str) -> tuple[int, ...]:
+    """A partition's nodes that do not answer the controller, or that it has given up."""
+    silent = [nodes for state, nodes in states_of_nodes(text) if state.endswith("*") or state.startswith("down")]
+    return numbers_of(partition.nodes, silent)
 
 
 def _others(text: str, ours: str) -> int:

@@ -30,6 +30,11 @@ def look_around(world: World, wanted: Wanted, silent: bool) -> Survey:
             room = world.rooms[pool]
             idle = room.idle_at(when) & ~room.pool.closed & ~room.pool.kept(world.clock.now())
             survey.unused[pool] = room.places(idle & room.mask)
+    for pool in wanted.silent:
+        if silent or pool not in world.rooms:
+            survey.trouble[pool] = SILENT if silent else "there is no such partition"
+        else:  # a node that fails there ends its jobs at once: only what is down is silent
+            survey.silent[pool] = tuple(number for numbers in _out(world, pool).values() for number in numbers)
     for cluster in wanted.pending:
         if silent:
             survey.trouble[cluster] = SILENT
