@@ -10,8 +10,9 @@ import pytest
 from shakedown.conductor.workers.run_reader import LEFT_CHARACTERS, MOST_LEFT, OpenPack, ReadingLimits, RunReader
 from shakedown.conductor.workers.worker import take_evidence, with_left
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Test
+from shakedown.model.nouns import Pairs, Test
 from shakedown.model.ports import Evidence
+from shakedown.schedulers.linked_inputs import link_input
 
 SUM = hashlib.sha256(b"here").hexdigest()
 
@@ -23,9 +24,9 @@ def work(tmp_path: Path) -> Path:
     return place
 
 
-def left(root: Path, *patterns: str) -> Evidence:
+def left(root: Path, *patterns: str, files: Pairs = ()) -> Evidence:
     limits = ReadingLimits()
-    reader = RunReader(Layout(root), "r000001", {}, (), limits, OpenPack())
+    reader = RunReader(Layout(root), "r000001", {}, files, limits, OpenPack())
     return with_left(take_evidence("r000001", Test("t"), reader, limits), patterns, reader, limits)
 
 
@@ -56,6 +57,24 @@ def test_the_files_of_another_run_are_not_its_own(tmp_path: Path, work: Path) ->
     (work / "all").symlink_to(other)
     for why in left(tmp_path, "mesh.txt", "all/*").left.values():
         assert isinstance(why, str) and "leads out of the run's directory" in why
+
+
+def test_a_pattern_finds_what_a_run_wrote_into_its_input_directory_and_passes_over_what_was_there(
+    tmp_path: Path, work: Path
+) -> None:
+    source = tmp_path.parent / f"{tmp_path.name}-tests" / "case"
+    fill(source, "a.vtk", "100/b.vtk", "c.vtk")
+    link_input(str(work / "case"), str(source))
+    (work / "case/c.vtk").unlink()
+    fill(work, "case/c.vtk", "case/100/new.vtk")
+    files = (("case", str(source)),)
+    found = left(tmp_path, "case/**/*.vtk", "case/a.vtk", "**/b*", files=files)
+    reader = RunReader(Layout(tmp_path), "r000001", {}, files, ReadingLimits(), OpenPack())
+    digests = reader.digests("**/*.vtk", ["case/a.vtk"])
+    assert digests == dict.fromkeys(("case/100/new.vtk", "case/c.vtk", "case/a.vtk"), SUM), "golden sums may name one"
+    assert found.left["case/**/*.vtk"] == {"case/100/new.vtk": SUM, "case/c.vtk": SUM}
+    assert "case/a.vtk leads out of the run's directory" in str(found.left["case/a.vtk"]), "it is named"
+    assert found.left["**/b*"] == "there is no such file"
 
 
 @pytest.mark.parametrize(

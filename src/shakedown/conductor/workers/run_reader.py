@@ -156,14 +156,9 @@ class RunReader:
         return found
 
     def left(self, pattern: str) -> dict[str, str] | str:
-        """Purpose: the sha256 of every file that the pattern finds in the run's own directory, or why they cannot be handed on.
-
-        The files of an input directory are passed over where the pattern does not name them: the run left what lies beside them.
-        """
+        """Purpose: the sha256 of every file that the pattern finds in the run's own directory, or why they cannot be handed on."""
         problems: dict[str, str | Missing] = {}
         paths = self._glob(pattern, problems)
-        place = str(self.directory)
-        paths = [path for path in paths if path == pattern or not is_linked_below(place, path, self.files)]
         why = next((one for one in problems.values() if isinstance(one, Missing)), None)
         if why is not None:
             return why.detail
@@ -359,15 +354,18 @@ class RunReader:
         return digest.hexdigest()
 
     def _glob(self, glob: str, found: dict[str, str | Missing]) -> list[str]:
-        """Files in the run's directory that the glob names; directories are passed over, as a shell's users expect."""
+        """Files in the run's directory that the glob names; directories are passed over, as a shell's users expect. So are links to
+        the files of an input directory, unless the glob is the path of one: the run left what lies beside them.
+        """
         directory = self.directory
         if not glob:
             return []
         paths: list[str] = []
         try:
             for path in directory.glob(glob):
-                if not path.is_dir():
-                    paths.append(str(path.relative_to(directory)))
+                name = str(path.relative_to(directory))
+                if not path.is_dir() and (name == glob or not is_linked_below(str(directory), name, self.files)):
+                    paths.append(name)
                 if len(paths) > self.limits.files:
                     found[glob] = Missing(glob, f"{printable(glob)} finds more than {self.limits.files} files")
                     break
