@@ -37,6 +37,7 @@ const struct kernel kernel = {
 
 enum { CREATE, STAT, READ, REMOVE, OPERATIONS };
 enum { OWN, SHARED, LAYOUTS };
+enum { CHECKED = 2 };
 
 static const char *const operation_names[OPERATIONS] = {"create", "stat", "read", "remove"};
 static const char *const layout_names[LAYOUTS] = {"own", "shared"};
@@ -46,6 +47,7 @@ struct rates { double sum, least, most; long count; };
 static char place[PATH_BYTES];      /* the directory of this job */
 static unsigned char *buffer;       /* the content of one file */
 static struct rates rates[LAYOUTS][OPERATIONS];
+static double checked[LAYOUTS][OPERATIONS][CHECKED];    /* in a self-check: the rates of each repeat */
 
 static void check_use(void);
 static void measure(int layout, double seconds);
@@ -165,6 +167,9 @@ static bool (*const acts[OPERATIONS])(const char *, int, long) = {create, look_a
 static long each_file(int operation, const struct folder *folder, long count, double until)
 {
     enum { ASK_EVERY = 64 };
+    bool others = operation == STAT || operation == READ;
+    if (job.checking)
+        check(folder->owner == (others ? (job.rank + (int)shift) % job.ranks : job.rank), "ranks look at and read another's files, and make and remove their own");
     for (long f = 0; f < count; f++) {
         if (operation != REMOVE && f % ASK_EVERY == ASK_EVERY - 1 && (now() > until || budget_left() <= 0))
             return f;
@@ -229,7 +234,13 @@ static void keep(int layout, int operation, long done, struct span span)
     kept->sum += rate;
     kept->count++;
     write_rate(layout, operation, rate, all == (double)files * job.ranks);
-    if (job.checking)
+    if (!job.checking)
+        return;
+    check(told("value", rate) && told("files", (double)files), "the rate of the files is told");
+    check(seconds >= all_max(span.ended - span.began) && seconds == all_max(seconds), "no rank was longer than all, and all know one time");
+    if (kept->count <= CHECKED)
+        checked[layout][operation][kept->count - 1] = rate;
+    if (all == (double)files * job.ranks)
         check(fabs(rate * seconds / ((double)files * job.ranks) - 1) < 1e-9 || job.shortened || job.stopped, "a rate times its time is the files of all ranks");
 }
 
@@ -294,6 +305,15 @@ static void write_result(void)
     end_result();
 }
 
+static bool rates_are_told(const char *layout, const char *operation, const double *values)
+{
+    char mean[64], least[64], most[64];
+    snprintf(mean, sizeof mean, "%s.%s_per_s", layout, operation);
+    snprintf(least, sizeof least, "%s.least_%s_per_s", layout, operation);
+    snprintf(most, sizeof most, "%s.most_%s_per_s", layout, operation);
+    return told(mean, (values[0] + values[1]) / 2) && told(least, fmin(values[0], values[1])) && told(most, fmax(values[0], values[1]));
+}
+
 static int self_check(void)
 {
     snprintf(place, sizeof place, "p");
@@ -303,15 +323,16 @@ static int self_check(void)
     check(content(1, 0, 0) != content(0, 0, 0) && content(0, 1, 0) != content(0, 0, 0), "content differs by rank and file");
     files = 12;
     bytes = 100;
-    repeats = 2;
+    repeats = CHECKED;
     shift = 1;
     layouts = every;
     int status = run();
     for (int l = 0; l < LAYOUTS; l++)
         for (int o = 0; o < OPERATIONS; o++) {
             const struct rates *kept = &rates[l][o];
-            check(job.stopped || status || kept->count == 2, "each operation is measured in each repeat and layout");
+            check(job.stopped || status || kept->count == CHECKED, "each operation is measured in each repeat and layout");
             check(job.stopped || status || (kept->least <= kept->sum / 2 && kept->sum / 2 <= kept->most), "the mean lies between the least and the most");
+            check(job.stopped || status || rates_are_told(layout_names[l], operation_names[o], checked[l][o]), "the mean, the least and the most are told");
         }
     return status;
 }

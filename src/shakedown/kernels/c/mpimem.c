@@ -40,12 +40,15 @@ static void write_step(const char *step, int peers, struct growth all);
 static void all_to_all(void);
 static void connect_ranks(void);
 static void check_ballast(void);
+static void check_step(struct growth all);
+static void check_own(void);
 static struct growth grown(struct footprint from, struct footprint to);
 static struct growth of_mpi(void);
 
 static struct growth own;           /* by the kernel's own buffers */
 static struct on_nodes last;        /* what was reported last, of resident memory since before MPI_Init */
 static int reported;
+static struct { struct growth all; long peers; int verified; } seen;    /* in a self-check: this rank's last growth, and what was done */
 
 static int run(void)
 {
@@ -113,6 +116,21 @@ static void write_step(const char *step, int peers, struct growth all)
     put_number("mpi_shared_mb", megabytes(own_share.max));
     close_record();
     reported++;
+    seen.all = all;
+    seen.peers += peers;
+    if (job.checking)
+        check_step(all);
+}
+
+/* The memory before MPI_Init is what each number without it has less. Nodes differ in it, so that of the fullest one lies between. */
+static void check_step(struct growth all)
+{
+    struct on_nodes before = on_nodes(job.at_start.resident), before_share = on_nodes(job.at_start.share), grew = on_nodes(all.resident);
+    double more = 1e6 * (last_told("resident_mb") - last_told("mpi_mb")), more_share = 1e6 * (last_told("shared_mb") - last_told("mpi_shared_mb"));
+    check(told("mpi_mb", grew.max / 1e6), "the fullest node is told");
+    check(job.rank || isnan(more) || (more > 0.999 * before.min && more < 1.001 * before.max), "resident memory is that before MPI began, and what it grew by");
+    check(job.rank || isnan(more_share) || (more_share > 0.999 * before_share.min && more_share < 1.001 * before_share.max),
+          "shared memory is that before MPI began, and what it grew by");
 }
 
 /* ---- messages ---------------------------------------------------------------------------------------------------------- */
@@ -133,6 +151,7 @@ static void verify(const unsigned char *block, size_t bytes, int sender)
     for (size_t at = 0; at < bytes; at++)
         if (block[at] != content(sender, job.rank, at))
             fail("what rank %d sent to rank %d arrived with wrong content", sender, job.rank);
+    seen.verified++;
 }
 
 /* They are there and touched before the first message, so that what grows later is the library's. */
@@ -150,6 +169,8 @@ static void make_buffers(void)
     memset(buffers.out, 0xee, size);
     memset(buffers.in, 0xee, size);
     own = grown(before, read_footprint());
+    if (job.checking)
+        check_own();
 }
 
 static void all_to_all(void)
@@ -214,6 +235,16 @@ static void check_ballast(void)
         check(last.max - before > 0.9 * wanted && last.max - before < 1.5 * wanted, "8 MiB on each rank make the fullest node larger by 8 MiB for each of its ranks");
 }
 
+/* In a self-check: the buffers are seen, and are no part of what MPI takes. */
+static void check_own(void)
+{
+    double wanted = 2 * (double)job.ranks * (double)all_size, all = grown(job.at_start, read_footprint()).resident;
+    if (isnan(all))
+        return;
+    check(own.resident > 0.9 * wanted && own.resident < 1.5 * wanted, "the buffers are there, and touched, before the first message");
+    check(fabs(all - of_mpi().resident - own.resident) < 0.1 * wanted, "the buffers are no part of what MPI takes");
+}
+
 /* ---- the self-check ---------------------------------------------------------------------------------------------------- */
 
 static int self_check(void)
@@ -226,8 +257,16 @@ static int self_check(void)
     int wanted = 4 + (job.ranks > 1);       /* with the ballast */
     for (int peers = 1; peers < job.ranks - 1; peers = 2 * peers + 1)
         wanted++;
+    long peers = 2L * (job.ranks - 1);      /* after the all-to-all, and with the ballast */
+    for (int p = 1; p < job.ranks; p++)
+        peers += is_read_after(p, job.ranks) ? p : 0;
+    all_size = 1 << 20;
     int status = run();
     check(job.stopped || reported == wanted, "every step is reported");
+    check(job.stopped || (seen.verified == 2 * job.ranks - 1 && (job.ranks < 2 || seen.peers == peers)), "each rank hears of every other one, and peers are told");
+    struct on_nodes grew = on_nodes(seen.all.resident);
+    check(told("steps", reported) && told("mpi.node_mb", grew.max / 1e6) && told("mpi.least_node_mb", grew.min / 1e6), "nodes with most and least are told");
+    check(told("mpi.rank_mb", all_sum(seen.all.resident) / job.ranks / 1e6), "the mean of all ranks is told");
     check(job.after_init.resident > job.at_start.resident || isnan(job.at_start.resident), "MPI takes memory");
     return status;
 }

@@ -52,6 +52,7 @@ static long points;
 static int core;
 
 static void make_buffers(size_t bytes);
+static void check_times(void);
 static void check_use(void);
 static long planned(void);
 static void measure_curve(const char *name, long *left);
@@ -66,6 +67,8 @@ static int run(void)
     tell_crowd(1, "they take turns, and no number here is that of a link");
     crowded = all_max(job.crowded) > 0;
     make_buffers(largest > distance_size ? largest : distance_size);
+    if (job.checking)
+        check_times();
     long left = planned();
     for (int c = 0; c < 4; c++)
         if (chosen(patterns, curves[c]))
@@ -289,6 +292,11 @@ static struct pair pair_of_all(void)
 /* What was timed: repeats, and seconds of the rank that sends first; where all pairs are at work from the first start to the last end. */
 struct timed { long repeats; double seconds; };
 
+static struct timed with_batch(struct timed timed, long repeats, double seconds)
+{
+    return (struct timed){timed.repeats + repeats, timed.seconds + seconds};
+}
+
 static struct timed time_it(const struct pattern *pattern, struct pair pair, bool all, size_t size, long wanted, long left)
 {
     struct timed timed = {0, 0};
@@ -311,10 +319,11 @@ static struct timed time_it(const struct pattern *pattern, struct pair pair, boo
             job_seconds(&span, 1, &seconds);
         if (pair.inside && (pattern->act != one_way || !pair.leads))
             verify(pair, size);
-        timed.repeats += rounds.batch;
-        timed.seconds += all || pair.leads ? seconds : 0;
+        timed = with_batch(timed, rounds.batch, all || pair.leads ? seconds : 0);
     }
     timed.seconds = all ? timed.seconds : all_max(timed.seconds);
+    if (job.checking)
+        check(job.stopped || job.shortened || timed.repeats == wanted, "as many repeats are timed as were wanted");
     return timed;
 }
 
@@ -344,6 +353,11 @@ static void measure_curve(const char *name, long *left)
         points++;
         if (!job.checking)
             continue;
+        check(all_sum(pair.leads) == pairs && (all || pair.second == job.ranks - 1), "all pairs send, or the first and the last rank alone");
+        if (!pattern->windowed)
+            check(told("us", 500000 * timed.seconds / (double)timed.repeats), "a message takes half of the time there and back");
+        else
+            check(told("messages_s", messages / timed.seconds) && told("mb_s", messages * (double)size / timed.seconds / 1e6), "messages have their bytes");
         if (pattern->windowed)
             check(messages == (double)(timed.repeats * window * pairs) * (strcmp(name, "bidirectional") == 0 ? 2 : 1), "every message of every window is counted");
         check(timed.seconds > 0, "what was measured took time");
@@ -418,6 +432,10 @@ static void measure_distances(bool nodes, long *left)
         double mb = megabytes(messages_of("bandwidth", 1, large.repeats), distance_size);
         write_distance(who, nodes, rank, latency_us(small.seconds, small.repeats), mb / large.seconds);
         points++;
+        if (job.checking)
+            check(told("us", 500000 * small.seconds / (double)small.repeats) &&
+                      told("mb_s", (double)distance_size * (double)window * (double)large.repeats / large.seconds / 1e6),
+                  "each distance has the latency of short messages and the bandwidth of long ones");
     }
     free(who.node);
     free(who.core);
@@ -453,6 +471,11 @@ static void check_counts(void)
     check(latency_us(0.002, 100) == 10, "100 messages there and back in 2 ms are 10 us each way");
     check(messages_of("bandwidth", 1, 10) == 640 && messages_of("bidirectional", 1, 10) == 1280, "10 windows of 64 are 640 messages, and twice as many both ways");
     check(messages_of("message-rate", 3, 10) == 1920, "of three pairs they are three times as many");
+    struct timed two = with_batch(with_batch((struct timed){0, 0}, 3, 0.5), 4, 2);
+    check(two.repeats == 7 && two.seconds == 2.5, "batches add up");
+    int half = job.ranks / 2;
+    struct pair own = pair_of_all();
+    check(job.rank >= 2 * half || own.other == (job.rank + half) % (2 * half), "each rank of the first half has one of the second half");
     check(megabytes(640, 1000000) == 640, "a message of a million bytes is a megabyte");
     smallest = 1;
     largest = 6;
@@ -468,13 +491,31 @@ static void check_counts(void)
     job.ranks = kept;
 }
 
+/* Another clock around each pattern: nearly all of its time is that of the messages, at least once in several tries, since a rank may lose its
+ * core while the two meet. */
+static void check_times(void)
+{
+    enum { TRIES = 10, REPEATS = 50 };
+    struct pair pair = pair_of(0, job.ranks - 1);
+    for (size_t p = 0; p < sizeof table / sizeof *table; p++) {
+        double most = 0;
+        for (int i = 0; pair.inside && i < TRIES; i++) {
+            double began = now(), seconds = table[p].act(pair, 1, REPEATS);
+            most = fmax(most, seconds / (now() - began));
+        }
+        check(!pair.inside || (most > 0.75 && most <= 1), "the time of messages is what a clock around them shows");
+        sync_ranks();
+    }
+}
+
 static int self_check(void)
 {
     check_counts();
     if (job.ranks < 2)
         return 0;
     window = 3;
-    round_trips = windows = 2;
+    round_trips = 3;
+    windows = 2;
     distance_size = 600;
     patterns = every;
     struct who who = find_everyone();

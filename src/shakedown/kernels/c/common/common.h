@@ -193,6 +193,10 @@ void open_object(const char *key);
 void close_object(void);
 void open_list(const char *key);
 void close_list(void);
+/* In a self-check, on rank 0: whether this was the number that was written last under the names, such as "latency.us", to nine digits. True on
+ * other ranks. */
+bool told(const char *path, double value);
+double last_told(const char *path);     /* that number itself; NaN where there is none, as on other ranks */
 void check_records(void);
 
 /* ---- options (options.c) ----------------------------------------------------------------------------------------------- */

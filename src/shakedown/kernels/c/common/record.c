@@ -9,6 +9,47 @@ static FILE *out;               /* NULL: standard output */
 static unsigned long filled;    /* bit d: the object or list at depth d already has a member */
 static int depth;
 
+/* In a self-check: what was written last under each name, so that a kernel can compare what it said with what it knows. */
+enum { MOST_KEPT = 256, PATH_LETTERS = 96, DEEPEST = 32 };
+static struct { char path[PATH_LETTERS]; double value; } kept[MOST_KEPT];
+static int kept_count;
+static char within[PATH_LETTERS];       /* the names of the objects that are open, each with a dot behind it */
+static size_t ends[DEEPEST];            /* where `within` ended before each of them was opened */
+
+static void keep(const char *key, double value)
+{
+    char path[PATH_LETTERS];
+    int k = 0;
+    if (!job.checking || !key)
+        return;
+    snprintf(path, sizeof path, "%s%s", within, key);
+    while (k < kept_count && strcmp(kept[k].path, path) != 0)
+        k++;
+    if (k == MOST_KEPT)
+        return;
+    kept_count += k == kept_count;
+    strcpy(kept[k].path, path);
+    kept[k].value = value;
+}
+
+bool told(const char *path, double value)
+{
+    if (job.rank != 0)
+        return true;
+    for (int k = 0; k < kept_count; k++)
+        if (strcmp(kept[k].path, path) == 0)
+            return fabs(kept[k].value - value) <= 1e-9 * fabs(value) || (isnan(value) && isnan(kept[k].value));
+    return false;
+}
+
+double last_told(const char *path)
+{
+    for (int k = 0; k < kept_count; k++)
+        if (strcmp(kept[k].path, path) == 0)
+            return kept[k].value;
+    return NAN;
+}
+
 static bool silent(void)
 {
     return job.rank != 0;
@@ -57,6 +98,7 @@ void open_record(const char *record)
         return;
     depth = 0;
     filled = 0;
+    within[0] = '\0';
     deeper('{');
     put_text("record", record);
 }
@@ -86,6 +128,7 @@ void put_number(const char *key, double value)
     if (silent())
         return;
     begin_member(key);
+    keep(key, value);
     if (isfinite(value))
         fprintf(stream(), "%.9g", value);
     else
@@ -97,6 +140,7 @@ void put_count(const char *key, long long value)
     if (silent())
         return;
     begin_member(key);
+    keep(key, (double)value);
     fprintf(stream(), "%lld", value);
 }
 
@@ -114,12 +158,19 @@ static void open_nested(const char *key, char bracket)
         return;
     begin_member(key);
     deeper(bracket);
+    size_t length = strlen(within);
+    if (depth < DEEPEST)
+        ends[depth] = length;
+    if (key)
+        snprintf(within + length, sizeof within - length, "%s.", key);
 }
 
 static void close_nested(char bracket)
 {
     if (silent())
         return;
+    if (depth < DEEPEST)
+        within[ends[depth]] = '\0';
     depth--;
     fputc(bracket, stream());
 }
@@ -148,11 +199,16 @@ void check_records(void)
     close_object();
     close_list();
     put_flag("yes", true);
+    open_object("rates");
+    put_number("gb_s", 2.5);
+    close_object();
+    put_count("counted", 4);
     close_record();
     fclose(out);
     out = NULL;
     const char *wanted =
-        "{\"record\":\"test\",\"quote\":\"a\\\"b\\\\c\\u000a\",\"list\":[0.5,null,{\"n\":-3}],\"yes\":true}\n";
+        "{\"record\":\"test\",\"quote\":\"a\\\"b\\\\c\\u000a\",\"list\":[0.5,null,{\"n\":-3}],\"yes\":true,\"rates\":{\"gb_s\":2.5},\"counted\":4}\n";
     check(strcmp(text, wanted) == 0, "a record is written as JSON");
+    check(told("rates.gb_s", 2.5) && told("counted", 4) && !told("gb_s", 2.5) && !told("rates.gb_s", 2.6), "what was written is known again by its names");
     free(text);
 }
