@@ -170,7 +170,7 @@ def workplace(tmp_path: Path) -> Workplace:
 
 
 def started(workplace: Workplace, source: Path, run: str = "r000001") -> tuple[str, Pairs]:
-    files = (("case", str(source)), ("deep er/case", str(source)), ("in.put", str(source / "b")))
+    files = (("case", str(source)), ("other case", str(source)), ("in.put", str(source / "b")))
     place = str(workplace.layout.work_directory(run))
     workplace.check_files(files)
     workplace.prepare(run, place, files)
@@ -185,7 +185,7 @@ def test_a_run_that_wrote_nothing_leaves_nothing(workplace: Workplace, source: P
     assert not list(Path(place).iterdir())
     other, files = started(workplace, source, "r000002")
     assert not Path(place).exists(), "its empty directory served the next"
-    assert tree(Path(other) / "case") == tree(Path(other) / "deep er/case") != {}
+    assert tree(Path(other) / "case") == tree(Path(other) / "other case") != {}
     workplace.tidy(other, files)
     workplace.tidy_up()
     assert not Path(other).exists()
@@ -205,7 +205,7 @@ def test_a_run_that_wrote_nothing_leaves_nothing(workplace: Workplace, source: P
         "ln -sf /etc/hosts in.put",
         "rm -r case/empty; echo x >case/empty",
         "rm case/data; mkdir case/data",
-        "mkdir 'deep er/new'",
+        "mkdir 'other case/new'",
     ],
 )
 def test_whatever_a_run_made_stays_with_all_that_is_beside_it(workplace: Workplace, source: Path, written: str) -> None:
@@ -227,6 +227,10 @@ def test_a_file_that_is_handed_into_a_directory_goes_before_the_one_there(workpl
     workplace.prepare("r000001", place, files)
     assert [(Path(place) / name).read_text() for name in ("case/b", "case/new/b")] == ["handed\n"] * 2
     assert tree(source) == before
+    workplace.tidy(place, files)
+    assert (Path(place) / "case/new/b").exists(), "checks read what was handed on"
+    (Path(place) / "case/new/b").unlink()
+    (Path(place) / "case/new").rmdir()
     workplace.tidy(place, files)
     assert not list(Path(place).iterdir())
 

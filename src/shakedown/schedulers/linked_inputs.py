@@ -49,17 +49,17 @@ def link_input(place: str, source: str, link: Link = make_link) -> None:
 
 def made_links(place: str, files: Pairs) -> tuple[list[str], list[str]] | None:
     """Purpose: the links and the directories at ``place``, each before those below it, where these are as the input files were
-    linked; None where anything else is there, which the run made. Raises OSError.
+    linked; None where anything else is there: what the run made, or a directory above a file that another run handed on, which
+    checks read there. Raises OSError.
     """
     origins = {name: os.path.normpath(source) for name, source in files}
-    above = {name[:end] for name in origins for end, character in enumerate(name) if character == "/"}
     links: list[str] = []
     folders = [("", "")]
     for inside, origin in folders:  # it grows
         for entry, here, from_ in _entries(place, inside, origin, origins):
             if entry.is_symlink() and from_ and _is_made(entry.path, here, from_, origins):
                 links.append(entry.path)
-            elif entry.is_dir(follow_symlinks=False) and (here in above or _is_made_for(from_, here in origins)):
+            elif entry.is_dir(follow_symlinks=False) and _is_made_for(from_, here in origins):
                 folders.append((here, from_))
             else:
                 return None
