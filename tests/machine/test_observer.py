@@ -223,6 +223,15 @@ def test_a_redirection_is_not_followed(ask: Ask, monitor: Monitor, tmp_path: Pat
     assert len(monitor.asked) == 1
 
 
+def test_a_server_that_repeats_the_token_does_not_get_it_into_the_record(
+    ask: Ask, monitor: Monitor, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text("s3cret")
+    monitor.says(b"no right for s3cret", 403)
+    told = ask("q", source="promql", url=monitor.address, token_file="token").trouble
+    assert "no right for [the token]" in told and "s3cret" not in told
+
+
 def test_a_server_that_is_not_there_and_a_token_that_is_none(ask: Ask, tmp_path: Path) -> None:
     refused = ask("q", source="promql", url="http://127.0.0.1:1")
     assert "the server does not answer: Connection refused" in refused.trouble

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,6 +64,21 @@ def test_every_word_of_it_is_frozen(read: Read) -> None:
             full=100.0, every_s=10.0, within_s=5.0, smooth_s=120.0, smooth_by="median", oldest_s=60.0, when_silent="ignore",
         ),
     )  # fmt: skip
+
+
+def test_the_example_of_the_guide_is_read(site: Any) -> None:
+    guide = Path(__file__).parent.parent.parent / "docs/guides/stability.md"
+    example = guide.read_text().partition("## Load that is measured")[2].split("```")[1].removeprefix("yaml\n")
+    site.write("systems/box.yaml", SYSTEM)
+    site.test(TEST, "tests/t.yaml")
+    (word,) = site.plan(PLAN.partition("limits:")[0] + example).limits.observed
+    assert (word.budget, word.source, word.means, word.smooth_s, word.full) == (
+        "f2/mdt",
+        "promql",
+        "used",
+        300.0,
+        100.0,
+    )
 
 
 def test_a_plan_in_words_tells_it(site: Any) -> None:

@@ -37,11 +37,20 @@ def main() -> int:
 
 
 def ask(question: Question) -> float:
-    """Purpose: the number that a server says. Raises NoNumber."""
+    """Purpose: the number that a server says. Raises NoNumber, whose words do not have the token, whatever the server says."""
     token = _token(question.token_file)
-    if question.source == PROMQL:
-        address = f"{question.url.rstrip('/')}/api/v1/query?{urlencode({'query': question.query})}"
-        return of_prometheus(_get(address, token and f"Bearer {token}", question.within_s))
+    try:
+        return _of_prometheus(question, token) if question.source == PROMQL else _of_influx(question, token)
+    except NoNumber as error:
+        raise NoNumber(str(error).replace(token, "[the token]") if token else str(error)) from None
+
+
+def _of_prometheus(question: Question, token: str) -> float:
+    address = f"{question.url.rstrip('/')}/api/v1/query?{urlencode({'query': question.query})}"
+    return of_prometheus(_get(address, token and f"Bearer {token}", question.within_s))
+
+
+def _of_influx(question: Question, token: str) -> float:
     words = {"db": question.database, "q": question.query, "epoch": "ms"}
     address = f"{question.url.rstrip('/')}/query?{urlencode(words)}"
     return of_influx(_get(address, token and f"Token {token}", question.within_s), time.time(), question.oldest_s)
