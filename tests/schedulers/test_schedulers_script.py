@@ -101,7 +101,7 @@ def test_a_waiting_job_that_cannot_be_started_for_too_long_is_given_back(
     machine.submit(first, second)
     tries: list[str] = []
 
-    def prepare(self: Workplace, run: str, *rest: object) -> None:
+    def prepare(self: Workplace, run: str, *rest: object, **named: object) -> None:
         tries.append(run)
         raise CannotStart("run r000002 cannot be started: No space left on device", transient=True)
 
