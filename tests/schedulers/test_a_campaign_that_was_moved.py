@@ -76,6 +76,16 @@ def test_a_job_that_could_not_begin_where_its_campaign_was_did_nothing(
         assert report.state in ("node_fail", "refused")
 
 
+def test_a_script_that_came_through_is_not_run_again_although_its_claim_is_gone(tmp_path: Path) -> None:
+    prepared(tmp_path / "here")
+    (tmp_path / "here").rename(tmp_path / "there")
+    looker = Looker(tmp_path / "there")
+    looker.slurm.queue[""] = [row(state="COMPLETED", exit="0:0", nodes="n002", start="50")]
+    report = looker.one(Asked(JOB, "7"))
+    assert report is not None
+    assert (report.state, "nothing proves that it ran" in report.message) == ("refused", True)
+
+
 def test_one_that_had_begun_is_judged_by_its_marks(tmp_path: Path) -> None:
     prepared(tmp_path / "here")
     (tmp_path / "here").rename(tmp_path / "there")

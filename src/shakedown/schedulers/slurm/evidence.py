@@ -316,16 +316,11 @@ def _over(
     young = found.doubt_s < SETTLE_S
     never_launched = status == NEVER_OPENED and not _has_begun(found)
     launch = "" if _has_begun(found) else failed_launch(found, source, word, status, nodes, reason, by)
-    gave_up = said.state in ("completed", "failed") and not (found.marks_trouble or _has_begun(found))
-    if found.moved_from and (launch or gave_up):
-        moved = _report(found, "void", source, message=MOVED.format(place=clean(found.moved_from)))
-        return Later() if young and not never_launched else moved
-    if launch:
+    gave_up = said.state == "failed" and status == CLAIM_TAKEN and not (found.marks_trouble or _has_begun(found))
+    if launch or (found.moved_from and gave_up):
         if young and not never_launched:
             return Later()  # its claim may be on its way
-        why = _joined(launch, found.said, _shown(reason))
-        said_of_it = _report(found, "node_fail", source, nodes=nodes, message=why)
-        return msgspec.structs.replace(said_of_it, launch_failure=True)
+        return _not_launched(found, source, _joined(launch, found.said, _shown(reason)), nodes)
     if said.state in ("completed", "failed"):
         if found.marks_trouble:
             return _report(found, "no_answer", "marks", message=f"its files cannot be read: {found.marks_trouble}")
@@ -362,6 +357,14 @@ def _over(
     if said.state == "failed" and status == RAN_AND_ENDED_SO:
         note = _joined(note, f"Slurm does not tell exit status {status} from {CLAIM_TAKEN}")
     return _doubted(found, _report(found, said.state, source, exit_status=shown, nodes=where, message=note), torn)
+
+
+def _not_launched(found: Found, source: str, why: str, nodes: str) -> JobReport:
+    """It had a node and never took its claim: the node's failure, unless its campaign was moved from where it was to begin."""
+    if found.moved_from:
+        return _report(found, "void", source, message=MOVED.format(place=clean(found.moved_from)))
+    said = _report(found, "node_fail", source, nodes=nodes, message=why)
+    return msgspec.structs.replace(said, launch_failure=True)
 
 
 def _of_a_cancellation(found: Found, nodes: str, reason: str, by: str) -> str:
