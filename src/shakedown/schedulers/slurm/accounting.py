@@ -16,8 +16,8 @@ import msgspec
 from shakedown.model.nouns import Cluster
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.cross_check import contradicted_end
-from shakedown.schedulers.slurm.evidence import SETTLE_S
 from shakedown.schedulers.slurm.job_evidence import Found
+from shakedown.schedulers.slurm.job_questions import SETTLE_S
 from shakedown.schedulers.slurm.parsing import Record, babble, clean, finished, kept_for_database, records, settings
 from shakedown.schedulers.slurm.runner import Ran, Run, is_missing
 from shakedown.schedulers.slurm.states import CHANGES

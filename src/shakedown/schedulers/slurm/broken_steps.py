@@ -29,8 +29,8 @@ from shakedown.model.steps import Step, broken_step
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.boots import Boots
-from shakedown.schedulers.slurm.evidence import SETTLE_S
 from shakedown.schedulers.slurm.job_evidence import Found, listed
+from shakedown.schedulers.slurm.job_questions import SETTLE_S
 from shakedown.schedulers.slurm.parsing import NodeHistory, clean, key_values, node_histories, seconds
 
 _TAIL_BYTES = 16384  # of an output, where srun's last words are

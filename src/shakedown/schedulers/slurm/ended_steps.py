@@ -17,8 +17,8 @@ from shakedown.model.ports import JobReport
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.broken_steps import tail
-from shakedown.schedulers.slurm.evidence import SETTLE_S
 from shakedown.schedulers.slurm.job_evidence import Found
+from shakedown.schedulers.slurm.job_questions import SETTLE_S
 from shakedown.schedulers.slurm.parsing import Record, babble, step_records
 from shakedown.schedulers.slurm.runner import Run
 

@@ -31,8 +31,8 @@ from shakedown.schedulers.slurm.broken_steps import (
     tail,
     was_booted,
 )
-from shakedown.schedulers.slurm.evidence import SETTLE_S
 from shakedown.schedulers.slurm.job_evidence import Asked
+from shakedown.schedulers.slurm.job_questions import SETTLE_S
 
 # A file system may show what is in a directory late (NFS: up to a minute). A job that came to its own end counted its parts.
 _DIRECTORY_SETTLES_S = 60.0

@@ -30,9 +30,10 @@ from shakedown.schedulers.slurm.boots import Boots
 from shakedown.schedulers.slurm.broken_steps import BrokenSteps
 from shakedown.schedulers.slurm.cross_check import KILLED, contradicted_end
 from shakedown.schedulers.slurm.ended_steps import EndedSteps
-from shakedown.schedulers.slurm.evidence import SETTLE_S, is_plain, needs_accounting, weigh
+from shakedown.schedulers.slurm.evidence import is_plain, needs_accounting, weigh
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.job_evidence import Asked, Found
+from shakedown.schedulers.slurm.job_questions import SETTLE_S
 from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_words, queue_rows
 from shakedown.schedulers.slurm.parts import Parts, naming, stage_of
 from shakedown.schedulers.slurm.renamed import Owners, found_by_number, is_ours
