@@ -84,7 +84,7 @@ def test_submissions_that_nobody_waited_for(forgetful_cluster: Cluster, tmp_path
 
 @pytest.mark.newer_slurm
 def test_the_campaign_moved_while_a_job_ran(plain_cluster: Cluster, tmp_path: Path) -> None:
-    """The job's end mark finds no place, but Slurm knows its end; a job that had not begun never begins. Both are told.
+    """The job's end mark finds no place, but Slurm knows its end; a job that had not begun did nothing, and is submitted again.
 
     Where slurmd makes the directory of a job's output, the script itself begins there, and gives up.
     """
@@ -106,10 +106,5 @@ def test_the_campaign_moved_while_a_job_ran(plain_cluster: Cluster, tmp_path: Pa
         driver = campaign.start("resume", "moved")
         assert driver.wait(LIMIT_S) in (0, 1), (campaign.site / "said").read_text()
         assert campaign.verdict("nap") == ("failed", "exit status 7"), campaign.tale()
-        verdict, reason = campaign.verdict("waits")
-        if (campaign.site / "campaigns/p-1").exists():
-            gave_up = "Slurm started it on n002 and it ended with exit status 97 (FAILED) before it took its claim"
-            assert (verdict, reason) == ("submit_failed", f"nothing shows that it ran: {gave_up}")
-        else:
-            assert (verdict, reason.partition(":")[0]) == ("node_fail", "launch failure on n002"), reason
-        assert campaign.executions() == {"nap": 1}
+        assert campaign.verdict("waits") == ("passed", "exit status 0"), campaign.tale()
+        assert campaign.executions() == {"nap": 1, "waits": 1}
