@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 import warm_commands
 
 from shakedown.cli.log import _at_most
-from shakedown.cli.main import COMMANDS
+from shakedown.cli.main import COMMANDS, cli
+from shakedown.model.errors import UsageError
 
 
 def shakedown(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -52,3 +54,27 @@ def test_what_is_not_there_is_answered_with_what_is(site: Path, words: tuple[str
     done = shakedown(*words, cwd=site)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(said)
+
+
+PAIRS = {"attest": ("--met", "--not-met"), "drill": ("--begun", "--ended")}
+
+
+def pairs_of(name: str) -> list[click.Option]:
+    """The options of a command that are one of two words, and of which one must be given."""
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    return [one for one in command.params if isinstance(one, click.Option) and one.secondary_opts and one.required]
+
+
+def test_of_two_options_one_must_be_given_where_help_says_so() -> None:
+    """None of them said the second one: an attestation without a word was one of "not met"."""
+    assert {name for name in COMMANDS if pairs_of(name)} == set(PAIRS)
+    for name, pair in PAIRS.items():
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        words = ["stability", "recabling", "--by", "Ada", "--because", "seen"]
+        with pytest.raises(UsageError) as refused:
+            command.make_context(name, list(words))
+        assert refused.value.message == f"neither {pair[0]} nor {pair[1]} is given"
+        said = [command.make_context(name, [*words, option]).params for option in pair]
+        assert [found[pair[0].removeprefix("--")] for found in said] == [True, False]

@@ -109,9 +109,12 @@ def test_what_is_attested_after_the_end_is_recorded_at_once(make_site: MakeSite,
     wrong = shakedown("attest", "functionality", "cabels", "--met", "--by", "Ada", "--because", "seen", cwd=site)
     assert wrong.returncode == 2
     assert "component functionality has no procedure 'cabels'\nhint: did you mean 'cables'?" in wrong.stderr
+    silent = shakedown("attest", "functionality", "cables", "--by", "Ada", "--because", "seen", cwd=site)
+    way_out = "error: neither --met nor --not-met is given\nhint: give one of them: --met or --not-met\n"
+    assert (silent.returncode, silent.stderr) == (2, way_out)
     done = shakedown("attest", "functionality", "cables", "--met", "--by", "Ada", "--because", "seen", cwd=site)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("recorded in p-1: event ")
+    assert done.stdout.startswith("Ada attests cables of component functionality as met; recorded in p-1: event ")
     again = shakedown("resume", cwd=site)
     assert again.returncode == 0, again.stdout + again.stderr
 

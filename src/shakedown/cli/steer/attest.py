@@ -8,14 +8,14 @@ import click
 
 from shakedown.cli.naming import campaign_of, names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
-from shakedown.cli.steer.requests import evidence_option, said_by
+from shakedown.cli.steer.requests import evidence_option, one_of_two, said_by
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Document, Procedure
 
 
 @click.command()
 @names_after_campaign("[CAMPAIGN] COMPONENT PROCEDURE")
-@click.option("--met/--not-met", "met", default=None, required=True, help="How it came out.")
+@one_of_two("met", "not-met", "How it came out.")
 @said_by("Who attests it.", "What was done and seen; it is kept in the record.")
 @evidence_option
 @site_option
@@ -45,7 +45,8 @@ def command(
     kept = keep_evidence(layout, [Path(name) for name in files])
     value = {"component": component, "procedure": procedure, "met": met, "by": who, "evidence": kept}
     data = record_wishes(layout, "attest", [value], because)
-    emit(data | {"evidence": kept}, as_json, lambda: printable("\n".join([*kept_lines(kept), data["said"]])))
+    words = f"{who} attests {procedure} of component {component} as {'met' if met else 'not met'}; {data['said']}"
+    emit(data | {"met": met, "evidence": kept}, as_json, lambda: printable("\n".join([*kept_lines(kept), words])))
     return 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from shakedown.cli.naming import campaign_option, said_with_option
-from shakedown.cli.output import emit, json_option, site_option
+from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.errors import UsageError
 
@@ -58,5 +58,6 @@ def command(
         hint = other or near_case(strange[0], every, state.runs) or "shakedown status lists live runs"
         raise UsageError(f"{layout.root.name} has no live run and no case '{strange[0]}'", hint=hint)
     data = leave_wish(layout, "cancel", {"all": everything, "runs": runs, "cases": cases} | by, because)
-    emit(data, as_json, lambda: data["said"])
+    words = "all of it" if everything else ", ".join(subjects)
+    emit(data, as_json, lambda: printable(f"to be cancelled in {layout.root.name}: {words}; {data['said']}"))
     return 0

@@ -9,12 +9,12 @@ import click
 
 from shakedown.cli.naming import campaign_of, names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
-from shakedown.cli.steer.requests import evidence_option, said_by
+from shakedown.cli.steer.requests import evidence_option, one_of_two, said_by
 
 
 @click.command()
 @names_after_campaign("[CAMPAIGN] COMPONENT DRILL")
-@click.option("--begun/--ended", "begun", default=None, required=True, help="Whether it began, or is over.")
+@one_of_two("begun", "ended", "Whether it began, or is over.")
 @click.option("--at", "at", metavar="TIME", help="As of when, such as 2026-11-22T06:00+01:00; without it now.")
 @said_by("Who says so.", "What was done and seen; it is kept in the record.")
 @evidence_option
@@ -51,5 +51,7 @@ def command(
     data = record_wishes(
         layout, "drill", [value | ({"from": moment} if moment is not None else {"asked": time.time()})], because
     )
-    emit(data | {"evidence": kept}, as_json, lambda: printable("\n".join([*kept_lines(kept), data["said"]])))
+    words = f"{who} says that drill {name} of component {component} {'began' if begun else 'ended'}; {data['said']}"
+    told = data | {"act": value["act"], "evidence": kept}
+    emit(told, as_json, lambda: printable("\n".join([*kept_lines(kept), words])))
     return 0

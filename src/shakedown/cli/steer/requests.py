@@ -42,6 +42,21 @@ def evidence_option(command: Command) -> Command:
     return click.option("--evidence", "files", multiple=True, metavar="FILE", help=about)(command)
 
 
+def one_of_two(yes: str, no: str, about: str) -> Callable[[Command], Command]:
+    """Purpose: two options of which one must be given (``--met``, ``--not-met``); the command gets whether it is the first.
+
+    Click passes None where neither is given, also for an option that is called required. Errors: UsageError with both.
+    """
+
+    def chosen(context: click.Context, option: click.Parameter, value: bool | None) -> bool:
+        if value is None:
+            raise UsageError(f"neither --{yes} nor --{no} is given", hint=f"give one of them: --{yes} or --{no}")
+        return value
+
+    name = yes.replace("-", "_")
+    return click.option(f"--{yes}/--{no}", name, default=None, required=True, callback=chosen, help=about)
+
+
 def enough_evidence(what: str, wanted: int, files: Sequence[str]) -> None:
     """Purpose: refuse an act that is shown by fewer files than the plan asks for. ``what``: that asks for them, in words.
 

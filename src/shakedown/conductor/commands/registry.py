@@ -59,7 +59,9 @@ def attest(conductor: Conductor, command: Command) -> Event:
         evidence = [_evidence(file) for file in value.get("evidence", [])]
     except (KeyError, TypeError, ValueError):
         return refusal(command, "its evidence is not a list of names, digests and sizes")
-    met = bool(value.get("met"))
+    met = value.get("met")
+    if not isinstance(met, bool):
+        return refusal(command, "it does not say whether the procedure was met or not")
     if met and len({file["sha256"] for file in evidence}) < procedure.evidence:
         files = f"{procedure.evidence} evidence file{'s' if procedure.evidence > 1 else ''}"
         return refusal(command, f"{name} asks for {files}, and {len(evidence)} came with it")
