@@ -15,10 +15,16 @@ from hypothesis import strategies as st
 
 from shakedown.audit.sealing import seal_campaign
 from shakedown.audit.verifying import Verified, verify_campaign
+from shakedown.conductor.commands.offline import carry_out
+from shakedown.conductor.record.going_on import is_closed
 from shakedown.events.chain import damage_of
 from shakedown.events.inbox import post
+from shakedown.events.lease import Lease
+from shakedown.events.opening import open_log
+from shakedown.events.reader import read_events
 from shakedown.events.signatures import Signature
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
+from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -211,6 +217,46 @@ def test_open_results_are_sealed_only_where_it_is_said(site: Path, people: Run) 
     sealed = seal_campaign(layout, "Anna", unfinished=True)
     assert sealed.signed["finished"] is False
     assert verify_campaign(layout).whole
+
+
+AGAIN = ("again", "functionality", "--by", "Ada", "--because", "a new switch")
+CLOSED = "the campaign is closed: it is over and sealed, and nothing of it runs again"
+
+
+def test_nothing_of_a_sealed_campaign_runs_again_and_what_people_say_is_recorded(site: Path, people: Run) -> None:
+    layout = Layout(site / "campaigns/p-1")
+    seal_campaign(layout, "Anna")
+    told = people(site, *AGAIN)
+    assert (told.returncode, told.stderr.splitlines()[0]) == (2, f"error: {CLOSED}")
+    assert "run the plan as a new campaign: shakedown run PLAN" in told.stderr
+    post(layout, "again", {"component": "functionality", "by": "Ada"}, "from a script")
+    (refused,) = carry_out(layout)
+    assert refused.event == "command_refused" and refused.reason.startswith(CLOSED)
+    assert people(site, "rule", "r000002", "--as", "site", "--by", "Ada", "--because", "so").returncode == 0
+    assert "again" not in {event.event for event in read_events(layout.log)}
+
+
+def test_resume_says_why_it_starts_nothing_of_a_closed_campaign(site: Path, people: Run) -> None:
+    """An earlier version recorded ``again`` after the seal: the result is to come, and never comes."""
+    layout = Layout(site / "campaigns/p-1")
+    seal_campaign(layout, "Anna")
+    with Lease.acquire(layout) as lease:
+        log, tail = open_log(layout.log, lease)
+        log.append([Event("again", tail.seq + 1, tail.time, value={"component": "functionality", "by": "Ada"})])
+        log.commit()
+        log.close()
+    told = people(site, "resume", "-q")
+    assert told.returncode == 4
+    assert (
+        "nothing of p-1 is started: it is over and sealed, and nothing of it runs again\nhint: run the" in told.stderr
+    )
+
+
+def test_a_campaign_that_was_to_run_again_is_not_closed_by_a_seal(site: Path, people: Run) -> None:
+    layout = Layout(site / "campaigns/p-1")
+    assert people(site, *AGAIN).returncode == 0
+    seal_campaign(layout, "Anna", unfinished=True)
+    assert not is_closed(layout)
 
 
 def _without(folder: Path) -> None:

@@ -26,7 +26,7 @@ from shakedown.conductor.driver.shutdown import LEAVE, Interruptions, heard, lea
 from shakedown.conductor.driver.snapshots import Snapshots, read_state
 from shakedown.conductor.driver.startup import begin
 from shakedown.conductor.record.documents import Documents
-from shakedown.conductor.record.going_on import is_closed, refuse_unknown
+from shakedown.conductor.record.going_on import CLOSED, WAY_OUT, is_closed, refuse_unknown
 from shakedown.conductor.record.registering import enter
 from shakedown.conductor.workers.settling import settle_campaign
 from shakedown.engine import State, index_plan
@@ -79,7 +79,10 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
     refuse_rehearsal(layout, "driven")
     refuse_other(layout)
     if is_closed(layout):
-        return Outcome(read_state(layout, Documents(layout))[0], finished=True)
+        state = read_state(layout, Documents(layout))[0]
+        if state.phase != CampaignPhase.ENDED:
+            watchers.say(f"nothing of {layout.root.name} is started: {CLOSED}\nhint: {WAY_OUT}")
+        return Outcome(state, finished=True)
     keep_to_ourselves()
     with Lease.acquire(layout, take_over=take_over) as lease:
         documents = Documents(layout)

@@ -25,9 +25,11 @@ def give(
     """Purpose: give orders, each a value of the command ``what``; ``words`` say what is so now. Errors: UsageError."""
     from shakedown.cli.steer.requests import find_started
     from shakedown.conductor.commands.asking import record_wishes
-    from shakedown.conductor.commands.overrides import check_all
+    from shakedown.conductor.commands.overrides import check_all, refuse_closed
+    from shakedown.events.reader import read_events
 
     layout, state = find_started(site, campaign, what, who)
+    refuse_closed(what, read_events(layout.log))
     ended = state.phase == CampaignPhase.ENDED
     check_all(state, max(state.time, time.time()), what, values, because)
     said = [{name: found for name, found in value.items() if found is not None} | {"by": who} for value in values]

@@ -6,7 +6,7 @@ cannot be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -16,6 +16,7 @@ from shakedown.conductor.commands.override_times import act_on_clock, checked_fr
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.commands.rulings import together
 from shakedown.conductor.driver.conductor import Commands, Conductor
+from shakedown.conductor.record.going_on import CLOSED, WAY_OUT, closed_by
 from shakedown.engine import State, evolve
 from shakedown.engine.constraints.component_clock import acts_of, idle_since
 from shakedown.engine.state.keys import CaseKey
@@ -42,6 +43,15 @@ def order(state: State, now: float, what: str, value: Value, reason: str) -> Eve
     if state.phase == CampaignPhase.ENDED and what not in ("clock", "again"):
         raise UsageError("the campaign is over; nothing of it is ordered any more")
     return msgspec.structs.replace(_ORDERS[what](state, now, value), reason=reason)
+
+
+def refuse_closed(what: str, events: Iterable[Event]) -> None:
+    """Purpose: keep what would run again out of a campaign that is over and sealed. ``events``: its log, read for ``again`` alone.
+
+    Errors: UsageError with the way out.
+    """
+    if what == "again" and closed_by(events):
+        raise UsageError(f"the campaign is closed: {CLOSED}", hint=WAY_OUT)
 
 
 def check_all(state: State, now: float, what: str, values: Sequence[Value], reason: str) -> list[Event]:
@@ -268,6 +278,7 @@ def _command(what: str) -> Callable[[Conductor, Command], Event]:
     def carry_out(conductor: Conductor, command: Command) -> Event:
         now = max(conductor.state.time, conductor.ports.clock.now())
         try:
+            refuse_closed(what, conductor.reread())
             event = order(conductor.state, now, what, command.value, command.reason)
         except UsageError as error:
             return refusal(command, f"{error.message}; {error.hint}" if error.hint else error.message)

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from shakedown.engine import State
 from shakedown.events.reader import read_events
 from shakedown.model.errors import RecordError
-from shakedown.model.events import EVENTS
+from shakedown.model.events import EVENTS, Event
 from shakedown.model.layout import Layout
+
+CLOSED = "it is over and sealed, and nothing of it runs again"
+WAY_OUT = (
+    "run the plan as a new campaign: shakedown run PLAN; or amend the plan, which opens this one again: shakedown amend"
+)
 
 
 def is_closed(layout: Layout) -> bool:
     """Purpose: whether the campaign came to its end, and was sealed after that."""
+    return closed_by(read_events(layout.log))
+
+
+def closed_by(events: Iterable[Event]) -> bool:
+    """Purpose: whether a log, from its first event on, is that of a campaign that came to its end, and was sealed after that.
+
+    A component that is to run again opens a campaign that is over, and none that is closed.
+    """
     over = sealed = False
-    for event in read_events(layout.log):
+    for event in events:
         if event.event == "campaign_end":
             over = True
-        elif event.event in ("submit_order", "amended"):
+        elif event.event in ("submit_order", "amended") or (event.event == "again" and not sealed):
             over = sealed = False
         elif event.event == "sealed":
             sealed = over
