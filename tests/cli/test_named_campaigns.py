@@ -11,6 +11,7 @@ import pytest
 from finished_campaign import finished, people, site
 
 from shakedown.cli.main import COMMANDS, LazyGroup
+from shakedown.events.reader import read_events
 
 __all__ = ["finished", "people", "site"]
 
@@ -68,7 +69,47 @@ def test_a_name_that_is_missing_is_never_taken_from_the_option(
     """Without a campaign it would be the newest: ``functionality`` is its component, ``passed`` a criterion of it."""
     done = people(site, *words, *SAID, "--campaign", "functionality")
     assert done.returncode == 2
-    assert done.stderr.startswith(f"error: 1 name is given beside --campaign\nhint: shakedown {words[0]} [CAMPAIGN] ")
+    assert done.stderr.startswith(f"error: 1 name is given beside --campaign\nhint: shakedown {words[0]} ")
+    assert "[CAMPAIGN]" not in done.stderr and done.stderr.endswith(" --campaign functionality\n")
+
+
+def test_a_campaign_in_the_place_of_a_component_is_told(site: Path, people: People) -> None:
+    """One word is a component of the newest campaign: who meant the campaign hears which word is missing beside it."""
+    row = ("--row", "deal:1", "--restriction", "x", *SAID)
+    for words, metavar in ((("waive", "p-1", *row), "COMPONENT [CRITERION]"), (("again", "p-1", *SAID), "COMPONENT")):
+        done = people(site, *words)
+        missing = (
+            f"hint: 'p-1' is a campaign, and what is meant of it is missing: shakedown {words[0]} [CAMPAIGN] {metavar}"
+        )
+        assert (done.returncode, done.stderr.splitlines()[-1]) == (2, missing)
+    done = people(site, "waive", *row, "--campaign", "p-1")
+    assert done.stderr.startswith(
+        "error: no name is given beside --campaign\nhint: shakedown waive COMPONENT --row NAME "
+    )
+    assert "is a campaign" not in people(site, "again", "functionalty", *SAID).stderr
+
+
+def test_the_number_of_an_act_of_another_campaign_is_told(site: Path, people: People) -> None:
+    """Without a name it is the newest campaign: the message says which one that is, and who has such an act."""
+    assert people(site, "rule", "r000002", "--as", "site", *SAID).returncode == 0
+    (act,) = [event.seq for event in read_events(site / "campaigns/p-1/log") if event.event == "ruled"]
+    (site / "plans/q.yaml").write_text("plan: q\nsystem: here\ncomponents: [{functionality: {tests: [ok]}}]\n")
+    assert people(site, "run", "q", "-q").returncode == 0
+    for command in ("agree", "withdraw"):
+        done = people(site, command, str(act), *SAID)
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"error: event {act} of q-1 is no act of a person\nhint: p-1 has such an act: --campaign p-1\n"
+        )
+    assert "is no act of a person\nhint: there is none\n" in people(site, "agree", "9999", *SAID).stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"), [("nosuch-1", "there are p-1"), ("o-1", "there are p-1"), ("p-l", "did you"), ("p-11", "did you")]
+)
+def test_a_name_that_shares_its_number_alone_is_not_alike(site: Path, people: People, word: str, hint: str) -> None:
+    done = people(site, "status", word)
+    assert done.returncode == 2 and f"\nhint: {hint}" in done.stderr
 
 
 def test_the_option_beside_the_word_is_one_name_too_many(site: Path, people: People) -> None:

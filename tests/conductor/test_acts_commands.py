@@ -180,7 +180,7 @@ def _compare(site: Path) -> Any:
 def test_what_names_no_act_is_refused(site: Path) -> None:
     acts, ada = numbers(site), ("--by", "Ada", "--because", "x")
     cases = {
-        ("agree", "9999", *ada): "error: event 9999 is no act of a person\nhint: there are ",
+        ("agree", "9999", *ada): "error: event 9999 of p-1 is no act of a person\nhint: acts of p-1 are: ",
         ("agree", "p-1", *ada): "error: no act is named\n",
         ("agree", "p-1", "one", *ada): "error: 'one' is not the number of an event\n",
         ("agree", "5", "--by", " ", "--because", "x"): "error: --by is empty\n",

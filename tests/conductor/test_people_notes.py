@@ -103,3 +103,9 @@ def test_a_note_that_says_nothing_is_refused_and_nothing_is_recorded(
     done = people(site, "note", *words)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert record_of(site).seq == before
+
+
+def test_a_class_that_is_none_is_refused_without_an_empty_hint(site: Path, people: Run) -> None:
+    done = people(site, "note", "r000002", "--class", "nonsense", *SAID)
+    words = "error: there is no class of failures 'nonsense'; 'shakedown failures --catalogue' has them\n"
+    assert (done.returncode, done.stderr) == (2, words)

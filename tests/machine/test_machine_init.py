@@ -54,6 +54,17 @@ def test_a_new_site_directory_with_the_next_command(shakedown: Run, tmp_path: Pa
     assert (site / ".gitignore").read_text().splitlines()[-3:] == ["campaigns/", "rehearsed/", "register.jsonl"]
 
 
+def test_a_site_inside_of_a_site_is_told(shakedown: Run, tmp_path: Path) -> None:
+    shakedown("init", str(tmp_path / "outer"), "--name", "lab")
+    inner = tmp_path / "outer/inner"
+    status, out, err = shakedown("init", str(inner), "--name", "lab")
+    assert status == 0 and f"wrote {inner}/site.yaml" in out
+    assert err == (
+        f"warning: commands in {inner} see nothing of the site {tmp_path}/outer around it; "
+        "if that is not wanted, move it elsewhere\n"
+    )
+
+
 def test_the_system_that_is_written_is_this_machine(shakedown: Run, tmp_path: Path) -> None:
     shakedown("init", str(tmp_path), "--name", "lab")
     written = yaml.safe_load((tmp_path / "systems/lab.yaml").read_text())

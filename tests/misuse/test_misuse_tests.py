@@ -17,8 +17,8 @@ TOO_DEEP = "nested more than 50 levels deep"
 TEXTS: list[tuple[str | bytes, str]] = [
     ("", "error: tests/a.yaml: the file is empty\nhint: write it, or take it away"),
     ("# nothing\n", "error: tests/a.yaml: the file is empty\nhint: write it, or take it away"),
-    ("- a\n", "error: tests/a.yaml:1:1: the file holds a list, not a map of keys\nhint: it starts with a key, such as 'about: ...'"),
-    ("just text", "error: tests/a.yaml:1:1: the file holds 'just text', not a map of keys\nhint: it starts with a key, such as 'about: ...'"),
+    ("- a\n", "error: tests/a.yaml:1:1: the file holds a list, not a map of keys\nhint: it starts with a key, such as 'test: ...'"),
+    ("just text", "error: tests/a.yaml:1:1: the file holds 'just text', not a map of keys\nhint: it starts with a key, such as 'test: ...'"),
     ("test: a\n\trun: b", "error: tests/a.yaml:2:1: a tab indents this line\nhint: YAML is indented with spaces"),
     ("test: a\nrun:\n\tcommand: b", "error: tests/a.yaml:3:1: a tab indents this line\nhint: YAML is indented with spaces"),
     ("test: a\ntags: [1, 2\nb: c", "error: tests/a.yaml:3:2: the list in [...] is not closed before here\nhint: write a ',' or a ']'"),

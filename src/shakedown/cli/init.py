@@ -86,6 +86,7 @@ def _site(
         system = _named(draft, name)
         files = site_files(site, system, draft.remarks)
     written = write_site(directory, files)
+    _say_nested(directory)
     elsewhere = directory.resolve() != Path.cwd()
     following = ["shakedown", "run", "first", *(["--site", str(directory)] if elsewhere else [])]
     answer = {
@@ -98,6 +99,17 @@ def _site(
         "next": following,
     }
     emit(answer, as_json, lambda: _render(answer))
+
+
+def _say_nested(directory: Path) -> None:
+    """A site in another one is a site of its own: what is in the outer one is not found from there."""
+    inside = directory.resolve()
+    outer = next((above for above in inside.parents if (above / "site.yaml").is_file()), None)
+    if outer is not None:
+        beside = (
+            f"commands in {inside} see nothing of the site {outer} around it; if that is not wanted, move it elsewhere"
+        )
+        say(printable(f"warning: {beside}"))
 
 
 def _cluster(clusters: list[str]) -> Drafted | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,11 +28,13 @@ def campaign_argument(command: Command) -> Command:
 def names_after_campaign(metavar: str, required: bool = True) -> Callable[[Command], Command]:
     """Purpose: words of which the first may be a campaign, and ``--campaign`` in its place; ``campaign_of`` takes them apart.
 
-    ``metavar``: the words as the usage shows them, such as ``[CAMPAIGN] NODES``. The command gets them as ``names``.
+    ``metavar``: the words as the usage shows them, such as ``[CAMPAIGN] NODES``. The command gets them as ``names``. Where it
+    knows nothing by a name that is a campaign's, the error says so: a word is missing beside it.
     """
 
     def decorate(command: Command) -> Command:
-        return _in_its_place(click.argument("names", nargs=-1, required=required, metavar=metavar)(command))
+        told: Command = _told_what_is_a_campaign(command, metavar)
+        return _in_its_place(click.argument("names", nargs=-1, required=required, metavar=metavar)(told))
 
     return decorate
 
@@ -43,9 +46,10 @@ def campaign_of(names: Sequence[str], wanted: int, usage: str) -> tuple[str | No
     """
     named = campaign_option_given()
     if not wanted <= len(names) <= wanted + (named is None):
-        given = "1 name is" if len(names) == 1 else f"{len(names)} names are"
+        given = {0: "no name is", 1: "1 name is"}.get(len(names), f"{len(names)} names are")
         beside = "" if named is None else " beside --campaign"
-        raise UsageError(f"{given} given{beside}", hint=f"shakedown {usage}")
+        form = usage if named is None else f"{usage.replace('[CAMPAIGN] ', '')} --campaign {shlex.quote(named)}"
+        raise UsageError(f"{given} given{beside}", hint=f"shakedown {form}")
     first = names[0] if len(names) > wanted else None
     return (first if named is None else named), tuple(names[len(names) - wanted :])
 
@@ -60,6 +64,24 @@ def said_with_option(campaign: Path, word: str) -> str:
     """Purpose: the way out where a word among runs or cases is another campaign of the site; "" where it is none."""
     other = "/" not in word and (campaign.parent / word / "log").is_dir()
     return f"'{word}' is a campaign; it is named so: --campaign {shlex.quote(word)}" if other else ""
+
+
+def _told_what_is_a_campaign(command: Any, metavar: str) -> Any:
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except UsageError as error:
+            from shakedown.events.campaigns import has_campaign
+
+            site = Path(options["site"]) if options.get("site") else None
+            for word in options.get("names", ()):
+                if f"'{word}'" in error.message and has_campaign(site, word):
+                    usage = f"shakedown {click.get_current_context().info_name} {metavar}"
+                    error.hint = f"'{word}' is a campaign, and what is meant of it is missing: {usage}"
+            raise
+
+    return run
 
 
 def _in_its_place(command: Command) -> Command:

@@ -222,8 +222,20 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
             "if this was one, its file system may be away (not mounted)",
         )
     known = [*_ids(folder.with_name(REHEARSALS)), *_ids(folder)]
-    hint = did_you_mean(name, known) or (there_are(known, 5, newest=True) if known else "there is none yet")
+    hint = _alike(name, known) or (there_are(known, 5, newest=True) if known else "there is none yet")
     raise UsageError(f"there is no campaign {name!r} in {folder}", hint=hint)
+
+
+def _alike(name: str, known: Sequence[str]) -> str | None:
+    """A hint for a misspelt name. The number at its end is that of many campaigns: what stands before it must be alike, too."""
+    plan = _without_number(name)
+    if plan == name:
+        return did_you_mean(name, known)
+    return did_you_mean(name, [one for one in known if did_you_mean(plan, [_without_number(one)])])
+
+
+def _without_number(name: str) -> str:
+    return re.sub(r"-\d+$", "", name)
 
 
 def _recorded_as(folder: Path, name: str) -> list[Path]:
@@ -236,6 +248,17 @@ def _campaigns_of(site: Path | None) -> Path | None:
         return site / CAMPAIGNS
     here = Path.cwd()
     return next((above / CAMPAIGNS for above in (here, *here.parents) if (above / "site.yaml").is_file()), None)
+
+
+def has_campaign(site: Path | None, name: str) -> bool:
+    """Purpose: whether a site has a campaign or a rehearsal of that name. ``site``: as of ``find_campaign``. A path is no name."""
+    folder = _campaigns_of(site)
+    known = folder is not None and _IDENTIFIER.fullmatch(name) is not None
+    return (
+        known
+        and folder is not None
+        and any(_is_campaign(folder.with_name(kind) / name) for kind in (CAMPAIGNS, REHEARSALS))
+    )
 
 
 def _is_campaign(path: Path) -> bool:

@@ -163,7 +163,7 @@ def document_of(
 def _values(reading: Site, data: bytes, name: str) -> tuple[MappingNode | None, dict[str, Any] | None]:
     """A plan's text as nodes and as values; None where anything is wrong with it."""
     before = len(reading.problems)
-    root = read_nodes(data, name, reading.problems)
+    root = read_nodes(data, name, reading.problems, "plan")
     values = None if root is None else PLAN.read(root, "", reading.problems)
     return (None, None) if len(reading.problems) > before else (root, values)
 

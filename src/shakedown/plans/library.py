@@ -105,7 +105,7 @@ def read_library(files: list[Found], problems: Problems) -> Library:
 def _read(file: Found, library: Library, problems: Problems) -> Definition | None:
     library.directories[file.name] = os.path.dirname(file.path)
     data = read_bytes(file, problems)
-    root = None if data is None else read_nodes(data, file.name, problems)
+    root = None if data is None else read_nodes(data, file.name, problems, "test")
     if data is None or root is None:
         library.broken[os.path.basename(file.path)[:-5]] = file.name
         library.broken |= {name.decode(): file.name for name in _NAMED.findall(data or b"")}

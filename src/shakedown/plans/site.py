@@ -178,7 +178,7 @@ def _read_own_file(reading: Site) -> None:
         reading.problems.file("site.yaml", f"the file cannot be read: {error.strerror}")
         return
     data = read_bytes(file, reading.problems)
-    root = None if data is None else read_nodes(data, file.name, reading.problems)
+    root = None if data is None else read_nodes(data, file.name, reading.problems, "site")
     values = None if root is None else SITE.read(root, "", reading.problems)
     values = values or {}
     reading.name, reading.about = values.get("site") or "", values.get("about") or ""
@@ -190,7 +190,7 @@ def read_allowed_signers(site: Path) -> Path | None:
     problems = Problems()
     file = look_up(os.path.join(site, "site.yaml"), "site.yaml")
     data = read_bytes(file, problems)
-    root = None if data is None else read_nodes(data, file.name, problems)
+    root = None if data is None else read_nodes(data, file.name, problems, "site")
     values = None if root is None else SITE.read(root, "", problems)
     problems.stop()
     named = (values or {}).get("allowed_signers")
@@ -234,7 +234,7 @@ def shipped_machine(name: str, problems: Problems) -> Machine | None:
 
 def _machine(file: Found, problems: Problems) -> Machine | None:
     data = read_bytes(file, problems)
-    root = None if data is None else read_nodes(data, file.name, problems)
+    root = None if data is None else read_nodes(data, file.name, problems, "system")
     return None if root is None or data is None else system_from(root, data, file.name, problems)
 
 

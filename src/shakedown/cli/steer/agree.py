@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from shakedown.cli.naming import campaign_option_given, names_after_campaign
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
-from shakedown.model.errors import UsageError
+from shakedown.model.errors import ShakedownError, UsageError
+
+if TYPE_CHECKING:
+    from shakedown.model.layout import Layout
 
 
 @click.command()
@@ -37,7 +42,8 @@ def command(names: tuple[str, ...], who: str, because: str, key: str | None, sit
     campaign, numbers = acts_named(names, "agree [CAMPAIGN] ACT... --by WHO --because WHY")
     layout, _ = find_started(site, campaign, "agree to", who)
     record = folds_of(layout.root).whole_record()
-    pairs = [(act.number, act.digest) for act in find_acts(record, numbers)]
+    found = find_acts(record, numbers, campaign=layout.root.name, elsewhere=act_elsewhere(layout))
+    pairs = [(act.number, act.digest) for act in found]
     parties = consent_of(layout, record).parties
     values: list[dict[str, Any]] = []
     for place in range(0, len(pairs), MOST_ACTS):
@@ -67,3 +73,27 @@ def acts_named(names: tuple[str, ...], usage: str) -> tuple[str | None, list[int
             f"'{wrong[:40]}' is not the number of an event", hint=f"shakedown {usage}; 'shakedown acts' lists them"
         )
     return (first[0] if first else named), [int(name) for name in numbers]
+
+
+def act_elsewhere(layout: Layout) -> Callable[[int], str]:
+    """Purpose: the way out for the number of an act that a campaign has not, and others of its site have: without a name it is the
+    newest campaign that is meant. "" where none has it.
+    """
+    from shakedown.cli.record import folds_of
+    from shakedown.events.campaigns import campaigns_in
+    from shakedown.metrics.judging.people import acts_of
+
+    def others(number: int) -> str:
+        having = []
+        for other in campaigns_in(layout.root.parent):
+            if other.name == layout.root.name:
+                continue
+            try:
+                acts = acts_of(folds_of(other).whole_record())
+            except (ShakedownError, OSError):
+                continue  # what is damaged is told by commands that are about it
+            having += [other.name] * any(number in act.events for act in acts)
+        newest = having[-3:]
+        return f"{', '.join(newest)} has such an act: --campaign {shlex.quote(newest[-1])}" if newest else ""
+
+    return others

@@ -20,7 +20,7 @@ def command(names: tuple[str, ...], who: str, because: str, site: str | None, as
 
     What was taken back has no effect on the outcome, and stays in the record and on the page, with who took it back and why.
     """
-    from shakedown.cli.steer.agree import acts_named
+    from shakedown.cli.steer.agree import act_elsewhere, acts_named
     from shakedown.cli.steer.requests import find_started
     from shakedown.conductor.commands.agreeing import CAN_BE_WITHDRAWN, find_acts
     from shakedown.conductor.commands.asking import record_wishes
@@ -29,7 +29,7 @@ def command(names: tuple[str, ...], who: str, because: str, site: str | None, as
     campaign, numbers = acts_named(names, "withdraw [CAMPAIGN] ACT... --by WHO --because WHY")
     layout, _ = find_started(site, campaign, "withdraw from", who)
     record = look_at_runs(layout)
-    acts = find_acts(record, numbers, CAN_BE_WITHDRAWN)
+    acts = find_acts(record, numbers, CAN_BE_WITHDRAWN, layout.root.name, act_elsewhere(layout))
     gone = next((act for act in acts if act.number in record.withdrawn), None)
     if gone is not None:
         raise UsageError(f"event {gone.number} is withdrawn already, by event {record.withdrawn[gone.number]}")

@@ -23,18 +23,27 @@ CAN_BE_WITHDRAWN = ("waive", "rule")
 Pairs = Sequence[tuple[int, str]]
 
 
-def find_acts(record: Record, numbers: Sequence[int], kinds: Sequence[str] = ()) -> list[Act]:
-    """Purpose: the acts with these numbers, in their order. ``kinds``: only these, all but agreements without it.
+def find_acts(
+    record: Record,
+    numbers: Sequence[int],
+    kinds: Sequence[str] = (),
+    campaign: str = "",
+    elsewhere: Callable[[int], str] = lambda number: "",
+) -> list[Act]:
+    """Purpose: the acts with these numbers, in their order. ``kinds``: only these, all but agreements without it; ``campaign``:
+    whose record it is, for messages; ``elsewhere``: the way out where another campaign has an act of that number, or "".
 
     Errors: UsageError with what there is.
     """
+    of = f" of {campaign}" if campaign else ""
     acts = {number: act for act in acts_of(record) for number in act.events}
     found = []
     for number in dict.fromkeys(numbers):
         act = acts.get(number)
         if act is None:
             known = [str(one.number) for one in acts_of(record)]
-            raise UsageError(f"event {number} is no act of a person", hint=there_are(known, newest=True))
+            hint = elsewhere(number) or there_are(known, newest=True, says=f"acts{of} are:" if of else "there are")
+            raise UsageError(f"event {number}{of} is no act of a person", hint=hint)
         if (kinds and act.kind not in kinds) or act.kind == "agree":
             what = "withdrawn" if kinds else "agreed to"
             others = f"what can be is: {', '.join(kinds)}" if kinds else "it is an agreement itself"

@@ -73,7 +73,7 @@ def read_paper(file: Found, problems: Problems) -> Paper | None:
     sha256 = hashlib.sha256(data).hexdigest()
     if file.path.endswith(".csv"):
         return _from_csv(file, data, sha256, problems)
-    root = read_nodes(data, file.name, problems)
+    root = read_nodes(data, file.name, problems, "contract")
     return None if root is None else _from_yaml(file, root, sha256, problems)
 
 

@@ -56,6 +56,9 @@ _SELECTION = Either(
 )
 
 
+_ZONE = "write 2026-12-01T18:00Z where it is in UTC, or 2026-12-01T18:00+01:00 where it is an hour ahead of it"
+
+
 def _moment(text: str) -> float:
     """Seconds since 1970 of a moment with its zone."""
     try:
@@ -63,7 +66,7 @@ def _moment(text: str) -> float:
     except ValueError as error:
         raise InvalidValue(f"'{text}' is no moment", "write 2026-12-01T18:00Z or 2026-12-01T18:00+01:00") from error
     if moment.tzinfo is None:
-        raise InvalidValue(f"'{text}' does not say in which zone", "write 2026-12-01T18:00Z for UTC, or +01:00 for Z")
+        raise InvalidValue(f"'{text}' does not say in which zone", _ZONE)
     return moment.timestamp()
 
 

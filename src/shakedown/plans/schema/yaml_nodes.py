@@ -26,10 +26,10 @@ _SPECIAL = re.compile(rb"<<|[&*!]")
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def read_nodes(data: bytes, name: str, problems: Problems) -> MappingNode | None:
+def read_nodes(data: bytes, name: str, problems: Problems, first: str = "about") -> MappingNode | None:
     """Purpose: the map that a file holds, or None with its faults added to ``problems``.
 
-    ``name`` is the file's name in messages; every node carries it.
+    ``name`` is the file's name in messages; every node carries it. ``first``: the key that such a file begins with.
     """
     if len(data) > LIMIT_BYTES:
         problems.file(name, f"the file has more than {LIMIT_BYTES} bytes, the most that is read")
@@ -52,7 +52,7 @@ def read_nodes(data: bytes, name: str, problems: Problems) -> MappingNode | None
         return None
     if root is not None:
         tell_credentials(root, data, problems)
-    return _map(root, name, problems)
+    return _map(root, name, problems, first)
 
 
 def decode_text(data: bytes, name: str, problems: Problems) -> str | None:
@@ -134,14 +134,14 @@ except ImportError:  # PyYAML without libyaml
             Composer.__init__(self)
 
 
-def _map(root: Node | None, name: str, problems: Problems) -> MappingNode | None:
+def _map(root: Node | None, name: str, problems: Problems, first: str) -> MappingNode | None:
     if isinstance(root, MappingNode):
         return root
     if root is None or (isinstance(root, ScalarNode) and root.value == ""):
         problems.file(name, "the file is empty", "write it, or take it away")
     else:
         problems.at(
-            root, f"the file holds {shape(root)}, not a map of keys", "it starts with a key, such as 'about: ...'"
+            root, f"the file holds {shape(root)}, not a map of keys", f"it starts with a key, such as '{first}: ...'"
         )
     return None
 
