@@ -203,6 +203,9 @@ def test_a_later_date_asks_for_less_where_a_criterion_is_on_it(story: Any) -> No
     [("tomorrow", "'tomorrow' is no moment"), ("2026-12-01T18:00", "'2026-12-01T18:00' does not say in which zone")],
 )
 def test_a_deadline_is_a_moment_with_its_zone(text: str, said: str) -> None:
-    with pytest.raises(InvalidValue, match=said):
+    """Every form that the hint names is one that can be written."""
+    with pytest.raises(InvalidValue, match=said) as refused:
         _moment(text)
+    forms = [word for word in str(refused.value.hint).split() if word.startswith("2026")]
+    assert [_moment(form) for form in forms] == [1796148000.0, 1796144400.0] and "for Z" not in str(refused.value.hint)
     assert _moment("2026-12-01T18:00+01:00") == _moment("2026-12-01T17:00Z") == 1796144400.0

@@ -127,5 +127,16 @@ def test_a_wrong_plan(told: Any, right: str, wrong: str, answer: str) -> None:
     assert told(files) == f"error: plans/p.yaml:{answer}"
 
 
+KINDS = {"plans/p.yaml": "plan", "contracts/c.yaml": "contract", "systems/s.yaml": "system", "site.yaml": "site"}
+
+
+@pytest.mark.parametrize(("name", "key"), KINDS.items())
+def test_a_file_that_is_no_map_is_told_the_key_that_it_begins_with(told: Any, name: str, key: str) -> None:
+    answer = (
+        f"error: {name}:1:1: the file holds 'text', not a map of keys\nhint: it starts with a key, such as '{key}: ...'"
+    )
+    assert answer in told({name: "text"})
+
+
 def test_the_plan_that_these_are_made_from_is_right(told: Any) -> None:
     assert told({"plans/p.yaml": PLAN, "systems/c5.yaml": SYSTEM, "tests/a.yaml": PLANNED}) == ""
