@@ -10,6 +10,7 @@ import pytest
 from stage import Campaign, random_deaths, small_document
 
 from shakedown.engine import explain
+from shakedown.engine.state.moments import moment
 from shakedown.model.nouns import Document, Limits
 from shakedown.model.observing import Answer, Observe, Question
 from shakedown.model.ports import Ports
@@ -141,6 +142,48 @@ def test_a_silent_monitor_is_told_once_and_what_the_plan_says_is_done(then: str)
     assert max(starts) > 1900
     troubles = [event for event in campaign.events("observed") if "number" not in event.value]
     assert len(troubles) == 1, "the same trouble is recorded once"
+
+
+@pytest.mark.parametrize("ending", ["exit status 1", None], ids=["it fails", "it does not answer"])
+def test_silence_is_counted_from_the_last_number_that_came(ending: str | None) -> None:
+    """The number never changes: it is recorded every half minute. It ends 27 s after a record, and is told a minute later."""
+    word = structs(FS, means="others", every_s=2.0, within_s=1.0, oldest_s=60.0, when_silent="ignore")
+    campaign = campaign_of(plan_of(word, repeats=8), lambda at, _: 50.0 if at < 27 else ending)
+    began = campaign.clock.now()
+    campaign.run()
+    told = next(event for event in campaign.events("finding") if event.value["kind"] == "observed_silent")
+    last = campaign.events("observed")[-1] if ending is None else campaign.events("observed")[-2]
+    assert 23 <= last.value["at"] - began <= 27, "the last number is recorded, though nothing changed by it"
+    assert 60 <= told.time - last.value["at"] <= 62
+    assert f"for 1 min 00 s: no number since {moment(last.value['at'])}" in told.reason
+    assert len(campaign.events("observed")) <= 3
+
+
+def test_a_silence_has_the_cause_that_it_has_now() -> None:
+    """One cause follows the other. Each is recorded when half the time that a number may be old is over; the newest is told."""
+    causes = {100: "it says 'full'", 340: "cannot reach mds", 1000: "it says nothing", 1400: "exit status 3"}
+
+    def numbers(at: float, query: str) -> float | str:
+        said = [why for since, why in causes.items() if at >= since]
+        return 0.0 if at > 2000 else said[-1] if said else 50.0
+
+    campaign = campaign_of(plan_of(structs(FS, means="others"), repeats=40), numbers)
+    campaign.run()
+    (told,) = (event for event in campaign.events("finding") if event.value["kind"] == "observed_silent")
+    assert "cannot reach mds" in told.reason
+    assert [event.reason for event in campaign.events("observed") if "number" not in event.value] == list(
+        causes.values()
+    )
+
+
+def test_a_cause_whose_words_change_all_the_time_is_recorded_now_and_then() -> None:
+    campaign = campaign_of(
+        plan_of(structs(FS, means="others"), repeats=8), lambda at, _: 0.0 if at > 3000 else f"{at:g} s old"
+    )
+    began = campaign.clock.now()
+    campaign.run()
+    troubles = [event.time - began for event in campaign.events("observed") if "number" not in event.value]
+    assert 3000 / 180 - 2 <= len(troubles) <= 3000 / 150 + 2
 
 
 def test_one_who_never_answers_is_silent_too() -> None:

@@ -1,6 +1,8 @@
 """Numbers that narrow budgets, asked for in time: answers become events where they are news to a decision.
 
 A number is news where more or fewer runs fit by it, now or beside none of ours, and else once in half the time that it may be old.
+Where numbers end, the last one is recorded too: silence is counted from it. Why there is none is recorded when half the time that a
+number may be old has passed, and again in other words once in that time, or when the silence is told.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING
 from shakedown.conductor.driver.asked_numbers import Asked
 from shakedown.engine import State
 from shakedown.engine.constraints.budgets import asked_for
-from shakedown.engine.constraints.observed import names_observed, total_of
+from shakedown.engine.constraints.observed import names_observed, silent_from, total_of
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.records import Observed
 from shakedown.model.observing import TARGET, Answer, Observe, Question
@@ -34,6 +36,8 @@ def observe(conductor: Conductor) -> float | None:
         if answer.name in conductor.asked:
             _hear(conductor, answer, conductor.asked[answer.name])
     now, running = conductor.ports.clock.now(), None
+    for name, asked in conductor.asked.items():
+        _tell_silence(conductor, name, asked, now)
     questions = []
     for name, asked in conductor.asked.items():
         if asked.waiting is None and now >= asked.next:
@@ -65,30 +69,45 @@ def _hear(conductor: Conductor, answer: Answer, asked: Asked) -> None:
     if asked.waiting is None:
         return  # it was asked for by a word that no longer holds
     at, asked.waiting = asked.waiting, None
-    state, trouble = conductor.state, answer.trouble
-    seen = state.pools.observed.get(answer.name, Observed())
     if answer.number is None or not (math.isfinite(answer.number) and answer.number >= 0):
-        why = trouble or f"{answer.number} is no amount"
-        old = conductor.ports.clock.now() - seen.at >= asked.word.oldest_s / 2
-        if old and not seen.trouble:
-            conductor.log("observed", value={"budget": answer.name}, reason=why[:_SAID])
+        asked.trouble = (answer.trouble or f"{answer.number} is no amount")[:_SAID]
         return
+    state, asked.trouble = conductor.state, ""
     total = total_of(state, answer.name)
     asked.samples.append((at, asked.word.beside(answer.number, asked.ours, total)))
     while asked.samples[0][0] <= at - max(asked.word.smooth_s, 0.0) and len(asked.samples) > 1:
         asked.samples.popleft()
     beside = _short(asked.word.smoothed(asked.samples))
+    asked.last = {"budget": answer.name, "number": _short(answer.number), "full": _short(asked.word.full)}
+    asked.last |= {"ours": _short(asked.ours), "beside": beside, "at": round(at, 6)}
     if _is_news(state, answer.name, asked.word, beside, total, at):
-        value = {"budget": answer.name, "number": _short(answer.number), "full": _short(asked.word.full)}
-        value |= {"ours": _short(asked.ours), "beside": beside, "at": round(at, 6)}
-        conductor.log("observed", value=value)
+        conductor.log("observed", value=asked.last)
+
+
+def _tell_silence(conductor: Conductor, name: str, asked: Asked, now: float) -> None:
+    """Record the last number where no newer one comes in time, and why none does."""
+    state, word = conductor.state, asked.word
+    seen = state.pools.observed.get(name, Observed())
+    if asked.last and asked.last["at"] > seen.at and now >= seen.at + (_soon(word) if asked.trouble else word.oldest_s):
+        conductor.log("observed", value=asked.last)
+        seen = state.pools.observed[name]
+    if asked.trouble in ("", seen.trouble) or now - seen.at < word.oldest_s / 2:
+        return
+    told_next = not seen.told and now >= silent_from(state, name, word)  # the finding names the newest
+    if not seen.trouble or told_next or now - asked.said_at >= word.oldest_s / 2:
+        asked.said_at = now
+        conductor.log("observed", value={"budget": name}, reason=asked.trouble)
+
+
+def _soon(word: Observe) -> float:
+    """How old the last recorded number may be before a newer one is recorded: in seconds, with time for the next answer."""
+    return min(word.oldest_s / 2, word.oldest_s - word.every_s - word.within_s)
 
 
 def _is_news(state: State, name: str, word: Observe, beside: float, total: float, at: float) -> bool:
     """Whether it is the first one, or after a trouble or a silence, changes what may start, or keeps the last from getting old."""
     seen = state.pools.observed.get(name, Observed())
-    old = min(word.oldest_s / 2, word.oldest_s - word.every_s - word.within_s)  # the next answer is in time
-    if not seen.at or seen.trouble or seen.told or at - seen.at >= old:
+    if not seen.at or seen.trouble or seen.told or at - seen.at >= _soon(word):
         return True
     budget, used = name.partition("@")[0], state.usage.loads.get(name, 0.0)
     loads = {load for case in state.index.document.cases for own, load in case.loads if own == budget and load > 0}
