@@ -122,6 +122,14 @@ def test_a_reason_to_wait_says_what_was_observed_and_when() -> None:
     ), said[:3]
 
 
+def test_the_record_says_of_a_wait_what_is_so_for_as_long_as_it_lasts() -> None:
+    """The number changes all the time, and so do words with an amount or an age: one wait has one sentence."""
+    campaign = campaign_of(plan_of(structs(FS, means="others")), lambda at, _: 60.0 + at % 97 / 3 if at < 900 else 0.0)
+    campaign.run()
+    said = {event.reason for event in campaign.events("waiting") if event.value["key"] == "budget:fs"}
+    assert said == {"fs has no room for 1 more beside what others take, as it is observed"}
+
+
 @pytest.mark.parametrize("then", ["hold", "ignore"])
 def test_a_silent_monitor_is_told_once_and_what_the_plan_says_is_done(then: str) -> None:
     """It says half is taken, then nothing for half an hour, then that all is free."""

@@ -298,6 +298,20 @@ def test_the_page_of_a_campaign_says_what_status_says(site: Path, browse: Browse
     assert page["status"]["phase"] == "ended" and page["status"]["events"] == page["seq"]
 
 
+def test_what_is_told_often_hides_nothing_else(site: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kind of events that say why something waits is left out until it is asked for; here a kind that this campaign has."""
+    browser = browse(site)
+    told = re.compile(r"<tr><td[^>]*>[^<]*</td><td>([^<]*)</td>")
+
+    def kinds(asked: str) -> set[str]:
+        return set(told.findall(browser.get(f"/campaign/p-1/notes?kind={asked}").text))
+
+    often, *others = sorted(kinds("."))
+    monkeypatch.setattr("shakedown.live.views.WAITING", often)
+    assert others and kinds("") == set(others)
+    assert kinds(".") == {often, *others}
+
+
 def test_why_and_the_runs_of_a_node(site: Path, browse: Browse) -> None:
     browser = browse(site)
     assert "exit status 3" in browser.get("/campaign/p-1/why?of=r000002").text

@@ -122,13 +122,14 @@ class Views:
         return {"rows": rows, "total": total, "drawn": run_times(times)}
 
     def notes(self, name: str, of_kind: str, limit: int = 500) -> tuple[list[dict[str, Any]], list[str]]:
-        """Purpose: what was found and done, the newest first, of the kinds that a regular expression finds; and all kinds."""
+        """Purpose: what was found and done, the newest first, of the kinds that a regular expression finds; and all kinds.
+
+        Without one: all but why something waited, of which there may be so much that findings and acts are not among the last.
+        """
         row = self.facts(name)
         with self.index.reading() as connection:
             kinds = kinds_of_notes(connection, row["id"])
-            if not of_kind:
-                return notes_of(connection, row["id"], limit), kinds
-            chosen = [kind for kind in kinds if compiled(of_kind).search(kind)]
+            chosen = [kind for kind in kinds if (compiled(of_kind).search(kind) if of_kind else kind != WAITING)]
             return notes_of(connection, row["id"], limit, chosen) if chosen else [], kinds
 
     def run(self, name: str, run: str) -> tuple[dict[str, Any], dict[str, float], list[tuple[str, str]], RunView]:

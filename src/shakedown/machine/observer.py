@@ -85,7 +85,9 @@ class ProcessObserver:
         if question.source != COMMAND:
             environment[QUESTION] = msgspec.json.encode(question)
             module = "shakedown.machine.ask_server"
-            script = f"cd {shlex.quote(str(self.directory))} || exit 1\nexec {shlex.quote(sys.executable)} -P -m {module}"
+            script = (
+                f"cd {shlex.quote(str(self.directory))} || exit 1\nexec {shlex.quote(sys.executable)} -P -m {module}"
+            )
             within_s += _SERVER_GRACE_S
         said, saying = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         errors, complaining = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)

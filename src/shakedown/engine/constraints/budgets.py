@@ -55,8 +55,18 @@ def budget_reason(state: State, key: QueueKey, promised: ReservedLoads, now: flo
             if used.get(room.own, 0.0) + more.get(room.own, 0.0) + load <= room.most:
                 break
         else:
-            return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised, now))
+            words = partial(_full_in_words, state, rooms, name, load, promised, now)
+            lasting = None if is_place(name) else partial(_full_for_good, state, name, load)
+            return Reason(f"budget:{name}", words, recorded=lasting)
     return None
+
+
+def _full_for_good(state: State, name: str, load: float) -> str:
+    """Without what is taken, observed or limited at this moment: there may be room and none again many times a minute."""
+    need = show_amount(load, dict(state.index.document.system.budget_units).get(name, ""))
+    where = f"no target of {name} has room" if name in state.index.targets else f"{name} has no room"
+    beside = " beside what others take, as it is observed" if name in state.index.observed else ""
+    return f"{where} for {need} more{beside}"
 
 
 def choose_targets(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> dict[str, str]:

@@ -204,4 +204,4 @@ def _note(state: State, decision: Decision, key: QueueKey, queue: Queue, reason:
     said = reason.key if reason else ""
     if said != queue.reason and (reason is None or reason.notable):
         value = {"class": class_label(state.index, key), "key": said}
-        decision.record(Event("waiting", value=value, reason=reason.text if reason else "nothing holds it any more"))
+        decision.record(Event("waiting", value=value, reason=reason.lasting if reason else "nothing holds it any more"))
