@@ -14,6 +14,7 @@ from shakedown.engine.state.moments import moment
 from shakedown.model.nouns import Document, Limits
 from shakedown.model.observing import Answer, Observe, Question
 from shakedown.model.ports import Ports
+from shakedown.queries.status import _budgets as shown_budgets
 from shakedown.twin import Fates
 
 structs = msgspec.structs.replace
@@ -120,6 +121,26 @@ def test_a_reason_to_wait_says_what_was_observed_and_when() -> None:
     assert any(
         "0 of 0.68 is taken and it needs 1; observed 83 of 100 used by others (as of " in text for text in said
     ), said[:3]
+
+
+def test_silence_is_shown_as_no_limit() -> None:
+    """Nobody says a number: what is taken is told, and not that there is nothing to take."""
+    said: list[str] = []
+
+    def look(campaign: Campaign, wait: int) -> None:
+        state, now = campaign.state_now(), campaign.clock.now()
+        said.extend(one.text for one in explain(state, now=now) if one.key == "budget:fs")
+        said.extend(one["said"] for one in shown_budgets(state, now).values())
+
+    numbers = lambda at, _: "exit status 1" if at < 900 else 0.0  # noqa: E731
+    campaign_of(plan_of(structs(FS, means="others")), numbers, script=look).run()
+    silent = [text for text in said if "no number yet" in text]
+    assert any(text.startswith("fs: 0 is taken and it needs 1; no number yet") for text in silent)
+    assert any(text.startswith("0 taken; no number yet") for text in silent)
+    assert not [text for text in silent if " of 0" in text]
+    assert any(" of 4 taken" in text and "; observed 0 of 100" in text for text in said), (
+        "with a number the limit is told"
+    )
 
 
 def test_the_record_says_of_a_wait_what_is_so_for_as_long_as_it_lasts() -> None:

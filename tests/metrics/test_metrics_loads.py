@@ -10,6 +10,7 @@ from shakedown.metrics.loads import loads
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Shape, System, Test
+from shakedown.report.figures.loads import _highest as highest
 from shakedown.report.figures.loads import draw_loads
 
 structs = msgspec.structs.replace
@@ -73,5 +74,10 @@ def test_what_others_took_stands_beside_what_ran() -> None:
     assert load.others == ((2.5, 0.5), (5.5, 1.5))
     (drawing,) = draw_loads([load], 0.0, 20.0)
     assert "in green: what others took" in drawing.caption
+    assert "More than all" not in drawing.caption
+    wrong = structs(load, others=((2.5, 0.5), (5.5, 2000.0)))
+    (clipped,) = draw_loads([wrong], 0.0, 20.0)
+    assert "More than all there is was observed, and is not drawn, of md (up to 2" in clipped.caption
+    assert highest(wrong) == highest(load) == 2.0, "the lines of ours stay as large as they were"
     (without,) = draw_loads([structs(load, others=())], 0.0, 20.0)
     assert "others" not in without.caption and drawing.svg != without.svg

@@ -11,8 +11,13 @@ import pytest
 from shakedown.cli.show.show_plan import render_plan
 from shakedown.model.errors import ShakedownError
 from shakedown.model.frozen import freeze, thaw
+from shakedown.model.nouns import Cluster, NodeType, Partition, System
 from shakedown.model.observing import Observe
+from shakedown.plans.checking import check_site
 
+HERE = System(
+    "here", (Cluster("local", "local", (Partition("all", "t", "localhost", 1, "t"),)),), (NodeType("t", cores=4),)
+)
 SYSTEM = """\
 system: box
 clusters: {box: {scheduler: slurm, partitions: {all: {nodes: 'n[1-4]', type: t}}}}
@@ -92,6 +97,41 @@ def test_a_plan_in_words_tells_it(site: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("./lfs-lode", "./lfs-lode is not there on this machine"),
+        ("./notes --percent", "./notes is no program of this machine"),
+        ("lfs-lode-nobody-has | tail -1", "lfs-lode-nobody-has is not found on PATH of this machine"),
+        ("./load", ""),
+        ("cat load", ""),
+        ("echo 3", ""),
+        ("A=b ./lfs-lode", ""),
+        ("$HOME/lfs-lode", ""),
+    ],
+)
+def test_a_command_that_is_not_here_is_told(site: Any, command: str, says: str) -> None:
+    site.write("systems/box.yaml", SYSTEM)
+    site.test(TEST, "tests/t.yaml")
+    site.write("load", "#!/bin/sh\necho 3\n")
+    site.write("notes", "")
+    (Path(site.path) / "load").chmod(0o755)
+    site.write("plans/p.yaml", PLAN + f"    disk: {{command: '{command}'}}\n")
+    checked = check_site(Path(site.path), lambda: HERE)
+    told = [warning.message for warning in checked.warnings if "limits.observe" in warning.message]
+    assert checked.problems == () and len(told) == bool(says)
+    assert not says or says in told[0]
+
+
+def test_a_budget_whose_unit_is_missing_is_told_and_not_what_follows_from_it(site: Any) -> None:
+    site.write("systems/box.yaml", SYSTEM.replace("disk: 40 GB/s", "disk: 40"))
+    site.test(TEST, "tests/t.yaml")
+    site.write("plans/p.yaml", PLAN + "    disk: {command: lfs-load}\n")
+    checked = check_site(Path(site.path), lambda: HERE)
+    (problem,) = checked.problems
+    assert problem.path.endswith("tests/t.yaml") and "loads.disk: '4 GB/s' and the budget" in problem.message
+
+
+@pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
         ("dsk: {command: x}", "limits.observe.dsk: system box has no such budget", "disk"),
@@ -116,7 +156,9 @@ def test_a_plan_in_words_tells_it(site: Any) -> None:
         ("disk: {command: x, every: 100ms}", "'100ms' is too often", "once a second"),
         ("disk: {command: x, full: 0}", "'0' does not stand for all there is", "above zero"),
         ("disk: {command: x, full: nan}", "'nan' does not stand for all there is", "above zero"),
-        ("disk: {command: x, smooth: least 2min}", "'least 2min' is not a duration", ""),
+        ("disk: {command: x, smooth: least 2min}", "'least 2min' is not a duration", "mean, median or most of one"),
+        ("disk: {command: x, smooth: 90th 10s}", "'90th 10s' is not a duration", "mean, median or most of one"),
+        ("disk: {command: x, smooth: median}", "'median' is not a duration", "mean, median or most of one"),
         ("disk: {command: x, when_silent: stop}", "when_silent: 'stop' is not one of hold, ignore", ""),
         ("disk: {command: ''}", "the command is empty", "such as"),
     ],

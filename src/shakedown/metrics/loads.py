@@ -26,7 +26,7 @@ class Load(Struct, frozen=True):
 
     ``ran``: what runs took; ``steps``: what was let start and is not over, also while it waits at the scheduler; ``limits`` begins
     with the limit before any word. ``most``: that ran at once; ``over``: for how many seconds what ran was above its limit, by runs
-    that began above it. ``others``: what others took, where that is observed.
+    that began above it. ``others``: what others took, where that is observed. ``total``: all there is, 0 = the system does not say.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Load(Struct, frozen=True):
     most: float
     over: float
     others: Steps = ()
+    total: float = 0.0
 
     def limit_at(self, time: float) -> float:
         return next((amount for at, amount in reversed(self.limits) if at <= time), self.limits[0][1])
@@ -59,7 +60,8 @@ def loads(document: Document, record: Record) -> tuple[Load, ...]:
             limits = _limit_steps(name, amount, record)
             took = _staircase(ran.get(name, {}))
             most = max((load for _, load in took), default=0.0)
-            load = Load(name, steps, took, limits, most, 0.0, _others(name, record))
+            total = dict(document.system.budgets).get(name.partition("@")[0], 0.0)
+            load = Load(name, steps, took, limits, most, 0.0, _others(name, record), total)
             found.append(replace(load, over=_over(load)))
     return tuple(found)
 

@@ -30,6 +30,7 @@ from shakedown.plans.contracts.contract_freezing import Frozen, freeze_contracts
 from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes
 from shakedown.plans.finding import Here, shipped_plans, steady_memory
 from shakedown.plans.limits import check_limits, read_limits
+from shakedown.plans.observed_commands import tell_commands_not_found
 from shakedown.plans.parties import read_parties
 from shakedown.plans.schema.plan import PLAN
 from shakedown.plans.schema.source_positions import place
@@ -172,6 +173,7 @@ def _warn(reading: Site, root: MappingNode, document: Document, context: Context
     """What a good plan may not do as it was meant."""
     advise(root, document, reading.advice)
     tell_unfilled_in_plan(root, reading.advice)
+    tell_commands_not_found(root, document, reading.path, reading.advice)
     tell_unbound(reading.tests, document.cases, context, reading.advice)
 
 

@@ -15,11 +15,19 @@ from shakedown.model.errors import Problem
 
 _OF_A_BUDGET = re.compile(r"(?:\S*(?:budgets|loads)\.)?(?P<budget>\S+): .*\bthe budget\b")
 _OF_ITS_UNIT = re.compile(r"\bthe budget, which is ")
+_OF_A_LOAD = re.compile(r"loads\.(?P<budget>\S+): .*\bthe budget\b")
+_LOADED_BY_NOBODY = re.compile(r"limits\.observe\.(?P<budget>\S+): no test of the plan loads ")
 _MOST_PLACES = 3
 
 
 def each_budget_once(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Purpose: the problems, those of places that do not fit one budget as one; the order stays."""
+    """Purpose: the problems, those of places that do not fit one budget as one; the order stays.
+
+    That nobody loads a budget is no problem of its own where what is said of its load does not fit it.
+    """
+    loads = {found["budget"] for one in problems if (found := _OF_A_LOAD.match(one.message)) is not None}
+    follows = ((one, _LOADED_BY_NOBODY.match(one.message)) for one in problems)
+    problems = [one for one, found in follows if found is None or found["budget"] not in loads]
     by_budget: dict[str, list[Problem]] = {}
     for problem in problems:
         found = _OF_A_BUDGET.match(problem.message)

@@ -18,7 +18,7 @@ from shakedown.conductor.record.going_on import unknown_names
 from shakedown.engine import State, explain
 from shakedown.engine.constraints.budgets import asked_for
 from shakedown.engine.constraints.component_clock import acts_of, drill_in_words
-from shakedown.engine.constraints.observed import left_for_us, observed_in_words
+from shakedown.engine.constraints.observed import held_in_silence, left_for_us, observed_in_words
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_short, queue_in_words
 from shakedown.engine.policy.explain import Waiting, explain_run, waits_again
@@ -342,7 +342,10 @@ def _budgets(state: State, now: float | None = None) -> dict[str, dict[str, Any]
         if name not in state.index.targets:
             asked, limit = waits.get(name, 0.0), _limit_now(state, name, now)
             taken = state.usage.loads.get(name, 0.0) - asked
-            said = f"{system.amount(name, taken)} of {system.amount(name, limit)} taken"
+            most = (
+                "" if held_in_silence(state, name, now) else f" of {system.amount(name, limit)}"
+            )  # silence is no limit
+            said = f"{system.amount(name, taken)}{most} taken"
             said += f", {system.amount(name, asked)} more asked for" if asked else ""
             words = observed_in_words(state, name, now)
             found[name] = {

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from shakedown.engine.constraints.observed import left_for_us, observed_in_words
+from shakedown.engine.constraints.observed import held_in_silence, left_for_us, observed_in_words
 from shakedown.engine.constraints.overrides import narrowed
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.phases import NOT_BEGUN
@@ -212,12 +212,12 @@ def _full_in_words(
     need = show_amount(load, unit)
     if rooms[0].own != name:
         shown = [
-            f"{room.own.rpartition('@')[2]} {_standing(state, room, waits, unit, promised)}{_seen(state, room.own, now)}"
+            f"{room.own.rpartition('@')[2]} {_standing(state, room, waits, unit, promised, now)}{_seen(state, room.own, now)}"
             for room in rooms[:_SHOWN]
         ]
         shown += [f"and {len(rooms) - _SHOWN} more"] if len(rooms) > _SHOWN else []
         return f"{name}: no target has room for {need} more ({', '.join(shown)})"
-    words = _standing(state, rooms[0], waits, unit, promised)
+    words = _standing(state, rooms[0], waits, unit, promised, now)
     taken, comma, more = words.partition(", ")
     return f"{name}: {taken} is taken{comma}{more}{',' if more else ''} and it needs {need}{_seen(state, name, now)}"
 
@@ -236,11 +236,14 @@ def _no_place_in_words(state: State, name: str, ours: float, most: float) -> str
     )
 
 
-def _standing(state: State, room: Room, waits: Mapping[str, float], unit: str, promised: ReservedLoads) -> str:
-    """1 of 2, 3 more asked for"""
+def _standing(
+    state: State, room: Room, waits: Mapping[str, float], unit: str, promised: ReservedLoads, now: float
+) -> str:
+    """1 of 2, 3 more asked for; no limit is said where there is none but silence."""
     asked = waits.get(room.own, 0.0) + promised.used.get(room.own, 0.0)
     taken = _taken(state, promised, room) - asked
-    said = f"{show_amount(taken, unit)} of {show_amount(room.limit or 0.0, unit)}"
+    most = "" if held_in_silence(state, room.own, now) else f" of {show_amount(room.limit or 0.0, unit)}"
+    said = f"{show_amount(taken, unit)}{most}"
     return f"{said}, {show_amount(asked, unit)} more asked for" if asked else said
 
 

@@ -36,6 +36,14 @@ def left_for_us(state: State, own: str, now: float, waiting: bool = True) -> flo
     return 0.0
 
 
+def held_in_silence(state: State, own: str, now: float) -> bool:
+    """Purpose: whether nothing more that loads a budget, or a target of it, starts because nobody says what others take of it."""
+    seen = state.pools.observed.get(own, Observed())
+    word = state.index.observed.get(own.partition("@")[0])
+    young = word is not None and seen.at and now < seen.at + word.oldest_s
+    return not young and left_for_us(state, own, now) is not None
+
+
 def narrows(state: State, name: str, now: float) -> bool:
     """Purpose: whether what others take, or that nobody says it, leaves less of a budget now than the plan does, on any target."""
     for own in state.index.targets.get(name) or (name,) if name in state.index.observed else ():

@@ -31,7 +31,13 @@ def _full(text: str) -> float:
 def _smooth(text: str) -> tuple[str, float]:
     """'2min', 'mean 2min', 'median 5min' or 'most 10min': how, and over how many seconds."""
     first, _, rest = text.strip().partition(" ")
-    return (first, _DURATION.convert(rest)) if first in _WAYS else ("mean", _DURATION.convert(text))
+    try:
+        return (first, _DURATION.convert(rest)) if first in _WAYS else ("mean", _DURATION.convert(text))
+    except ValueError:
+        ways = f"{', '.join(_WAYS[:-1])} or {_WAYS[-1]}"
+        raise InvalidValue(
+            f"'{text}' is not a duration", f"write one such as 2min, or {ways} of one, such as 'median 5min'"
+        ) from None
 
 
 def _often(text: str) -> float:

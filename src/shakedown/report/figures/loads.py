@@ -42,10 +42,23 @@ def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]
     caption += (
         " Dash-dotted, in green: what others took, as it was observed." if any(load.others for load in shown) else ""
     )
+    cut = [load for load in shown if any(amount > _highest(load) for _, amount in load.others)]
+    if cut:
+        names = ", ".join(
+            f"{load.name} (up to {short_number(max(amount for _, amount in load.others))})" for load in cut
+        )
+        caption += f" More than all there is was observed, and is not drawn, of {names}."
     red = f" Red: more than allowed ran, on {len(above)} of {len(shown)}."
     caption += red if above else " Never more than allowed ran."
     caption += f" {plural(left, 'budget')} more are in tables/loads.csv." if left else ""
     return [draw("loads", "Load on budgets and targets", caption, 0.45 + 0.5 * len(shown), paint)]
+
+
+def _highest(load: Load) -> float:
+    """Where a panel ends: at the most that ours asked for, that was allowed, and that others took of what there is."""
+    ours = [ran + more for _, ran, more in load.together()] + [amount for _, amount in load.limits]
+    others = [amount for _, amount in load.others]
+    return max(*ours, *(min(amount, load.total) if load.total else amount for amount in others))
 
 
 def _panel(axes: Any, load: Load, span: tuple[float, float], scale: float, many: bool) -> None:
@@ -71,7 +84,7 @@ def _panel(axes: Any, load: Load, span: tuple[float, float], scale: float, many:
         [*(amount for _, amount in limits), limits[-1][1]],
         where="post", color=INK, linewidth=0.9, linestyle=(0, (4, 2)),
     )  # fmt: skip
-    highest = max(*asked, *(amount for _, amount in (*load.limits, *load.others)))
+    highest = _highest(load)
     axes.set_ylim(0, 1.15 * highest or 1.0)
     axes.set_yticks([0, highest], ["0", short_number(highest)])
     axes.set_ylabel(label(load.name, 24), rotation=0, ha="right", va="center", color=INK)
