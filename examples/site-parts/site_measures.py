@@ -22,4 +22,5 @@ FIRST_TIME = Measure(
     keys=("test", "per", "epochs"),
     per=("case",),
     share_of_runs=True,
+    reads="none",
 )

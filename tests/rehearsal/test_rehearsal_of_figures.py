@@ -79,6 +79,42 @@ def test_a_criterion_on_a_figure_that_nobody_knows_is_not_modelled(
         assert row["outcome"] == "undecided" and row["reason"].startswith("not modelled")
 
 
+SIZES = """test: sizes
+run: {nodes: "{nodes}", time_limit: 1h, command: "touch was-run"}
+parameters: {nodes: [1, 2, 4]}
+figures:
+  loop: {regex: 'loop = (?P<value>[0-9.]+)', unit: s, better: lower}
+SCALING
+"""
+EFFICIENCY = 'scales: {measure: efficiency, must: ">= 80%"}'
+
+
+@pytest.mark.parametrize(
+    ("criterion", "ladder", "scaling", "reason"),
+    [
+        (EFFICIENCY, "", "scaling: {along: nodes, kind: strong, figure: loop}", "nobody says what sizes.loop is"),
+        (EFFICIENCY, "", "scaling: {along: nodes, kind: strong}", "nobody says what sizes.elapsed is"),
+        (
+            'scales: {measure: largest size, must: ">= 4"}',
+            "ladder: {along: nodes, slower: {figure: loop, by: 20%}}",
+            "",
+            "nobody says what sizes.loop is",
+        ),
+    ],
+)
+def test_sizes_are_not_compared_by_numbers_that_nobody_knows(
+    site: Path, criterion: str, ladder: str, scaling: str, reason: str
+) -> None:
+    (site / "tests" / "sizes.yaml").write_text(SIZES.replace("SCALING", scaling))
+    text = PLAN.replace("CRITERION", criterion).replace("[model]", "[sizes]")
+    (site / "plans" / "measured.yaml").write_text(text.replace("repeats: 4", f"repeats: 1\n      {ladder}"))
+    done = command("rehearse", "measured", "--json", "--no-try", "-q", cwd=site)
+    assert done.stdout, done.stderr
+    found = outcome_of(json.loads(done.stdout), "scales")
+    assert (done.returncode, found["outcome"], found["measured"]) == (4, "undecided", None)
+    assert found["reason"].startswith(f"not modelled: {reason}")
+
+
 def test_a_run_time_that_is_written_is_known(site: Path) -> None:
     status, scorecard = rehearsed(site, ELAPSED, "--scenario", "busy")
     assert (status, outcome_of(scorecard, "quick")["outcome"]) == (0, "met")

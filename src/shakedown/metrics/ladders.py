@@ -22,8 +22,8 @@ from shakedown.model.nouns import Case, Component, Document
 
 
 class RungRow(Struct, frozen=True):
-    """One size of a ladder. ``state``: holds, fails, spared, or to come. ``runs``: how many of its wanted results are judged,
-    ``value`` the median of the ladder's figure, ``why`` what did not hold.
+    """One size of a ladder. ``state``: holds, fails, spared, to come, or not known. ``runs``: how many of its wanted results are
+    judged, ``value`` the median of the ladder's figure, ``why`` what did not hold.
     """
 
     case: str
@@ -38,6 +38,7 @@ class LadderRow(Struct, frozen=True):
     """One ladder of a component. ``label``: the test with what all its sizes have in common. ``holds``, ``fails``: sizes as
     they were written, "" where there is none; ``unavailable``: sizes that this system cannot run. ``over``: it has come to its
     end; ``lost``: not even then anybody can say more. ``round``: each time that the component runs again is a climb of its own.
+    ``unknown``: why nobody can say which sizes hold, "" = it can be said.
     """
 
     component: str
@@ -53,10 +54,21 @@ class LadderRow(Struct, frozen=True):
     within: float = 0.0
     unavailable: tuple[str, ...] = ()
     round: int = 1
+    unknown: str = ""
+
+    def without_sizes(self, why: str) -> LadderRow:
+        """Purpose: the same ladder, of which nobody can say which sizes hold, and why."""
+        rungs = tuple(
+            replace(one, state="not known", value=None, why="") if one.state in ("holds", "fails") else one
+            for one in self.rungs
+        )
+        return replace(self, holds="", fails="", rungs=rungs, unknown=why)
 
     @property
     def outcome(self) -> str:
         """In words: "holds up to nodes=64, not at nodes=128"."""
+        if self.unknown:
+            return f"is {self.unknown}"
         if self.lost:
             fails = f", not at {self._at(self.fails)}" if self.fails else ""
             return f"holds up to {self._at(self.holds)}{fails}; no more is known" if self.holds else "not known"
@@ -72,7 +84,7 @@ class LadderRow(Struct, frozen=True):
     @property
     def ran(self) -> int:
         """How many sizes it took."""
-        return sum(rung.state in ("holds", "fails") for rung in self.rungs)
+        return sum(rung.state in ("holds", "fails", "not known") for rung in self.rungs)
 
     def in_words(self) -> str:
         """The outcome, by what, and how many sizes it took: "hello holds up to n=6, not at n=7 (r000043 failed): 5 of 12 sizes

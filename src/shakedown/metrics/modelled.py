@@ -7,41 +7,88 @@ are judged as they were.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from msgspec.structs import replace
 
 from shakedown.metrics.judging.contract import ContractScore
+from shakedown.metrics.judging.default_criteria import USUAL_CRITERION
 from shakedown.metrics.judging.populations import Population
+from shakedown.metrics.judging.scope import MeasureContext
+from shakedown.metrics.ladders import LadderRow
 from shakedown.metrics.rehearsed import NOT_MODELLED
 from shakedown.metrics.words import some
 from shakedown.model.figures import figure_of
 from shakedown.model.judging import Criterion
-from shakedown.model.measures import measure_named
-from shakedown.model.nouns import Document
+from shakedown.model.measures import Measure, measure_named
+from shakedown.model.nouns import Test
+from shakedown.model.scores import Score
 
+Asked = set[tuple[str, str]]  # (test, figure)
+ELAPSED = "elapsed"  # the run time, which every test has
 _WAY_OUT = "give a source in the rehearsal's file (times, figures), or measure it"
 
 
-def not_modelled(criterion: Criterion, population: Population, document: Document, rehearsal: Mapping[str, Any]) -> str:
-    """Purpose: why a rehearsal says nothing of a criterion; "" where it does, and of every real campaign."""
+def not_modelled(criterion: Criterion, population: Population, around: MeasureContext) -> str:
+    """Purpose: why a rehearsal says nothing of a criterion; "" where it does, and of every real campaign.
+
+    Here, and nowhere else, stands what a rehearsal may decide: what a measure ``reads`` says which figures it needs a source for.
+    """
+    declared, rehearsal = measure_named(criterion.measure), around.record.rehearsal
+    if "modelled" not in rehearsal or declared is None or not population.cases:
+        return ""
+    if declared.reads == "files":
+        return f"{NOT_MODELLED}: a rehearsal runs no program, so no files are left to be compared; measure it"
+    return unknown_figures(_asked(declared, criterion, population, around), rehearsal)
+
+
+def _asked(measure: Measure, criterion: Criterion, population: Population, around: MeasureContext) -> Asked:
+    """Which (test, figure) the number of a criterion rests on. One on a score says it itself: ``of_score``."""
+    document = around.document
+    names = {case.case.test for case in population.cases}
+    tests = [test for test in document.tests if test.name in names and criterion.test in ("", test.name)]
+    match "ladder" if criterion == USUAL_CRITERION else measure.reads:  # without criteria a ladder is asked which sizes ran at all
+        case "none" | "score" | "files":
+            return set()
+        case "figure":
+            return {(test.name, criterion.of) for test in tests if figure_of(criterion.of) in _figures_of(test)}
+        case "scaling":
+            return {(test.name, test.scaling.figure) for test in tests if test.scaling is not None}
+        case "ladder":
+            ladder = around.component.ladder
+            return {(test.name, ladder.figure) for test in tests if ladder is not None and ladder.figure}
+        case "rows":
+            rows = {row.name: row for contract in document.contracts for row in contract.rows}
+            named = {name for case in population.cases for name in case.case.rows if name in rows}
+            return {(rows[name].test, rows[name].figure) for name in named if criterion.basis in ("", rows[name].basis)}
+        case "":  # of a package that does not say it: whatever its tests measure
+            if measure.on_a_figure:
+                return _asked(replace(measure, reads="figure"), criterion, population, around)
+            return {(test.name, figure) for test in tests for figure in _figures_of(test)}
+        case _ as never:
+            assert_never(never)
+
+
+def _figures_of(test: Test) -> list[str]:
+    return [ELAPSED, *(spec.name for spec in test.figures)]
+
+
+def of_score(score: Score, rehearsal: Mapping[str, Any]) -> str:
+    """Purpose: why a rehearsal says nothing of a score; "" where it does, and of every real campaign."""
     if "modelled" not in rehearsal:
         return ""
-    declared = measure_named(criterion.measure)
-    if declared and declared.on_a_figure:
-        have = {
-            test.name
-            for test in document.tests
-            if figure_of(criterion.of) in ("elapsed", *(spec.name for spec in test.figures))
-        }
-        asked = {(case.case.test, criterion.of) for case in population.cases if case.case.test in have}
-    elif criterion.measure == "rows met":
-        rows = {row.name: row for contract in document.contracts for row in contract.rows}
-        named = {name for case in population.cases for name in case.case.rows if name in rows}
-        asked = {(rows[name].test, rows[name].figure) for name in named if criterion.basis in ("", rows[name].basis)}
-    else:
-        return ""
+    asked = {(part.test, name) for part in score.parts if part.given is None for name, _ in part.figures}
     return unknown_figures(asked, rehearsal)
+
+
+def ladders_known(rows: Iterable[LadderRow], rehearsal: Mapping[str, Any]) -> tuple[LadderRow, ...]:
+    """Purpose: the ladders of a component; one whose figure a rehearsal makes up says so, instead of what holds."""
+    found = []
+    for row in rows:
+        asked = {(row.test, row.figure)} if row.figure and "modelled" in rehearsal else set()
+        why = unknown_figures(asked, rehearsal) if asked else ""
+        found.append(row.without_sizes(why) if why else row)
+    return tuple(found)
 
 
 def without_what_is_made_up(contract: ContractScore | None, rehearsal: Mapping[str, Any]) -> ContractScore | None:

@@ -36,6 +36,9 @@ class Measure(Struct, frozen=True):
     - ``always_per_case``: each case is always judged on its own
     - ``without_cases``: it is not about runs of cases. ``sees_failures``: a run that fails makes it worse
     - ``in_plans``: a plan may name it; else it stands by itself
+    - ``reads``: which numbers of runs it reads, that a rehearsal makes up where nobody says them: ``none`` (it goes by verdicts, by
+      when and where runs ran, or by people), those of its ``figure``, of the ``scaling`` of its tests, of contract ``rows``, of a
+      ``ladder``, of a ``score``, or the ``files`` that runs leave; "": not said, so perhaps every figure of its tests
     """
 
     name: str
@@ -55,6 +58,7 @@ class Measure(Struct, frozen=True):
     without_cases: bool = False
     sees_failures: bool = False
     in_plans: bool = True
+    reads: Literal["none", "figure", "scaling", "rows", "ladder", "score", "files", ""] = ""
 
     @property
     def on_a_figure(self) -> bool:
@@ -79,6 +83,7 @@ MEASURES: tuple[Measure, ...] = (
         per=("case",),
         share_of_runs=True,
         sees_failures=True,
+        reads="none",
     ),
     Measure(
         "passed / wanted",
@@ -89,6 +94,7 @@ MEASURES: tuple[Measure, ...] = (
         per=("case",),
         share_of_runs=True,
         sees_failures=True,
+        reads="none",
     ),
     Measure(
         "correct / completed",
@@ -99,6 +105,7 @@ MEASURES: tuple[Measure, ...] = (
         keys=RESULTS,
         per=("case",),
         share_of_runs=True,
+        reads="none",
     ),
     Measure(
         "value",
@@ -110,6 +117,7 @@ MEASURES: tuple[Measure, ...] = (
         per=("case",),
         phrase="{statistic} of {of}",
         better="",
+        reads="figure",
     ),
     Measure(
         "sd / mean",
@@ -121,6 +129,7 @@ MEASURES: tuple[Measure, ...] = (
         phrase="sd / mean of {of}",
         better="lower",
         beyond_all=True,
+        reads="figure",
     ),
     Measure(
         "fill / isolated",
@@ -136,6 +145,7 @@ MEASURES: tuple[Measure, ...] = (
         beyond_all=True,
         negative=True,
         always_per_case=True,
+        reads="figure",
     ),
     Measure(
         "rows met",
@@ -145,6 +155,7 @@ MEASURES: tuple[Measure, ...] = (
         "not unjudged",
         keys=("basis", *RESULTS),
         per=("case",),
+        reads="rows",
     ),
     Measure(
         "identical",
@@ -155,6 +166,7 @@ MEASURES: tuple[Measure, ...] = (
         keys=("files", "across", "mode", "test", "epochs"),
         phrase="identical {files}",
         share_of_runs=True,
+        reads="files",
     ),
     Measure(
         "attested",
@@ -162,6 +174,7 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.judging.procedures:attested",
         "procedures.csv, rows of the component: met = yes with enough evidence / all",
         without_cases=True,
+        reads="none",
     ),
     Measure(
         "contractual node-hours / clock node-hours",
@@ -170,12 +183,14 @@ MEASURES: tuple[Measure, ...] = (
         _UTILISATION,
         keys=("test",),
         sees_failures=True,
+        reads="none",
     ),
     Measure(
         "our node-hours / clock node-hours",
         "all our runs there, of the same",
         "shakedown.metrics.utilisation:our_utilisation",
         _UTILISATION,
+        reads="none",
     ),
     Measure(
         "delivered node-hours / calendar node-hours",
@@ -183,6 +198,7 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.utilisation:calendar_utilisation",
         _UTILISATION,
         sees_failures=True,
+        reads="none",
     ),
     Measure(
         "delivered node-hours / available node-hours",
@@ -190,6 +206,7 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.utilisation:available_utilisation",
         _UTILISATION,
         sees_failures=True,
+        reads="none",
     ),
     Measure(
         "runs",
@@ -199,6 +216,7 @@ MEASURES: tuple[Measure, ...] = (
         bound="count",
         keys=("test", "per"),
         per=("case", "test"),
+        reads="none",
     ),
     Measure(
         "node-hours",
@@ -209,6 +227,7 @@ MEASURES: tuple[Measure, ...] = (
         units=("", "node-hours"),
         keys=("test", "per"),
         per=("case", "test"),
+        reads="none",
     ),
     Measure(
         "hours per node",
@@ -216,6 +235,7 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.judging.floors:hours_per_node",
         "node-use.csv, rows with {row}: the least of hours",
         bound="hours",
+        reads="none",
     ),
     Measure(
         "mean time to interrupt",
@@ -223,6 +243,7 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.judging.floors:mean_time_to_interrupt",
         "interrupts.csv, row with {row}: mean_h",
         bound="hours",
+        reads="none",
     ),
     Measure(
         "longest hole",
@@ -233,6 +254,7 @@ MEASURES: tuple[Measure, ...] = (
         keys=("test", "per"),
         per=("test",),
         better="lower",
+        reads="none",
     ),
     Measure(
         "late",
@@ -242,6 +264,7 @@ MEASURES: tuple[Measure, ...] = (
         bound="hours",
         better="lower",
         without_cases=True,
+        reads="none",
     ),
     Measure(
         "efficiency",
@@ -251,6 +274,7 @@ MEASURES: tuple[Measure, ...] = (
         keys=("test", "mode", "at", "epochs"),
         phrase="{name}",
         beyond_all=True,
+        reads="scaling",
     ),
     Measure(
         CHANGE_SINCE,
@@ -264,6 +288,7 @@ MEASURES: tuple[Measure, ...] = (
         better="lower",
         beyond_all=True,
         negative=True,
+        reads="figure",
     ),
     Measure(
         FAILURES_SINCE,
@@ -276,6 +301,7 @@ MEASURES: tuple[Measure, ...] = (
         share_of_runs=True,
         negative=True,
         sees_failures=True,
+        reads="none",
     ),
     Measure(
         "largest size",
@@ -285,6 +311,7 @@ MEASURES: tuple[Measure, ...] = (
         bound="count",
         keys=("test",),
         sees_failures=True,
+        reads="ladder",
     ),
     Measure(
         "planned time",
@@ -293,6 +320,7 @@ MEASURES: tuple[Measure, ...] = (
         "clock-spans.csv, rows with {row} and maintenance = no: the sum of end - begin",
         bound="hours",
         in_plans=False,
+        reads="none",
     ),
     Measure(
         "set up",
@@ -303,6 +331,7 @@ MEASURES: tuple[Measure, ...] = (
         sees_failures=True,
         without_cases=True,
         in_plans=False,
+        reads="none",
     ),
     Measure(
         "clean up",
@@ -313,6 +342,7 @@ MEASURES: tuple[Measure, ...] = (
         sees_failures=True,
         without_cases=True,
         in_plans=False,
+        reads="none",
     ),
     Measure(
         "drill: lost",
@@ -324,6 +354,7 @@ MEASURES: tuple[Measure, ...] = (
         sees_failures=True,
         without_cases=True,
         in_plans=False,
+        reads="none",
     ),
     Measure(
         "drill: hole",
@@ -334,6 +365,7 @@ MEASURES: tuple[Measure, ...] = (
         better="lower",
         without_cases=True,
         in_plans=False,
+        reads="none",
     ),
     Measure(
         "drill: back",
@@ -344,6 +376,7 @@ MEASURES: tuple[Measure, ...] = (
         better="lower",
         without_cases=True,
         in_plans=False,
+        reads="none",
     ),
     Measure(
         "score",
@@ -354,6 +387,7 @@ MEASURES: tuple[Measure, ...] = (
         phrase="score {of}",
         without_cases=True,
         in_plans=False,
+        reads="score",
     ),
 )
 

@@ -52,7 +52,7 @@ from shakedown.metrics.judging.wording import (
     summary,
 )
 from shakedown.metrics.ladders import ladders_of
-from shakedown.metrics.modelled import not_modelled, without_what_is_made_up
+from shakedown.metrics.modelled import ladders_known, not_modelled, without_what_is_made_up
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.results import results_of
@@ -161,7 +161,7 @@ def _component(population: Population, around: MeasureContext) -> ComponentScore
         warm_ups=sum(len(case.warm_ups) for case in population.cases),
         undetermined=tuple(row.run for case in population.cases for row in case.undetermined),
         aside=tuple(pair for case in population.cases for pair in case.aside.items()),
-        ladders=tuple(ladders_of(component, around.document, around.record)),
+        ladders=ladders_known(ladders_of(component, around.document, around.record), around.record.rehearsal),
     )
 
 
@@ -199,7 +199,7 @@ def _as_declared(
 
 
 def _on(criterion: Criterion, population: Population, around: MeasureContext) -> CriterionScore:
-    made_up = not_modelled(criterion, population, around.document, around.record.rehearsal)
+    made_up = not_modelled(criterion, population, around)
     if made_up:
         unit = _own_unit(criterion, population, around)
         return _scored(criterion, Measured(None, 0, "", reason=made_up), "undecided", made_up, unit)

@@ -10,8 +10,9 @@ from shakedown.metrics.judging.at_bound import at_bound
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
+from shakedown.metrics.modelled import of_score
 from shakedown.metrics.scores.inputs import Input, inputs_of
-from shakedown.metrics.scores.results import ScoreResult, made_up, result_of, score_words
+from shakedown.metrics.scores.results import ScoreResult, result_of, score_words
 from shakedown.metrics.words import SCORE_DIGITS, plural, some
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Document
@@ -26,7 +27,7 @@ def score_value(criterion: Criterion, population: Population, around: MeasureCon
     if named is None:
         return Measured(None, 0, "", reason=f"the plan has no score '{criterion.of}'")
     score, inputs = named
-    result = result_of(score, criterion, inputs, made_up(score, around.record), True)
+    result = result_of(score, criterion, inputs, of_score(score, around.record.rehearsal), True)
     return _measured(result, inputs, criterion)
 
 

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from shakedown.metrics.judging.contract import ContractScore, RowScore, of_rows, with_waiver
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import figures_of
+from shakedown.metrics.modelled import of_score
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.inputs import inputs_of
-from shakedown.metrics.scores.results import made_up, result_of, score_words
+from shakedown.metrics.scores.results import result_of, score_words
 from shakedown.metrics.words import SCORE_DIGITS, plural, some
 from shakedown.model.contracts import beside, holds
 from shakedown.model.judging import ContractRow
@@ -46,7 +47,7 @@ def _judged(row: ContractRow, document: Document, people: Mapping[str, Populatio
         return RowScore(row, "unjudged", reason=f"the plan has no score '{row.figure}'")
     score = part_of(named[0], row.figure, named[1])
     inputs = inputs_of(score, people, figures_of(document))
-    result = result_of(score, None, inputs, made_up(score, record), brief=True)
+    result = result_of(score, None, inputs, of_score(score, record.rehearsal), brief=True)
     cases = tuple(dict.fromkeys(part.case for part in score.parts if part.case))
     count, coming = sum(one.value is not None for one in inputs), sum(one.to_come for one in inputs)
     found = RowScore(row, "undecided", None, count, to_come=coming, cases=cases)

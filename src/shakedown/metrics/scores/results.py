@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import figures_of
-from shakedown.metrics.modelled import unknown_figures
+from shakedown.metrics.modelled import of_score
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.formulas import Combined
 from shakedown.metrics.scores.inputs import Input, inputs_of
@@ -129,7 +129,7 @@ def results_of(document: Document, people: Mapping[str, Population], record: Rec
     bounds = bounds_of(document)
     figures = figures_of(document) if document.scores else {}
     return tuple(
-        result_of(score, bounds.get(score.name), inputs_of(score, people, figures), made_up(score, record))
+        result_of(score, bounds.get(score.name), inputs_of(score, people, figures), of_score(score, record.rehearsal))
         for score in document.scores
     )
 
@@ -142,14 +142,6 @@ def bounds_of(document: Document) -> dict[str, Criterion]:
         if component.name == COMPONENT and document.scores
         for criterion in component.criteria
     }
-
-
-def made_up(score: Score, record: Record) -> str:
-    """Purpose: why a rehearsal says nothing of a score; "" where it does, and of every real campaign."""
-    if "modelled" not in record.rehearsal:
-        return ""
-    asked = {(part.test, name) for part in score.parts if part.given is None for name, _ in part.figures}
-    return unknown_figures(asked, record.rehearsal)
 
 
 def result_of(
