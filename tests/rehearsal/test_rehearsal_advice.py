@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,6 +17,7 @@ from shakedown.metrics.limits_in_words import IN_WORDS, Words
 from shakedown.model.filling import Fill, Sweep
 from shakedown.model.nouns import Document, Retry
 from shakedown.model.settings_in_words import THE_SYSTEM
+from shakedown.plans import read_plan
 from shakedown.plans.schema.plan import PLAN
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.tables import SYSTEM
@@ -132,3 +136,90 @@ def test_what_is_said_of_each_cause_can_be_pasted(kind: str) -> None:
     for about in abouts.get(kind, ("small", "")):
         _, _, change = IN_WORDS[kind](Words(plan, plan.components[0], about, 3.0, 16.0, 1.5))
         assert wrong_in(change) == []
+
+
+# ---- the plan with the change is read as any plan is ---------------------------------------------------------------------
+
+EXAMPLE = Path(__file__).parents[1] / "plans" / "example"
+IN_ALL = """plan: all
+system: c5
+components:
+  - vendor: {procedures: [{name: diagnostics, who: vendor}]}
+  - functionality: {name: sizes, tests: [{test: cm4, where: {toolchain: intel-classic}}], ladder: threads}
+  - functionality: {name: nodes, tests: [stream], sweep: {queued: 16}}
+  - stability: {name: swept, tests: [stream], sweep: {queued: 4}, duration: 2h}
+  - stability:
+      tests: [stream]
+      duration: 2h
+      retry: {timeout: 1}
+      fill: {target: 90%}
+      drills: [{name: oss, at: 20min, expect: {lost: 0}}]
+scores:
+  sustained:
+    kind: ssp
+    must: ">= 4"
+    nodes: 4
+    parts: {elsewhere: {time: 92.43 s, tflop: 3350.2, nodes: 2048}}
+"""
+
+
+FILES = {"c5-phase2": "phase2.yaml", "all": "all.yaml"}
+
+
+def read(site: Path, plan: str) -> Document:
+    return read_plan(site, plan, lambda: pytest.fail("the plan names its system"))
+
+
+def pasted(whole: Any, said: Any) -> Any:
+    """What stands in a file after a person merged a setting into it."""
+    if not (isinstance(whole, dict) and isinstance(said, dict)):
+        return said
+    return whole | {key: pasted(whole.get(key), value) for key, value in said.items()}
+
+
+def with_setting(site: Path, plan: str, where: str, said: dict[str, Any]) -> None:
+    """Paste one setting into the file where it says that it belongs."""
+    if where == THE_SYSTEM:
+        path = site / "systems" / "c5.yaml"
+    else:
+        path = site / (
+            f"tests/{where.removeprefix('test ')}.yaml" if where.startswith("test ") else f"plans/{FILES[plan]}"
+        )
+    whole = yaml.safe_load(path.read_text())
+    if where and where != THE_SYSTEM and not where.startswith("test "):
+        (place,) = [
+            n
+            for n, one in enumerate(whole["components"])
+            for kind, part in one.items()
+            if part.get("name", kind) == where
+        ]
+        ((kind, part),) = whole["components"][place].items()
+        whole["components"][place] = {kind: pasted(part, said)}
+    else:
+        whole = pasted(whole, said)
+    path.write_text(yaml.safe_dump(whole, sort_keys=False))
+
+
+@pytest.mark.parametrize("plan", ["c5-phase2", "all"])
+def test_a_plan_is_read_with_each_setting_that_is_tried(plan: str, tmp_path: Path) -> None:
+    def a_site() -> Path:
+        site = Path(shutil.copytree(EXAMPLE, tmp_path / "site", dirs_exist_ok=True))
+        (site / "plans" / "all.yaml").write_text(IN_ALL)
+        return site
+
+    document = read(a_site(), plan)
+    tried: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str]] = set()
+    for one in levers(document, tuple(case.id for case in document.cases), "crash=1h"):
+        for part in one.change.split("; ") if one.plan is not None else ():
+            found = SETTING.search(part)
+            if found and (found[1] or found.start() == 0) and (found[1] or "", found[2], one.cause) not in seen:
+                seen.add((found[1] or "", found[2], one.cause))
+                site = a_site()
+                with_setting(site, plan, found[1] or "", yaml.safe_load(f"{found[2]}: {found[3]}"))
+                read(site, plan)
+                tried.add((found[1] or "", found[2]))
+    retried = {where for where, key in tried if key == "retry"}
+    assert retried == {one.name for one in document.components if one.cases}
+    assert not {"scores", "diagnostics"} & {where for where, _ in tried}
+    assert any(key == "fill" for _, key in tried)

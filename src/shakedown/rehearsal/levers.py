@@ -14,6 +14,7 @@ from shakedown.metrics.trials import ANOTHER_PLAN
 from shakedown.model.nouns import Component, Document, Loads, Retry
 from shakedown.model.settings_in_words import THE_SYSTEM, setting
 from shakedown.model.units import show_duration
+from shakedown.plans.components.component_parts import takes
 from shakedown.rehearsal.levers_of_machine import quick_builds, without
 from shakedown.rehearsal.levers_of_tests import filler, longer_limits, narrow, shorter_limits
 from shakedown.rehearsal.loosened import (
@@ -32,7 +33,7 @@ from shakedown.rehearsal.virtual_session import Rehearsal
 _LEAST_MORE, _MOST_MORE, _USUAL_MORE = 1.1, 4.0, 2.0  # times as much, of a first try
 FURTHER = (1.25, 1.5, 2.0, 3.0, 4.0)  # and of the next tries of what helped
 _MOST_TESTS = 12  # with a lever each for their copies
-_RETRIED = ("failed", "timeout", "node_fail", "interrupted", "lost", "build_failed", "cancelled")
+_RETRIED = ("failed", "timeout", "node_fail", "interrupted", "lost")
 _MORE_RETRIES = 3
 _APART = (*ANOTHER_PLAN, "retry")  # not loosened along with the rest
 
@@ -219,7 +220,7 @@ def _whose(document: Document, stagger_s: float) -> str:
 def _of_components(document: Document, rehearsal: Rehearsal) -> Iterator[Lever]:
     """What a component says of itself, loosened in all of them."""
     mine = document.components
-    filled = [one for one in mine if one.duration_s]
+    filled = [one for one in mine if one.duration_s and takes(one, "fill")]
     if filled:
         ahead = max(2 * max(one.fill.queue_ahead_s for one in filled), 600.0)
         yield _fill(filled, "ahead", "queue_ahead", show_duration(ahead), queue_ahead_s=ahead)
@@ -248,12 +249,18 @@ def _of_components(document: Document, rehearsal: Rehearsal) -> Iterator[Lever]:
     if any(one.sweep for one in mine):
         twice = _in_each(mine, lambda one: f"{one.sweep.queued * 2}" if one.sweep else "", ("sweep", "queued"))
         yield Lever("sweep", twice, lambda plan: component_wise(plan, _wider_sweep), thing="sweep.queued")
-    yield Lever(
-        "retry",
-        _in_each(mine, _retries_to_paste, ("retry",)),
-        lambda plan: component_wise(plan, lambda one: {"retry": _retries(one.retry)}),
-        thing=f"retry ({_MORE_RETRIES} attempts more of what does not pass)",
-    )
+    yield from _more_retries([one for one in mine if takes(one, "retry")])
+
+
+def _more_retries(mine: list[Component]) -> Iterator[Lever]:
+    names = {one.name for one in mine}
+    if mine:
+        yield Lever(
+            "retry",
+            _in_each(mine, _retries_to_paste, ("retry",)),
+            lambda plan: component_wise(plan, lambda one: {"retry": _retries(one.retry)} if one.name in names else {}),
+            thing=f"retry ({_MORE_RETRIES} attempts more of what does not pass)",
+        )
 
 
 def _set(fields: dict[str, object], plan: Document) -> Document:
@@ -262,7 +269,13 @@ def _set(fields: dict[str, object], plan: Document) -> Document:
 
 def _fill(filled: list[Component], cause: str, key: str, value: str, **fields: object) -> Lever:
     change = _in_each(filled, lambda one: value, ("fill", key))
-    return Lever(cause, change, lambda plan: component_wise(plan, lambda one: {"fill": fields}), thing=f"fill.{key}")
+    names = {one.name for one in filled}
+    return Lever(
+        cause,
+        change,
+        lambda plan: component_wise(plan, lambda one: {"fill": fields} if one.name in names else {}),
+        thing=f"fill.{key}",
+    )
 
 
 def _in_each(components: Iterable[Component], value: Callable[[Component], str], keys: tuple[str, ...]) -> str:

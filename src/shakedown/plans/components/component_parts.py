@@ -8,7 +8,8 @@ from typing import Any
 from yaml.nodes import Node
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.nouns import Loads, Mode, Procedure
+from shakedown.model.nouns import Component, Loads, Mode, Procedure
+from shakedown.model.scores import COMPONENT as SCORES
 from shakedown.model.units import parse_known
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import listed
@@ -67,6 +68,25 @@ def check_together(node: Node, kind: str, entry: dict[str, Any], problems: Probl
             problems.at(key_place(node, key), words, hint)
             told.add(key)
     return frozenset(told)
+
+
+def takes(component: Component, key: str) -> bool:
+    """Purpose: whether a key has a meaning in this component as it stands, by the same words that a plan is read with."""
+    if component.kind == SCORES:  # no component of a file: the plan's scores stand under its name
+        return False
+    has = {
+        "tests": component.cases,
+        "procedures": component.procedures,
+        "duration": component.duration_s,
+        "sweep": component.sweep,
+        "pack": component.pack,
+        "ladder": component.ladder,
+        "modes": component.modes,
+        "set_up": component.set_up,
+        "clean_up": component.clean_up,
+    }
+    entry: dict[str, Any] = {name: value for name, value in has.items() if value} | {key: True}
+    return "tests" in entry and all(other != key for other, _, _ in _meaningless(component.kind, entry))
 
 
 def _meaningless(kind: str, entry: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
