@@ -17,15 +17,15 @@ from shakedown.model.measures import MEASURES
 SCALING = SimpleNamespace(figure="loop")
 DOCUMENT: Any = SimpleNamespace(
     tests=(
-        SimpleNamespace(name="slow", figures=(SimpleNamespace(name="lat"), SimpleNamespace(name="loop")), scaling=SCALING),
+        SimpleNamespace(
+            name="slow", figures=(SimpleNamespace(name="lat"), SimpleNamespace(name="loop")), scaling=SCALING
+        ),
         SimpleNamespace(name="ok", figures=(), scaling=None),
     ),
     contracts=(SimpleNamespace(rows=(SimpleNamespace(name="r", test="slow", figure="lat", basis="contract"),)),),
 )
 POPULATION: Any = SimpleNamespace(
-    cases=[
-        SimpleNamespace(case=SimpleNamespace(test=name, rows=rows)) for name, rows in (("slow", ("r",)), ("ok", ()))
-    ]
+    cases=[SimpleNamespace(case=SimpleNamespace(test=name, rows=rows)) for name, rows in (("slow", ("r",)), ("ok", ()))]
 )
 # What a criterion of each kind rests on, where nobody says anything of the machine. A criterion on a score says it by itself.
 NAMED = {

@@ -138,6 +138,16 @@ def test_what_is_said_of_each_cause_can_be_pasted(kind: str) -> None:
         assert wrong_in(change) == []
 
 
+def test_no_more_is_kept_at_the_scheduler_than_the_plan_lasts() -> None:
+    def ahead(hours: float) -> list[str]:
+        plan = Mixed(hours=hours).plan()
+        plan = replace(plan, components=tuple(replace(one, fill=Fill()) for one in plan.components))
+        return [one.change for one in levers(plan) if one.cause == "ahead"]
+
+    assert ahead(1 / 15) == ["in steady: fill: {queue_ahead: 4 min 00 s}"]
+    assert ahead(100.0) == ["in steady: fill: {queue_ahead: 10 min 00 s}"]
+
+
 # ---- the plan with the change is read as any plan is ---------------------------------------------------------------------
 
 EXAMPLE = Path(__file__).parents[1] / "plans" / "example"

@@ -318,7 +318,10 @@ def test_what_was_rehearsed_once_is_never_advised() -> None:
 
 def most(*tried: Trial) -> list[str]:
     """The line on what gained most of all."""
-    told = lines_of(verdict_of(BASE, tried, None, []))
+    return most_of(lines_of(verdict_of(BASE, tried, None, [])))
+
+
+def most_of(told: list[str]) -> list[str]:
     return [line.removeprefix("what gained most: ") for line in told if line.startswith("what gained most")]
 
 
@@ -350,7 +353,7 @@ def test_the_largest_gain_is_rehearsed_on_further_seeds_whatever_it_is(cause: st
     assert len(to_repeat(BASE, [*others, largest], None, [])) <= 4
 
 
-def test_a_change_that_breaks_no_criterion_goes_before_one_that_does_and_both_advices_agree() -> None:
+def test_a_change_that_breaks_a_criterion_is_not_advised_and_both_advices_agree() -> None:
     def judged(*outcomes: str) -> tuple[Judged, ...]:
         return tuple(
             Judged("perf", name, outcome, "", 0.1) for name, outcome in zip(("share", "floor"), outcomes, strict=True)
@@ -363,8 +366,30 @@ def test_a_change_that_breaks_no_criterion_goes_before_one_that_does_and_both_ad
     assert found.best is not None and found.best.cause == "stagger"
     told = "\n".join(lines_of(found))
     assert "what mends it: limits: {stagger: 9}: with it, it is met on 4 of 4 seeds, as it is on 0" in told
-    (alone,) = [line for line in lines_of(verdict_of(base, [more], None, [])) if line.startswith("what to change")]
-    assert "with it perf.floor is not met any more" in alone
+    alone_it_says = lines_of(verdict_of(base, [more], None, []))
+    assert (
+        "what to change: nothing is known that would make more of the machine work and breaks no criterion that is met"
+        in (alone_it_says)
+    )
+    (largest,) = most_of(alone_it_says)
+    assert largest.startswith("limits: {copies: 9}") and "with it perf.floor is not met any more" in largest
+    together = verdict_of(base, [less], replace(more, cause="together"), [trial("copies", 0.01, 0.01, 0.01)])
+    assert together.jointly == ()
+
+
+def test_criteria_that_a_change_breaks_on_other_seeds_are_told_in_one_sentence() -> None:
+    """They are met on the first seed with it and without, and on the further ones only without."""
+    both = ("perf.share", "perf.floor")
+    criteria = tuple(Judged("perf", name, "met", "", 0.0) for name in ("share", "floor"))
+    base = replace(BASE, criteria=criteria)
+    change = trial("ahead", 0.11, 0.12, 0.10, met=(both, ()), criteria=criteria)
+    found = verdict_of(base, [change], None, [])
+    assert found.best is None
+    (line,) = most_of(lines_of(found))
+    assert "with it perf.share and perf.floor are not met any more" in line
+    assert verdict_of(
+        base, [replace(change, repeats=trial("", 0.1, 0.1, 0.1, met=(both, both)).repeats)], None, []
+    ).best
 
 
 def test_a_criterion_that_is_met_on_other_seeds_as_it_is_needs_nothing() -> None:

@@ -97,7 +97,8 @@ def _stagger(words: Words) -> tuple[str, str, str]:
 def _ahead(words: Words) -> tuple[str, str, str]:
     own = words.component.fill.queue_ahead_s
     says = f"fill.queue_ahead: {_time(own)} {words.kept}: nothing waited at the scheduler when nodes fell idle"
-    more = setting(words.component.name, ("fill", "queue_ahead"), _time(max(2 * own, 600.0)))
+    ahead = min(max(2 * own, 600.0), words.component.duration_s or math.inf)
+    more = setting(words.component.name, ("fill", "queue_ahead"), _time(ahead))
     if not words.component.duration_s or words.component.sweep is not None:
         more = "more nodes and more results at once leave less idle (fill has no meaning here)"
     return "fill.queue_ahead", says, f"keep more at the scheduler: {more}"

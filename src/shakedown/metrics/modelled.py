@@ -47,7 +47,10 @@ def _asked(measure: Measure, criterion: Criterion, population: Population, aroun
     document = around.document
     names = {case.case.test for case in population.cases}
     tests = [test for test in document.tests if test.name in names and criterion.test in ("", test.name)]
-    match "ladder" if criterion == USUAL_CRITERION else measure.reads:  # without criteria a ladder is asked which sizes ran at all
+    reads = (
+        "ladder" if criterion == USUAL_CRITERION else measure.reads
+    )  # without criteria a ladder is asked which sizes ran
+    match reads:
         case "none" | "score" | "files":
             return set()
         case "figure":

@@ -112,8 +112,8 @@ class Advice(Struct, frozen=True):
 
 class Verdict(Struct, frozen=True):
     """What was tried, the best first, and what follows. ``best``: the single change of the plan that gained most, None = none did
-    for certain; ``others``: those that gained something too, the best first, one of each thing. ``doubtful``: what gained something
-    worth a change on the first seed, and not by more than its spread on others.
+    for certain without breaking a criterion that is met; ``others``: those that gained something too, the best first, one of
+    each thing. ``doubtful``: what gained something worth a change on the first seed, and not by more than its spread on others.
 
     ``jointly``: those that help only together, with ``everything`` loosened at once. ``machine``: the trouble of the machine that
     costs most.
@@ -152,11 +152,10 @@ def _lacks(measured: float | None, bound: float, must: str) -> float | None:
 def verdict_of(base: Trial, tried: Sequence[Trial], everything: Trial | None, without: Sequence[Trial]) -> Verdict:
     """Purpose: what the trials show. ``without``: everything loosened but the one that each names; empty where none is needed."""
     done = sorted((one for one in tried if not one.fault), key=lambda one: -one.gain)
-    mine = _one_of_each([one for one in done if one.of_plan and one.is_clear])
-    mine.sort(key=lambda one: (one.cause in ANOTHER_PLAN, bool(broken(base, one)), -one.gain))
+    mine = _one_of_each([one for one in done if one.of_plan and one.is_clear and not broken(base, one)])
     machine = [one for one in done if not one.of_plan and one.is_clear]
     jointly: tuple[Trial, ...] = ()
-    if everything is not None and everything.is_clear:
+    if everything is not None and everything.is_clear and not broken(base, everything):
         needed = [one for one in without if _is_needed(everything, one)]
         jointly = tuple(sorted(needed, key=lambda one: one.gain))
     best = mine[0] if mine else None
@@ -191,9 +190,10 @@ def to_repeat(base: Trial, tried: Sequence[Trial], everything: Trial | None, wit
 
 
 def broken(base: Trial, one: Trial) -> list[str]:
-    """Purpose: the criteria that are met as it is and not met with a change, on the first seed."""
+    """Purpose: the criteria that are met as it is and not met with a change: on the first seed, or on most of the further ones."""
     lost = {item.called for item in one.criteria if item.outcome == "not met"}
-    return [name for name in base.met if name in lost]
+    later = [name for other in one.repeats for name in set(other.met_before) - set(other.met_after)]
+    return [name for name in base.met if name in lost or 2 * later.count(name) > max(1, len(one.repeats))]
 
 
 def _is_needed(everything: Trial, one: Trial) -> bool:
@@ -276,9 +276,9 @@ def _limit_lines(verdict: Verdict) -> list[str]:
     took = ""
     if abs(best.hours - base.hours) > base.hours / 20:
         took = f"; it takes {show_duration(best.hours * 3600)} instead of {show_duration(base.hours * 3600)}"
-    lines.append(f"what to change: {best.change} (measured: {_gain(best)}{took}{_breaks(base, best)})")
+    lines.append(f"what to change: {best.change} (measured: {_gain(best)}{took})")
     others = [one for one in verdict.others if best.gain - one.gain < LEAST_GAIN and one.cause not in ANOTHER_PLAN]
-    return lines + [f"or as well: {one.change} (measured: {_gain(one)}{_breaks(base, one)})" for one in others]
+    return lines + [f"or as well: {one.change} (measured: {_gain(one)})" for one in others]
 
 
 def _largest_line(verdict: Verdict) -> list[str]:
@@ -301,13 +301,17 @@ def _largest_line(verdict: Verdict) -> list[str]:
 
 
 def _nothing_helps(verdict: Verdict) -> list[str]:
-    lines = [f"what limits it: no change of the plan that was tried surely gains {LEAST_GAIN:.0%} of the node-hours"]
+    breaking = any(one.of_plan and one.is_clear and broken(verdict.base, one) for one in verdict.tried)
+    kept = " and breaks no criterion that is met" if breaking else ""
+    lines = [
+        f"what limits it: no change of the plan that was tried surely gains {LEAST_GAIN:.0%} of the node-hours{kept}"
+    ]
     if verdict.doubtful:
         one = verdict.doubtful[0]
         lines[0] += f"; {one.change} gained {_gain(one)}, which may be the luck of the draw"
     if verdict.machine is not None:
         lines[0] += f"; {verdict.machine.change} would ({_from_to(verdict.machine)})"
-    return [*lines, "what to change: nothing is known that would make more of the machine work"]
+    return [*lines, f"what to change: nothing is known that would make more of the machine work{kept}"]
 
 
 def _thing(one: Trial) -> str:
@@ -317,7 +321,8 @@ def _thing(one: Trial) -> str:
 
 def _breaks(base: Trial, one: Trial) -> str:
     lost = broken(base, one)
-    return f"; with it {' and '.join(lost)} is not met any more" if lost else ""
+    are = "is" if len(lost) == 1 else "are"
+    return f"; with it {' and '.join(lost)} {are} not met any more" if lost else ""
 
 
 def _criterion_lines(verdict: Verdict) -> list[str]:

@@ -222,8 +222,10 @@ def _of_components(document: Document, rehearsal: Rehearsal) -> Iterator[Lever]:
     mine = document.components
     filled = [one for one in mine if one.duration_s and takes(one, "fill")]
     if filled:
-        ahead = max(2 * max(one.fill.queue_ahead_s for one in filled), 600.0)
-        yield _fill(filled, "ahead", "queue_ahead", show_duration(ahead), queue_ahead_s=ahead)
+        has = max(one.fill.queue_ahead_s for one in filled)
+        ahead = min(max(2 * has, 600.0), max(one.duration_s for one in filled))  # more than all of it is no more
+        if ahead > has:
+            yield _fill(filled, "ahead", "queue_ahead", show_duration(ahead), queue_ahead_s=ahead)
     if any(one.fill.target < 1 for one in filled):
         yield _fill(filled, "target", "target", "100%", target=1.0)
     if any(one.fill.ramp_s for one in filled):
