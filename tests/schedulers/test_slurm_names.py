@@ -102,15 +102,19 @@ def test_a_record_of_another_number_is_not_ours_because_of_its_name_alone() -> N
     both = records(
         "\n".join([record(ONE.id, "7", "COMPLETED"), record(TWO.id, "7", "FAILED"), record(ONE.id, "8", "FAILED")])
     )
-    assert [one.state for one in by_restart(both, label, "7")] == ["COMPLETED"], "a number that was given twice"
-    assert [(one.id, one.name) for one in by_restart(both[1:], label, "7")] == [("7", job_label(TOKEN, TWO.id))]
+    assert [one.state for one in by_restart(both, label, "7", lambda name, number: False)] == ["COMPLETED"], (
+        "a number that was given twice"
+    )
+    assert [(one.id, one.name) for one in by_restart(both[1:], label, "7", lambda name, number: False)] == [
+        ("7", job_label(TOKEN, TWO.id))
+    ]
     other, own = (replace(one, submit=1000.0) for one in both[1:])
-    assert by_restart([other, own], label, "7", claimed_at=940.0) == (own,), (
+    assert by_restart([other, own], label, "7", lambda name, number: False, claimed_at=940.0) == (own,), (
         "submitted later: the number was given again"
     )
-    assert by_restart([other, own], label, "7", claimed_at=1060.0) == (other,)
+    assert by_restart([other, own], label, "7", lambda name, number: False, claimed_at=1060.0) == (other,)
     strange = records(record(ONE.id, "7", "FAILED").replace(label, "payroll"))
-    assert by_restart(strange, label, "7") == ()
+    assert by_restart(strange, label, "7", lambda name, number: False) == ()
 
 
 def test_what_is_cancelled_is_the_job_and_not_the_name(looker: Looker) -> None:
@@ -135,6 +139,50 @@ def test_a_number_that_a_controller_gave_to_a_second_job_of_ours(looker: Looker)
     looker.slurm.queue[""] = [row(TWO.id, "7", "RUNNING")]
     reports = looker.look(ONE, Asked(TWO.id, "7"))
     assert {job: report.state for job, report in reports.items()} == {TWO.id: "running"}
+
+
+ENDS = ("CANCELLED by 0", "COMPLETED", "FAILED", "NODE_FAIL", "TIMEOUT", "REQUEUED")
+
+
+@pytest.mark.parametrize("state", ENDS)
+@pytest.mark.parametrize("other", ["begun", "waiting", "over before", "of another conductor"])
+def test_the_end_of_the_second_job_of_a_number_is_not_that_of_the_first(looker: Looker, state: str, other: str) -> None:
+    """The controller lost the first one and its number, and whatever comes of the second one is its own fate alone."""
+    second = Asked(TWO.id, "7")
+    if other in ("begun", "of another conductor"):
+        looker.begin(TWO.id, id="7")
+    if other in ("over before", "begun"):
+        looker.slurm.queue[""] = [row(TWO.id, "7", "RUNNING")]
+        looker.look(second)
+        looker.slurm.queue[""] = []
+    looker.slurm.memory[""] = [record(TWO.id, "7", state, NodeList="n014")]
+    both = (ONE, second) if other == "waiting" else (ONE,)
+    reports = looker.settle(*both)
+    assert (reports[ONE.id].state, reports[ONE.id].nodes) == ("absent", ""), reports[ONE.id]
+    assert reports[ONE.id].message == "the queue does not know it; accounting has no record of it; it left no marks"
+
+
+def test_neither_is_it_in_the_list_of_finished_jobs(looker: Looker, tmp_path: Path) -> None:
+    line = (
+        f"JobId=7 UserId=u(0) Name={job_label(TOKEN, TWO.id)} JobState=CANCELLED StartTime=1 EndTime=2 ExitCode=0:0\n"
+    )
+    (tmp_path / "jobcomp").write_text(line)
+    looker.slurm.memory[""] = NO_ACCOUNTING
+    looker.slurm.answers["scontrol"] = Ran(0, f"JobCompType = jobcomp/filetxt\nJobCompLoc = {tmp_path}/jobcomp\n")
+    report = looker.settle(ONE, Asked(TWO.id, "7"))[ONE.id]
+    assert (report.state, report.message) == (
+        "absent",
+        "the queue does not know it; there is no accounting here; it left no marks",
+    )
+
+
+def test_a_second_job_whose_number_is_not_told_yet_keeps_its_own_row_and_record(looker: Looker) -> None:
+    """The answer of its sbatch is on its way, and the controller does not say where a job works."""
+    looker.slurm.works.clear()  # type: ignore[attr-defined]
+    looker.slurm.queue[""] = [row(TWO.id, "7", "CANCELLED")]
+    looker.slurm.memory[""] = [record(TWO.id, "7", "CANCELLED by 0")]
+    reports = looker.settle(ONE, Asked(TWO.id))
+    assert {job: report.state for job, report in reports.items()} == {ONE.id: "absent", TWO.id: "cancelled"}
 
 
 # ---- two jobs of one name ------------------------------------------------------------------------------------------------

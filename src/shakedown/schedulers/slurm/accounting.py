@@ -27,6 +27,7 @@ from shakedown.schedulers.slurm.versions import accounting_is_off
 MOST_ASKED = 500  # jobs in one sacct: a command line has an end
 LONGEST_PAUSE_S = 600.0  # between two questions about a job that stays unknown
 LONGEST_SILENCE_S = 30.0  # and where accounting does not answer: one question tells whether it does again
+Owns = Callable[[str, str], bool]  # (name, number): whether another job of ours has this number as its own
 _MOST_DAYS = 3650
 _SAME_START_S = 2.0  # between the start of a job and that of its script, both in whole seconds
 _FIRST_LOOK_BYTES = 16 << 20  # at the end of a list of finished jobs that may be years long
@@ -35,14 +36,17 @@ _LOOK_BYTES = 64 << 20
 
 @dataclass(slots=True)
 class Accounting:
-    """The memory of a site's clusters. ``pauses``: when a job is asked about again at the latest, the pause before that, and what
-    the queue and the marks said of it when it was asked about last.
+    """The memory of a site's clusters.
+
+    ``owns``: whether a number is that of another job of ours. ``pauses``: when a job is asked about again at the latest, the pause
+    before that, and what the queue and the marks said of it when it was asked about last.
     """
 
     run: Run
     clusters: Sequence[Cluster]
     command_s: float
     clock: Callable[[], float]
+    owns: Owns
     absent: set[str] = field(default_factory=set)  # clusters without accounting
     configured: dict[str, dict[str, str]] = field(default_factory=dict)
     pauses: dict[str, tuple[float, float, Hashable]] = field(default_factory=dict)
@@ -146,7 +150,7 @@ class Accounting:
         if ran.status == 0 and not odd:
             self._answers(cluster)
             answered = records(ran.output)
-            return {f.job.id: _told(f, answered, wanted[f.job.id]) for f in here}
+            return {f.job.id: self._told(f, answered, wanted[f.job.id]) for f in here}
         if accounting_is_off(ran.error):
             self.absent.add(cluster.name)
         if cluster.name in self.absent or is_missing(ran):  # what is missing now may be there at the next look
@@ -154,6 +158,12 @@ class Accounting:
         self.silent.add(cluster.name)
         why = "; ".join(w for w in (here[0].trouble, f"sacct: {_complaint(ran, odd)}") if w)
         return {f.job.id: msgspec.structs.replace(f, accounting="silent", trouble=why) for f in here}
+
+    def _told(self, found: Found, answered: list[Record], label: str) -> Found:
+        claimed = found.marks.claimed_at if found.marks is not None else None
+        mine = by_restart(answered, label, _known_id(found), self.owns, claimed)
+        silent = found.accounting == "silent" and not mine  # another cluster, which may know it, does not answer
+        return msgspec.structs.replace(found, accounting="silent" if silent else "told", records=mine or found.records)
 
     def _answers(self, cluster: Cluster) -> None:
         """It answers again: what was asked in vain is asked at the next look."""
@@ -169,7 +179,9 @@ class Accounting:
         if lists is None:
             return msgspec.structs.replace(found, accounting="none")
         lists.read()
-        return msgspec.structs.replace(found, accounting="none", finished=lists.starts(label, _known_id(found)))
+        return msgspec.structs.replace(
+            found, accounting="none", finished=lists.starts(label, _known_id(found), self.owns)
+        )
 
     def _list(self, cluster: Cluster) -> FinishedJobs | None:
         if cluster.name not in self.configured:
@@ -192,14 +204,13 @@ class FinishedJobs:
     lines: dict[str, list[Record]] = field(default_factory=dict)
     numbers: dict[str, list[Record]] = field(default_factory=dict)  # the same, by Slurm's number
 
-    def starts(self, label: str, scheduler_id: str) -> tuple[Record, ...]:
+    def starts(self, label: str, scheduler_id: str, owns: Owns) -> tuple[Record, ...]:
         """Purpose: one record for each start of one job that is over, in order; those of another job with its name left out.
 
         A start that came to its own end and was put back into the queue afterwards has two lines: the first one tells its end.
         """
-        mine = list(
-            by_name_or_number([*self.lines.get(label, []), *self.numbers.get(scheduler_id, [])], label, scheduler_id)
-        )
+        lines = [*self.lines.get(label, []), *self.numbers.get(scheduler_id, [])]
+        mine = by_name_or_number(lines, label, scheduler_id, owns)
         starts = {line.began or str(number): line for number, line in reversed(list(enumerate(mine)))}
         return tuple(reversed(starts.values()))
 
@@ -239,13 +250,6 @@ def _complaint(ran: Ran, odd: str) -> str:
     return clean(ran.error) or f"it ended with exit status {ran.status}"
 
 
-def _told(found: Found, answered: list[Record], label: str) -> Found:
-    claimed = found.marks.claimed_at if found.marks is not None else None
-    mine = by_restart(answered, label, _known_id(found), claimed)
-    silent = found.accounting == "silent" and not mine  # another cluster, which may know it, does not answer
-    return msgspec.structs.replace(found, accounting="silent" if silent else "told", records=mine or found.records)
-
-
 def _known_id(found: Found) -> str:
     """The scheduler's id, from whoever knows it, without its cluster."""
     if found.marks is not None and found.marks.scheduler_id:
@@ -271,30 +275,29 @@ def script_of(found: Found, ends: Sequence[Record]) -> Record | None:
 
 
 def by_restart(
-    records: list[Record], label: str, scheduler_id: str, claimed_at: float | None = None
+    records: list[Record], label: str, scheduler_id: str, owns: Owns, claimed_at: float | None = None
 ) -> tuple[Record, ...]:
     """Purpose: the records of one job, one for each restart; those of others, or of changes of size, left out. ``claimed_at``: when
     its newest start began, in seconds since 1970, None where that is not known.
     """
     real = [record for record in records if record.state not in CHANGES]
-    mine = by_name_or_number(real, label, scheduler_id.split(";", maxsplit=1)[0], claimed_at)
+    mine = by_name_or_number(real, label, scheduler_id.split(";", maxsplit=1)[0], owns, claimed_at)
     return tuple(sorted(mine, key=lambda record: record.submit or 0.0))
 
 
 def by_name_or_number(
-    records: Sequence[Record], label: str, number: str, claimed_at: float | None = None
+    records: Sequence[Record], label: str, number: str, owns: Owns, claimed_at: float | None = None
 ) -> list[Record]:
     """Purpose: those of one job, whose name and number are given; each record once.
 
-    Where none has both, the number tells, if its name is another one of ours: somebody exchanged names. Not so where it was
-    submitted after the job had begun: then a controller that lost its memory gave the number to the other one. Where that tells
-    nothing, the job is the oldest of its name.
+    Where none has both, the number tells, if its name is another one of ours: somebody exchanged names. Not so where the other one
+    has that number as its own, or where it was submitted after the job had begun: then a controller that lost its memory gave the
+    number to the other one. Where that tells nothing, the job is the oldest of its name.
     """
     ours = label.rpartition("-")[0] + "-"
     both = [record for record in records if record.name == label and record.id == number]
-    renamed = [
-        record for record in records if record.id == number and record.name != label and record.name.startswith(ours)
-    ]
+    renamed = [one for one in records if one.id == number and one.name != label and one.name.startswith(ours)]
+    renamed = [one for one in renamed if not owns(one.name, number)]
     submitted = min((record.submit or 0.0 for record in renamed), default=0.0)
     if claimed_at is not None and submitted > claimed_at + _SAME_START_S:
         renamed = []

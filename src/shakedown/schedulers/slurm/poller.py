@@ -36,7 +36,7 @@ from shakedown.schedulers.slurm.job_evidence import Asked, Found
 from shakedown.schedulers.slurm.job_questions import SETTLE_S
 from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_words, queue_rows
 from shakedown.schedulers.slurm.parts import Parts, naming, stage_of
-from shakedown.schedulers.slurm.renamed import Owners, found_by_number, is_ours
+from shakedown.schedulers.slurm.renamed import Numbers, Owners, found_by_number, is_ours
 from shakedown.schedulers.slurm.runner import Run, WhileItAnswers
 from shakedown.schedulers.slurm.second_starts import CLOCKS_DIFFER_S
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
@@ -76,6 +76,7 @@ class Asker:
     nodes: FailedNodes = field(init=False)
     parts: Parts = field(init=False)
     owners: Owners = field(init=False)
+    numbers: Numbers = field(init=False)
     boots: Boots = field(init=False)
     steps: BrokenSteps = field(init=False)
     ended: EndedSteps = field(init=False)
@@ -84,11 +85,12 @@ class Asker:
     def __post_init__(self) -> None:
         self.ask = WhileItAnswers(self.run)
         self.places = JobPlaces(self.layout)
+        self.numbers = Numbers(self.token, self.places)
         self.owners = Owners(self.token, self.places, self.clusters, self.ask, self.command_s)
         self.watch = TokenWatch(self.layout, self.token, self.clock)
         self.boots = Boots(self.ask, self.clusters, self.command_s, self.clock)
         self.parts = Parts(self.places, self.boots)
-        self.accounting = Accounting(self.ask, self.clusters, self.command_s, self.clock)
+        self.accounting = Accounting(self.ask, self.clusters, self.command_s, self.clock, self.numbers.owns)
         self.steps = BrokenSteps(self.places, self.boots)
         self.ended = EndedSteps(self.places, self.clusters, self.ask, self.command_s)
         self.nodes = FailedNodes(self.ask, self.clusters, self.command_s, self.clock)
@@ -107,6 +109,7 @@ class Asker:
         """
         self.watch.look()
         self.ask.begin()
+        self.numbers.hear(jobs)
         rows, silent = self._queue(jobs)
         lost, jobs = [job for job in jobs if job.lost], [job for job in jobs if not job.lost]
         chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}

@@ -4,12 +4,13 @@ directory they work in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shakedown.model.nouns import Cluster
 from shakedown.schedulers.cluster.job_places import IS_JOB, JobPlaces, job_of_label
+from shakedown.schedulers.cluster.marks import read_marks
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, key_values
@@ -33,6 +34,39 @@ def found_by_number(job: Asked, others: Mapping[str, QueueRow]) -> QueueRow | No
 
 
 @dataclass(slots=True)
+class Numbers:
+    """The numbers that Slurm gave our jobs. ``told``: by our ids, of every job that was ever asked about."""
+
+    token: str
+    places: JobPlaces
+    told: dict[str, str] = field(default_factory=dict)
+
+    def hear(self, jobs: Iterable[Asked]) -> None:
+        """Purpose: keep the numbers of these jobs, also for when nobody asks about them any more."""
+        self.told |= {job.id: job.scheduler_id.partition(";")[0] for job in jobs if job.scheduler_id}
+
+    def owns(self, name: str, number: str) -> bool:
+        """Purpose: whether the job of ours that has this name is to be taken for the one with this number, too.
+
+        It is not where it is known by another number: then somebody gave its name to the job with this one. Where no number of it
+        is known, it is: that a controller which lost its memory gives numbers again is likelier than that somebody exchanges names.
+        """
+        job = job_of_label(self.token, name)
+        if job is None:
+            return False
+        known = self.told.get(job) or self._claimed(job)
+        return known in ("", number)
+
+    def _claimed(self, job: str) -> str:
+        """The number that the claim of a job tells; "" where it has none, or cannot be read."""
+        try:
+            marks = read_marks(self.places, job)
+        except OSError:
+            return ""
+        return marks.scheduler_id if marks is not None else ""
+
+
+@dataclass(slots=True)
 class Owners:
     """Which of our jobs the rows of a queue are, whatever they are called. ``known``: the answers, by number and name."""
 
@@ -47,10 +81,12 @@ class Owners:
         """Purpose: our job of each row that bears one of our names; what bears none is left out.
 
         A name says which job it is unless a number says otherwise. Then the controller is asked once where the job works: two
-        names may have been exchanged, and of one name there may be two jobs.
+        names may have been exchanged, and of one name there may be two jobs. Where it does not say, the number tells, but not
+        against the name of a job whose own number is not known yet: a controller that lost its memory gives numbers again.
         """
         several = len(self.clusters) > 1
         numbers = {job.id: _number(job.scheduler_id, several) for job in jobs if job.scheduler_id}
+        unnumbered = {job.id for job in jobs if not job.scheduler_id}
         by_number: dict[tuple[str, str], list[str]] = {}
         for job, number in numbers.items():
             by_number.setdefault(number, []).append(job)
@@ -62,7 +98,7 @@ class Owners:
             here = (row.id, row.cluster if several else "")
             mine = by_number.get(here, [])
             if named not in mine and (mine or numbers.get(named, here) != here):
-                named = self.owner(row) or (mine[0] if len(mine) == 1 else named)
+                named = self.owner(row) or (mine[0] if len(mine) == 1 and named not in unnumbered else named)
             found.append((named, row))
         return found
 
