@@ -11,11 +11,14 @@ import pytest
 from engine_by_hand import ByHand, begun
 from stage import Campaign, random_deaths, small_document
 
+from shakedown.conductor.commands import overrides
 from shakedown.engine import explain
 from shakedown.engine.constraints.left_out import to_avoid
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.policy.explain import explain_run
+from shakedown.engine.state.nodes_out import launches_nothing
 from shakedown.metrics.rows.table import Record
+from shakedown.model.errors import UsageError
 from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import JobOrder, Ports, SubmitAnswer
 from shakedown.queries.status import _live, _waiting
@@ -85,6 +88,27 @@ def test_a_node_that_is_named_when_the_files_can_be_read_again_is_avoided_by_the
     probe = next(event for event in reversed(hand.log) if event.event == "submit_order")
     assert probe.value["avoids"] == ["n2", "n1"]
     assert not hand.state.pools.in_vain and not hand.state.pools.left_out
+
+
+def test_a_node_of_a_held_queue_is_not_told_the_reason_of_another_and_is_not_excluded() -> None:
+    hand = begun(plan_of(repeats=3))
+    for number in range(1, 4):
+        hand.play("submit_accepted", job=f"j00000{number}", value={"id": str(number)})
+    for number in range(1, 4):
+        why = f"launch failure on n{number}: Slurm cancelled it before it took its claim"
+        _says(hand, number, "node_fail", why, source="accounting", nodes=f"n{number}", launch_failure=True)
+    hand.settle()
+    (pool,) = held_queues(hand.state)
+
+    words = "without a launch: jobs end there before they take their claims"
+    assert launches_nothing(hand.state, pool, "n1") == words
+    assert launches_nothing(hand.state, pool, "n3") == (
+        f"{words}: launch failure: Slurm cancelled it before it took its claim"
+    )
+    with pytest.raises(UsageError) as refused:
+        overrides.order(hand.state, hand.state.time, "include", {"nodes": ["n1"]}, "it is well again")
+    assert f"n1 is not excluded: holding the queue of {pool} took it back in" in str(refused.value)
+    assert "as soon as one job begins" in str(refused.value.hint)
 
 
 def _says(hand: ByHand, number: int, state: str, why: str, **facts: Any) -> None:

@@ -84,6 +84,22 @@ def test_a_part_that_could_not_write_its_end_is_never_taken_for_the_one_that_kil
     assert verdicts == {False: ("failed", False), True: ("interrupted", True)}
 
 
+def test_a_part_whose_end_its_node_could_not_write_names_the_node_and_the_file_system() -> None:
+    """A file system that one node alone sees read-only is full for nobody else."""
+    hand = packed(2)
+    run = next(iter(hand.state.jobs[JOB].parts))
+    hand.play("job_report", job=JOB, run=run, value={"state": "running", "source": "marks", "part": True})
+    hand.play("job_report", job=JOB, value={"state": "completed", "source": "queue", "nodes": "n1"})
+    hand.state.time += 300.0
+    hand.settle()
+    (verdict,) = (event for event in hand.log if event.event == "verdict")
+    assert (verdict.value["verdict"], verdict.reason) == (
+        "interrupted",
+        "its job ended (completed) while it ran; it told no end of this run: n1 may have been unable to write to the campaign's "
+        "file system then",
+    )
+
+
 # ---- where nobody can tell ---------------------------------------------------------------------------------------------
 
 

@@ -365,11 +365,14 @@ def test_a_part_that_the_end_of_its_job_cut_off_says_where_its_output_is(node: N
     output.parent.mkdir(parents=True)
     output.write_bytes(b"as far as it came\n")
     node.begin_part(RUNS[0])
-    node.said()
+    (began,) = [report for report in node.said() if report.run]
     node.slurm.queue[""] = [row(state="NODE_FAIL", nodes="n001", start=50, end=60)]
     said = [report for after in (0.0, 11.0, 11.0) for report in node.said(after=after)]
     (cut,) = [report for report in said if report.run and report.output]
     assert (cut.run, cut.state) == (RUNS[0], "running")
+    assert began.began and (cut.began, cut.nodes) == (began.began, began.nodes), (
+        "all that is heard by a driver that was away"
+    )
     assert cut.output == {
         "file": str(output.relative_to(layout.root)),
         "bytes": 18,

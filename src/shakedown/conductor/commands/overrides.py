@@ -20,6 +20,7 @@ from shakedown.conductor.record.going_on import CLOSED, WAY_OUT, closed_by
 from shakedown.engine import State, evolve
 from shakedown.engine.constraints.component_clock import acts_of, idle_since
 from shakedown.engine.state.keys import CaseKey
+from shakedown.engine.state.nodes_out import failed_nodes
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.retirement import drained
 from shakedown.model.clocks import ran
@@ -232,10 +233,21 @@ def _include(state: State, now: float, value: Value) -> Event:
     out = {**state.overrides.excluded, **state.pools.left_out}
     strange = [node for node in nodes if node not in out]
     if strange:
+        if pool := _held_for(state, strange[0]):
+            raise UsageError(
+                f"{strange[0]} is not excluded: holding the queue of {pool} took it back in, for it was not this node alone",
+                hint="the queue goes on as soon as one job begins: shakedown status says why none does",
+            )
         excluded = list(out)
         near = near_node(strange[0], excluded, "excluded are:") if excluded else "no node is"
         raise UsageError(f"{strange[0][:100]} is not excluded", hint=near)
     return Event("included", value={"nodes": nodes})
+
+
+def _held_for(state: State, node: str) -> str:
+    """The pool whose queue is held since jobs ended on this node, among others; "" where none is."""
+    guards = state.pools.guards
+    return next((pool for pool in guards if guards[pool].since and node in failed_nodes(state, pool)), "")
 
 
 def _nodes_in(value: Value) -> list[str]:

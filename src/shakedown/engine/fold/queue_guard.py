@@ -12,6 +12,7 @@ from shakedown.engine.fold import left_out as fold_left_out
 from shakedown.engine.fold import parts as fold_parts
 from shakedown.engine.fold.bookkeeping import forget_job
 from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.nodes_out import LAUNCH_FAILURE
 from shakedown.engine.state.phases import Claim, JobPhase, Step
 from shakedown.engine.state.records import Guard, InVain
 from shakedown.engine.state.state import State
@@ -23,7 +24,6 @@ PROBE_S, LONGEST_PROBE_S = 5.0, 300.0  # before a job probes a held queue; doubl
 SUSPECT_S = 600.0  # for which a case that failed as a probe, while another one began, is judged by itself
 KEEP_AGAIN_S = 5.0  # before a job that could not be kept from starting is kept again
 CLAIM_AGAIN_S = 5.0  # before a claim of which nobody could tell is tried again
-LAUNCH_FAILURE = "launch failure"  # how the reason of a node failure begins that kept a job from starting
 _PARTICULARS = re.compile(r"[a-z]*\d+|\(.*?\)")
 
 

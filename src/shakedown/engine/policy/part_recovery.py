@@ -129,7 +129,13 @@ def _by_the_job(state: State, job: Job, run: Run, said: str) -> tuple[str, str]:
             "failed",
             f"{why}; so ended {MOST_KILLED} attempts at it, this one with no run beside it: that is its own doing",
         )
-    return "interrupted", why
+    return "interrupted", why + (_no_end_written(job) if said == "completed" else "")
+
+
+def _no_end_written(job: Job) -> str:
+    """What is known where a script came to its own end and told no end of a run: where it was, and what keeps it from that."""
+    nodes = job.report.facts.get("nodes") or "its node"
+    return f"; it told no end of this run: {nodes} may have been unable to write to the campaign's file system then"
 
 
 def ended_before(spent: Iterable[tuple[str, int]]) -> int:

@@ -11,6 +11,8 @@ from shakedown.engine.state.records import LeftOut
 from shakedown.engine.state.state import State
 from shakedown.model.shared_nodes import names_in, numbers_in
 
+LAUNCH_FAILURE = "launch failure"  # how the reason of a node failure begins that kept a job from starting
+
 
 def numbers_out(state: State, pool: str) -> frozenset[int]:
     """Purpose: the nodes of a pool, by number, that are excluded, launch nothing, or were down or drained at the last look."""
@@ -92,10 +94,16 @@ def left_out_since(out: LeftOut) -> str:
 
 
 def launches_nothing(state: State, pool: str, node: str) -> str:
-    """Purpose: that jobs end on a node for which its queue is held, and why: as was said of the last one there, if it is known."""
+    """Purpose: that jobs end on a node for which its queue is held, and why: as was said of the last one there, if it is known. Of
+    another node's reason nothing is said.
+    """
     row, guard = state.pools.in_vain.get(node), state.pools.guards[pool]
-    why = row.why.replace(f" on {node}:", ":") if row is not None else guard.why
-    return f"without a launch: jobs end there before they take their claims: {why}"
+    why = row.why if row is not None else guard.why
+    place, _, rest = why.partition(" on ")
+    names, colon, what = rest.partition(":")
+    if place == LAUNCH_FAILURE and colon:
+        why = f"{place}:{what}" if node in names_in(names) else ""
+    return "without a launch: jobs end there before they take their claims" + (f": {why}" if why else "")
 
 
 def _some(nodes: list[str], most: int) -> str:

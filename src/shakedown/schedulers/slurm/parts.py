@@ -162,15 +162,26 @@ class Parts:
         return report if self.boots.has_answered(home, kept.since + SETTLE_S) else None
 
     def cut_off(self, job: Asked) -> list[JobReport]:
-        """Purpose: of each part that began and has no end, where its output and its directory are, once. Its job is over."""
+        """Purpose: of each part that began and has no end, when it began, and where its output and its directory are, once. Its job
+        is over. Who hears both words of a part at once keeps the last one: so it says all that the first one did.
+        """
         told, reports = self._told.get(job.id, Told()), list[JobReport]()
         for run in job.parts:
             if told.parts.get(run) == "running" and run not in told.cut_off and (output := self._output(job.id, run)):
                 told.cut_off.add(run)
-                reports.append(
-                    JobReport(job.id, "running", "marks", job.scheduler_id, restart=job.restart, output=output, run=run)
-                )
+                began, nodes = self._beginning(job.id, run, told)
+                known = JobReport(job.id, "running", "marks", job.scheduler_id, job.restart, output=output, run=run)
+                reports.append(structs.replace(known, began=began, nodes=nodes))
         return reports
+
+    def _beginning(self, job: str, run: str, told: Told) -> tuple[float | None, str]:
+        """When a part began, and on which nodes; (None, "") where that cannot be read."""
+        with contextlib.suppress(OSError):
+            mark = read_part(self.places, job, run)
+            if mark is not None and not mark.taken:
+                start = self._start(job, mark, told)
+                return start.time_of(mark.began_uptime_s), start.nodes
+        return None, ""
 
     def in_doubt(self, job: Asked, stage: Stage) -> dict[str, str]:
         """Purpose: why the marks of runs of a job that is over are not believed, by run. What cannot be read is left out."""
@@ -212,16 +223,16 @@ class Parts:
         told.parts[run] = state
         if mark.taken:
             return []
-        report = self._report(job, mark, self._start(job, mark, told))
+        report = self._report(job, mark, self._start(job.id, mark, told))
         if state not in ENDED or not is_on_several(report.nodes):
             return [report]
         gave_up = broken_step(tail(self.places.layout.part_output(job.id, run))) is not None
         told.kept[run] = Kept(report, self.boots.clock(), gave_up)
         return []
 
-    def _start(self, job: Asked, mark: PartMark, told: Told) -> Start:
+    def _start(self, job: str, mark: PartMark, told: Told) -> Start:
         if mark.restart not in told.starts:
-            told.starts[mark.restart] = read_start(self.places, job.id, mark.restart)
+            told.starts[mark.restart] = read_start(self.places, job, mark.restart)
         return told.starts[mark.restart]
 
     def _report(self, job: Asked, mark: PartMark, start: Start) -> JobReport:
