@@ -19,6 +19,7 @@ from shakedown.schedulers.claims import CannotStart
 from shakedown.schedulers.cluster import job_places
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.cluster.marks import Marks, read_marks
+from shakedown.schedulers.cluster.part_ends import read_ends
 from shakedown.schedulers.cluster.part_marks import claimed_parts, read_part
 
 SHELLS = [words for words in (["dash"], ["bash"], ["busybox", "sh"]) if shutil.which(words[0])]
@@ -133,3 +134,24 @@ def test_where_the_conductor_cannot_write_claims_either_nothing_is_taken_for_beg
         places.take_parts(JOB, runs)
     refused.clear()
     assert places.take_parts(JOB, runs) == runs, "what was taken by then is ours"
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+@pytest.mark.parametrize(("what", "status"), [("bytes", 0), ("bytes", 28), ("inodes", 28)])
+def test_the_end_of_a_part_says_that_the_disk_was_full_though_its_mark_has_room(
+    disk: Path, tmp_path: Path, what: str, status: int, shell: list[str]
+) -> None:
+    # The disk fills once the first end is written, and has room again once the second one is: nothing else waits for room.
+    told = 'until grep -q "r00000{n} .*status=" $SHAKEDOWN_CAMPAIGN/jobs/*/*/ends.0; do sleep 0.05; done'
+    fills = f"{told.format(n=1)}\n({FILL[what]})\nexit {status}"
+    makes_room = f"({told.format(n=2)}; rm -r $SHAKEDOWN_CAMPAIGN/ballast) >/dev/null 2>&1 &"
+    places, runs = prepare(disk, [f"exit {status}", f"{makes_room}\n{fills}", f"exit {status}"])
+    run(places, shell, tmp_path / "said")
+    before, full = (read_part(places, JOB, name) for name in runs[:2])
+    assert before is not None
+    assert full is not None
+    assert (before.exit_status, before.full, before.doubt) == (status, False, "")
+    assert (full.exit_status, full.full, full.doubt) == (status, True, "")
+    seen = read_ends(places, JOB, 0)
+    assert ("full" in seen[runs[0]], "full" in seen[runs[1]]) == (False, True), "both tell the same"
+    assert not list(places.control(JOB).glob(".room*")), "nothing is left of the look"

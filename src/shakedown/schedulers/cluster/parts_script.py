@@ -52,6 +52,10 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 # pieces of some 64 lines, in variables whose names are counted, or made of a run's name without its last two digits: the work of a
 # job of thousands of parts grows as their number does. A name that somebody else sent through the pipe is no part of a variable's.
 #
+# The end mark of a part fits into the block that its claim has, so a full disk does not keep it from being written. So the lane
+# writes a small file of its own when the payload has ended, and says in the mark where it cannot (full=1). The file stays,
+# empty, and costs no process; behind a failure it is a new one, which takes an inode as well, and is removed.
+#
 # A lane that cannot write a claim (a full disk) begins nothing more, and removes what it made of it: that part has not begun, and
 # waits again with all that follow. The end mark of the job says so (stopped=claims). What cannot be removed either stays empty.
 _SCRIPT = r"""_sd_work={work}
@@ -98,20 +102,33 @@ _sd_lane() {{
         _sd_status=
         _sd_why=place
         if cd "$_sd_work/$_sd_run" && [ -r "$_sd_payload" ] && _sd_why=payload && _sd_holds "$_sd_payload" "${{_sd_name%/*}}"; then
+            _sd_why=place
             export SHAKEDOWN_RUN="$_sd_run"
             read -r _sd_began _ </proc/uptime
             {{ /bin/sh "$_sd_payload" 3>&-; _sd_status=$?; }} </dev/null >|"$_sd_outputs/$_sd_run.out" 2>&1
         fi
         read -r _sd_ended _ </proc/uptime
+        _sd_short=
+        _sd_has_room || _sd_short=full
         case $_sd_status in 137 | 143) sleep 0.1 2>/dev/null ;; esac
         [ -z "$_sd_told" ] || exit
-        echo "$_sd_run $_sd_began $_sd_ended ${{_sd_status:-$_sd_why}}" >&3
+        echo "$_sd_run $_sd_began $_sd_ended ${{_sd_status:-$_sd_why}} $_sd_short" >&3
     done
+}}
+
+_sd_has_room() {{
+    [ -n "$_sd_status" ] || return 0
+    _sd_trial=$_sd_control/.room.$_sd_pid
+    [ "$_sd_status" = 0 ] || _sd_trial=$_sd_trial.$_sd_run
+    _sd_is_plain "$_sd_trial" || return 0
+    {{ echo . >>"$_sd_trial" && true >|"$_sd_trial"; }} 2>/dev/null || return
+    [ "$_sd_status" = 0 ] || rm -f "$_sd_trial" 2>/dev/null
+    return 0
 }}
 
 _sd_scribe() {{
     _sd_found= _sd_open=" " _sd_ends= _sd_held=0 _sd_chunks=0 _sd_failed= _sd_stopped=
-    while read -r _sd_run _sd_began _sd_ended _sd_status; do
+    while read -r _sd_run _sd_began _sd_ended _sd_status _sd_short; do
         case $_sd_began in
             begin) _sd_hear_begin ;;
             robbed) _sd_hear_robbed ;;
@@ -175,6 +192,7 @@ _sd_hear_end() {{
     _sd_own="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_claim restart=$_sd_restart lane=${{_sd_pid%/*}} ."
     _sd_pause=20 _sd_words="began=$_sd_began ended=$_sd_ended status=$_sd_status" _sd_more_words=
     case $_sd_status in place | payload) _sd_words=trouble=$_sd_status ;; esac
+    [ "$_sd_short" != full ] || _sd_words="$_sd_words full=1"
     [ "$_sd_status" != 0 ] || _sd_pause=06
     _sd_hundredths=${{_sd_ended%.*}}${{_sd_ended#*.}}
     _sd_line= _sd_more= _sd_third= _sd_mark=$_sd_control/parts/$_sd_run
@@ -366,6 +384,7 @@ for _sd_part in $_sd_parts; do
     [ -e "$_sd_control/parts/${{_sd_part%%/*}}" ] || _sd_left=$((_sd_left + 1))
 done
 sleep 0.05 2>/dev/null
+{{ rm -f "$_sd_control"/.room.*; }} 2>/dev/null
 _sd_look
 _sd_stopped=
 case $_sd_found in 2 | 3) _sd_stopped=" stopped=claims" ;; esac
