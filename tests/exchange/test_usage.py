@@ -51,6 +51,7 @@ def test_an_interval_cuts_what_is_held_and_waits_are_of_what_started_inside(tmp_
     found = of(tmp_path, line(1, 0, 1, 9, nodes=2), line(2, 0, 4, 6, nodes=2), line(3, 20, 21, 22),
                capacity=4, begin_s=begin + 2 * HOUR, end_s=begin + 6 * HOUR)  # fmt: skip
     assert (found.records, found.work) == (2, 2 * 4 + 2 * 2)
+    assert (found.waits.jobs, found.waits.longest_s) == (1, 4 * HOUR)
     assert found.utilisation == pytest.approx(12 / 16)
 
 
@@ -69,6 +70,16 @@ def test_failures_of_nodes_that_end_together_are_one(tmp_path: Path) -> None:
     ends = (2, 2, 5, 11)
     found = of(tmp_path, *(line(number, 0, 1, end, state="NODE_FAIL") for number, end in enumerate(ends)))
     assert found.between_failures_s == pytest.approx((11 - 2) / 2 * HOUR)
+
+
+def test_a_node_that_fails_after_the_interval_is_no_failure_at_its_end(tmp_path: Path) -> None:
+    """Ends after 1, 2, 10 and 19 days, looked at for the first ten: two times, of 1 and of 8 days; for the first nine: one."""
+    days = (1, 2, 10, 19)
+    lines = [line(number, 0, 0, 24 * day, state="NODE_FAIL") for number, day in enumerate(days)]
+    begin = of(tmp_path, *lines).begin_s
+    for until, between in ((10, 4.5), (9, 1.0), (1.5, None)):
+        found = of(tmp_path, *lines, begin_s=begin, end_s=begin + until * 24 * HOUR)
+        assert found.between_failures_s == (between and pytest.approx(between * 24 * HOUR)), until
 
 
 def test_more_than_the_machine_has_is_told(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ FAILED_OF_NODES = frozenset({"NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED"})
 
 
 class Waits(Struct, frozen=True):
-    """Of ``jobs`` starts whose wait is known; seconds, None where there is none."""
+    """Of ``jobs`` starts inside the interval whose wait is known; seconds, None where there is none."""
 
     jobs: int
     median_s: float | None
@@ -52,7 +52,8 @@ class Usage(Struct, frozen=True):
     """``counted``: where the capacity is from. ``records``: those that touch the interval; ``never_started`` of them never did.
 
     ``sizes``: by units of a job, classes of powers of two; ``users``: none where the source has no such column.
-    ``between_failures_s``: mean time between failures of nodes that ended jobs, None below two. ``told``: what to know.
+    ``between_failures_s``: mean time between failures of nodes that ended jobs inside the interval, None below two. ``told``: what
+    to know.
     """
 
     source: str
@@ -111,7 +112,7 @@ def usage(
             f"up to {most:,.0f} {history.unit} are held at once, more than the {size:,.0f} of the machine: jobs share "
             f"{history.unit}, or the machine was larger"
         )
-    selected = _Selection(history, held, inside, work)
+    selected = _Selection(history, held, inside, _within(history.start_s, first, last), work)
     return Usage(
         source=history.source,
         unit=history.unit,
@@ -129,7 +130,7 @@ def usage(
         areas=selected.by_words(_areas(history.account, areas)) if areas else (),
         users=selected.by_words(history.user) if history.user.names else (),
         states=selected.by_words(history.state),
-        between_failures_s=_between_failures(history, held, inside),
+        between_failures_s=_between_failures(history, first, last),
         periods=_periods(held, history.units, size, first, last),
         told=tuple(told),
     )
@@ -164,8 +165,14 @@ def _held(history: JobHistory, first: float, last: float) -> _Held:
 def _touches(history: JobHistory, held: _Held, first: float, last: float) -> np.ndarray:
     """Records that held something inside, or that started, or were submitted and never started, inside."""
     moment = np.where(np.isnan(history.start_s), history.submit_s, history.start_s)
+    found: np.ndarray = (held.work > 0) | _within(moment, first, last)
+    return found
+
+
+def _within(moments: Floats, first: float, last: float) -> np.ndarray:
+    """Which moments are in the interval, its ends included; none that is not known."""
     with np.errstate(invalid="ignore"):
-        found: np.ndarray = (held.work > 0) | ((moment >= first) & (moment <= last))
+        found: np.ndarray = (moments >= first) & (moments <= last)
     return found
 
 
@@ -191,9 +198,12 @@ def _capacity(history: JobHistory, given: float | None, most: float) -> tuple[fl
 
 @dataclass(frozen=True)
 class _Selection:
+    """``inside``: the records that touch the interval; ``started``: those that started in it."""
+
     history: JobHistory
     held: _Held
     inside: np.ndarray
+    started: np.ndarray
     total: float
 
     def group(self, name: str, those: np.ndarray) -> Group:
@@ -202,7 +212,7 @@ class _Selection:
         return Group(name, len(those), work, work / self.total if self.total else 0.0, self.waits(those))
 
     def waits(self, those: np.ndarray) -> Waits:
-        known = those[self.history.waited[those]]
+        known = those[self.history.waited[those] & self.started[those]]
         waits = self.history.start_s[known] - self.history.submit_s[known]
         if not len(waits):
             return Waits(0, None, None, None)
@@ -234,11 +244,12 @@ def _areas(accounts: Words, areas: Mapping[str, str]) -> Words:
     return Words(tuple(names), np.array(codes, dtype=np.int32)[accounts.codes])
 
 
-def _between_failures(history: JobHistory, held: _Held, inside: np.ndarray) -> float | None:
-    """Mean time between moments at which nodes failed under jobs; jobs that ended together are one failure."""
+def _between_failures(history: JobHistory, first: float, last: float) -> float | None:
+    """Mean time between moments inside the interval at which nodes failed under jobs; jobs that ended together are one failure."""
     kinds = [at for at, name in enumerate(history.state.names) if name in FAILED_OF_NODES]
-    ends = np.unique(held.end[inside & np.isin(history.state.codes, kinds)])
-    return float((ends[-1] - ends[0]) / (len(ends) - 1)) if len(ends) > 1 else None
+    ends = history.start_s + history.run_s  # where they are known, and not where the interval cuts them
+    moments = np.unique(ends[_within(ends, first, last) & np.isin(history.state.codes, kinds)])
+    return float((moments[-1] - moments[0]) / (len(moments) - 1)) if len(moments) > 1 else None
 
 
 # ---- over time -------------------------------------------------------------------------------------------------------
