@@ -236,6 +236,22 @@ def test_a_row_that_is_in_force_for_another_case_is_not_waived() -> None:
     )
 
 
+def test_a_row_that_two_components_meet_together_says_which_of_them_does_not_alone() -> None:
+    """A mean of 11 over both, at least 10: st has 9, and its criterion on rows is not met; pt has 13. The row's line tells it."""
+    row = ContractRow("c:1", "c", "a", "rate", ">= 10 GB/s", "contract", low=10.0, unit="GB/s", statistic="mean")
+    book = Book()
+    for name, value, seq in (("st", 9.0, 1), ("pt", 13.0, 2)):
+        book.component(name, "a", criteria=(criterion("rows met", "= 100%"),))
+        book.run(name, "a", figures={"rate": value}, seq=seq)
+    book.cases["a"] = replace(book.cases["a"], rows=("c:1",))
+    book.record.ended = book.record.last
+    card = score(replace(book.document(), contracts=(Contract("c", (row,)),)), book.record)
+    assert {part.name: part.criteria[0].outcome for part in card.components} == {"st": "not met", "pt": "met"}
+    assert card.contract is not None
+    assert (card.contract.rows[0].outcome, card.contract.rows[0].measured) == ("met", 11.0)
+    assert card.contract.rows[0].arithmetic.endswith(", must be >= 10 GB/s; not met on the runs of st alone")
+
+
 def test_a_waiver_of_results_that_count_no_more_was_not_given_ahead() -> None:
     """An amendment took the case out and another one back in: only the later run counts, and what was waived had been seen."""
     book = Book()

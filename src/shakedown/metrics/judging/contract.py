@@ -25,6 +25,8 @@ from shakedown.model.said_words import accepted_words
 RowOutcome = Literal["met", "not met", "undecided", "unjudged"]
 ROW_RULES = (
     "A row on each run is met when every value lies inside its bounds, and not met as soon as one lies outside.",
+    "A row is judged on the runs of all components; rows met of a component judges it on that component's own runs, so that it may "
+    "come out otherwise there. Where it does, the row says so.",
     "A row is not met by some of its cases alone: while one of them has no value it is undecided, unless that case ended as the "
     "plan expects.",
     "A row on a statistic is judged once no result of its cases is still to come, or when nothing to come could mend it.",
@@ -102,7 +104,8 @@ def score_contract(
     for row in (row for contract in document.contracts for row in contract.rows):
         force = plan.in_force.get(row.name, [])
         available = [each for case in force for each in runs.get(case.id, ())]
-        scores.append(_with_waivers(_place(plan, row, force, score_row(row, available)), people, waivers))
+        score = _with_parts(_place(plan, row, force, score_row(row, available)), people)
+        scores.append(_with_waivers(score, people, waivers))
     return ContractScore(tuple(scores), figures_without_rows(document, runs))
 
 
@@ -181,11 +184,27 @@ def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = 
 def _with_waivers(score: RowScore, people: Mapping[str, Population], waivers: Sequence[WaiverRow]) -> RowScore:
     """As a whole a row is waived where it is in every component in which it is not met."""
     whole = with_waiver(score, waivers)
-    for component, population in people.items() if whole.waived else ():
-        part = score_row(score.row, [case for case in population.cases if score.row.name in case.case.rows])
+    for component, part in _parts(score.row, people) if whole.waived else ():
         if part.outcome == "not met" and not with_waiver(part, waivers, component).waived:
             return score
     return whole
+
+
+def _parts(row: ContractRow, people: Mapping[str, Population]) -> list[tuple[str, RowScore]]:
+    """The row on the runs of each component alone that has cases of it."""
+    cases = {name: [case for case in one.cases if row.name in case.case.rows] for name, one in people.items()}
+    return [(name, score_row(row, mine)) for name, mine in cases.items() if mine]
+
+
+def _with_parts(score: RowScore, people: Mapping[str, Population]) -> RowScore:
+    """Components on whose own runs the row comes out otherwise are named: their criteria on rows met say that."""
+    if not score.arithmetic:
+        return score
+    others = [
+        pair for pair in _parts(score.row, people) if pair[1].outcome not in ("unjudged", "undecided", score.outcome)
+    ]
+    told = [f"{part.outcome} on the runs of {name} alone" for name, part in others]
+    return replace(score, arithmetic=f"{score.arithmetic}; {some(told)}") if told else score
 
 
 def _nobody(row: ContractRow, cases: Sequence[CaseRuns]) -> str:

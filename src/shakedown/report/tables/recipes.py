@@ -13,7 +13,7 @@ from shakedown.model.nouns import Document
 TABLES = {
     "criteria.csv": "One line a criterion; how each is computed is in recipes.csv. measured, measured_before, bound and the "
     "interval are numbers in unit (share: 0.95 is 95%; none: a plain count); must and arithmetic say the same in words, with "
-    "units of their own.",
+    "units of their own. count, which enough is held against, is of criteria per case that of the case with the fewest.",
     "criteria-by-case.csv": "Criteria per case, a line a case, measured in unit as in criteria.csv; the worst one is the "
     "criterion's.",
     "scores.csv": "One line a part of a score, with what it is computed from: value (of run; else by rule of values.csv), its load "
