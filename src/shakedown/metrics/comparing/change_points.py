@@ -4,6 +4,10 @@
 whether both sides have one mean of logarithms. The place with the least chance is a change where that chance, times the number of
 places, is at most the level (Bonferroni), and the sides differ by what matters. Both sides are then searched alone (Scott and Knott
 1974, Biometrics 30:507).
+
+Values far from all others are pulled in, first towards the median of the series; then, as often as the likeliest place moves, each
+towards the median of its side of that place. Around one median the fence is as wide as the change that is looked for, and one run
+at half the speed hides a change of 6 % among 24.
 """
 
 from __future__ import annotations
@@ -14,9 +18,11 @@ from itertools import accumulate
 
 from shakedown.metrics import statistics
 from shakedown.metrics.comparing.student import both_tails
-from shakedown.metrics.comparing.two_samples import FEWEST, effect_of, noise_floor, size_of, welch_freedom
+from shakedown.metrics.comparing.two_samples import FEWEST, TRIM_FROM, effect_of, noise_floor, size_of, welch_freedom
 
 _FENCE = 3.5 * 1.4826  # median absolute deviations beyond which a value counts as the fence: one slow run is no change
+_SIDES_FROM = 2 * TRIM_FROM  # values of a series whose sides are fenced alone: of fewer the medians follow their noise
+_MOVES = 3  # of the likeliest place, when its sides are fenced again
 
 
 def change_points(values: Sequence[float], level: float, least: float) -> list[int]:
@@ -40,28 +46,38 @@ def _change(values: Sequence[float], level: float, least: float) -> int:
     places = len(values) - 2 * FEWEST + 1
     if places < 1:
         return 0
-    chance, place = min(_chances(values, least))
+    chance, place = _likeliest(values, least)
     if chance * places > level:
         return 0
     effect = effect_of(values[:place], values[place:], least)
     return place if effect is not None and abs(effect.share) >= least else 0
 
 
-def _chances(values: Sequence[float], least: float) -> list[tuple[float, int]]:
-    """At each place the chance of sides as unlike as these. Sums run along the series, so that all places cost as much as one."""
+def _likeliest(values: Sequence[float], least: float) -> tuple[float, int]:
+    """The least chance of sides as unlike as those of a place, and that place."""
     size = size_of(values, values)
     floor = noise_floor(size, least, values)
     logs = min(values) > 0
-    plain = _fenced([math.log(value) for value in values] if logs else list(values))
+    plain = [math.log(value) for value in values] if logs else list(values)
     noise2 = (floor / size if logs else floor) ** 2
+    found = min(_chances(_fenced(plain), noise2))
+    for _ in range(_MOVES if len(values) >= _SIDES_FROM else 0):
+        before, found = found, min(_chances(_fenced(plain, found[1]), noise2))
+        if found[1] == before[1]:
+            break
+    return found
+
+
+def _chances(plain: Sequence[float], noise2: float) -> list[tuple[float, int]]:
+    """The chance at each place. Sums run along the series, so that all places cost as much as one."""
     sums = [0.0, *accumulate(plain)]
     squares = [0.0, *accumulate(value * value for value in plain)]
     found = []
-    for place in range(FEWEST, len(values) - FEWEST + 1):
+    for place in range(FEWEST, len(plain) - FEWEST + 1):
         sides = (
             (place, sums[place], squares[place]),
             (
-                len(values) - place,
+                len(plain) - place,
                 sums[-1] - sums[place],
                 squares[-1] - squares[place],
             ),
@@ -70,11 +86,14 @@ def _chances(values: Sequence[float], least: float) -> list[tuple[float, int]]:
     return found
 
 
-def _fenced(values: list[float]) -> list[float]:
-    """Distances from the median; none is beyond the fence."""
-    middle = statistics.median(values)
-    fence = _FENCE * statistics.median_deviation(values) or math.inf
-    return [min(max(value - middle, -fence), fence) for value in values]
+def _fenced(values: Sequence[float], place: int = 0) -> list[float]:
+    """Distances from the median of all; none is further than the fence from the median of its side of the place (0: of all)."""
+    sides = [values[:place], values[place:]] if place else [values]
+    whole = statistics.median(values)
+    middles = [middle for side in sides for middle in [statistics.median(side)] * len(side)]
+    away = [value - middle for value, middle in zip(values, middles, strict=True)]
+    fence = _FENCE * statistics.median([abs(one) for one in away]) or math.inf
+    return [middle - whole + min(max(one, -fence), fence) for middle, one in zip(middles, away, strict=True)]
 
 
 def _chance(sides: tuple[tuple[int, float, float], ...], noise2: float) -> float:
