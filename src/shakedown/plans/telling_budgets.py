@@ -23,11 +23,15 @@ _MOST_PLACES = 3
 def each_budget_once(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """Purpose: the problems, those of places that do not fit one budget as one; the order stays.
 
-    That nobody loads a budget is no problem of its own where what is said of its load does not fit it.
+    That nobody loads a budget is no problem of its own where what is said of its load does not fit it, nor where another
+    file is wrong: a test that cannot be read, or that asks for what the machine has not, loads nothing.
     """
     loads = {found["budget"] for one in problems if (found := _OF_A_LOAD.match(one.message)) is not None}
     follows = ((one, _LOADED_BY_NOBODY.match(one.message)) for one in problems)
-    problems = [one for one, found in follows if found is None or found["budget"] not in loads]
+    elsewhere = {one.path for one in problems if _LOADED_BY_NOBODY.match(one.message) is None}
+    problems = [
+        one for one, found in follows if found is None or not (found["budget"] in loads or elsewhere - {one.path})
+    ]
     by_budget: dict[str, list[Problem]] = {}
     for problem in problems:
         found = _OF_A_BUDGET.match(problem.message)
