@@ -79,10 +79,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
     refuse_rehearsal(layout, "driven")
     refuse_other(layout)
     if is_closed(layout):
-        state = read_state(layout, Documents(layout))[0]
-        if state.phase != CampaignPhase.ENDED:
-            watchers.say(f"nothing of {layout.root.name} is started: {CLOSED}\nhint: {WAY_OUT}")
-        return Outcome(state, finished=True)
+        return _closed(layout, watchers)
     keep_to_ourselves()
     with Lease.acquire(layout, take_over=take_over) as lease:
         documents = Documents(layout)
@@ -120,6 +117,14 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
                 except LeaseHeld:
                     real.forsake()
                     raise
+
+
+def _closed(layout: Layout, watchers: Watchers) -> Outcome:
+    """How a campaign stands that is over and sealed: where something of it was to run, why nothing is started."""
+    state = read_state(layout, Documents(layout))[0]
+    if state.phase != CampaignPhase.ENDED:
+        watchers.say(f"nothing of {layout.root.name} is started: {CLOSED}\nhint: {WAY_OUT}")
+    return Outcome(state, finished=True)
 
 
 def _session(
