@@ -171,3 +171,18 @@ def test_a_size_without_a_value_is_told(story: Any) -> None:
     assert (
         criterion.outcome == "undecided" and criterion.reason == "no run of solve/n=8 gave a value of elapsed above 0"
     )
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ({1: 100.0, 2: 52.0, 4: 28.0}, "efficiency stays at or above 80.0% at every size measured"),
+        ({1: 100.0, 2: 80.0, 4: 28.0}, "efficiency is below 80.0% between, and at or above it at the largest size"),
+    ],
+)
+def test_that_it_does_not_fall_off_is_said_of_what_was_measured(story: Any, times: dict[int, float], said: str) -> None:
+    from shakedown.cli.scaling import _render
+
+    sizes(story, {size: [seconds] for size, seconds in times.items()})
+    (series,) = of(story)
+    assert said in _render(series)

@@ -127,7 +127,10 @@ def _render(one: Series) -> str:
         near = "" if at == about else f", by a line between the sizes at about {about}"
         lines.append(f"efficiency falls below {show_share(one.low)} at {one.along}={at}{near}")
     elif one.points:
-        lines.append(f"efficiency does not fall below {show_share(one.low)} for good")
+        low = show_share(one.low)
+        dips = any(point.efficiency < one.low for point in one.points)
+        above = f"efficiency stays at or above {low} at every size measured"
+        lines.append(f"efficiency is below {low} between, and at or above it at the largest size" if dips else above)
     if one.serial is not None:
         law = "Gustafson" if one.kind == "weak" else "Amdahl"
         lines.append(f"serial share that fits best: {show_share(one.serial)} ({law})")
