@@ -50,6 +50,22 @@ def test_incidents_are_closed_by_what_ends_them_and_by_nothing_else() -> None:
     assert found[2].opened_by == "Bo" and found[1].closed == BEGIN + 2 * DAY and found[1].events == (2, 4)
 
 
+def test_a_node_that_a_held_queue_takes_back_in_is_left_out_no_longer() -> None:
+    """It is more than that node: what is wrong is told of the queue from then on."""
+    out = [("finding", day, said("node_left_out", nodes=[node], pool="c:a")) for day, node in ((1, "n1"), (1.5, "n2"))]
+    held, released, let_in = (
+        ("finding", 2, said("queue_held", pool="c:a", nodes=["n2"])),
+        ("finding", 3, said("queue_released", pool="c:a")),
+        ("finding", 4, said("node_let_in", nodes=["n1"], pool="c:a")),
+    )
+    found = ledger(*out, held, released, let_in)
+    assert sorted((one.kind, one.opened - BEGIN, (one.closed or 0.0) - BEGIN) for one in found) == [
+        ("node left out", DAY, 4 * DAY),
+        ("node left out", 1.5 * DAY, 2 * DAY),
+        ("queue held", 2 * DAY, 3 * DAY),
+    ]
+
+
 def test_excluded_nodes_are_closed_when_the_last_of_them_has_work_again() -> None:
     first = ("excluded", 1, {"value": {"nodes": ["n1", "n2"], "by": "Ada"}, "reason": "ticket 17"})
     one, two = ({"value": {"nodes": [name], "by": "Bo"}} for name in ("n1", "n2"))

@@ -35,8 +35,8 @@ def _incidents(told: list[dict[str, Any]]) -> dict[int, tuple[str, int]]:
         for begin, end in ENDS.items():
             if word == end:
                 open_.pop((begin, _about(said, begin)), None)
-        if word == "included":
-            for node in value["nodes"]:
+        if word in ("included", "queue_held"):  # holding a queue names the nodes that it takes back in
+            for node in value.get("nodes", ()):
                 open_.pop(("node_left_out", node), None)
         if word in ENDS and (word != "paused" or value.get("cause") in ("maintenance", "machine", "vendor", "site")):
             severity = SEVERITY.get(word) or ("note" if value["cause"] == "maintenance" else "major")

@@ -45,6 +45,7 @@ _CLOSES = {  # a finding, or a standing order -> what ends it, and which of its 
     "paused": ("continued", "component"),
     "case_stopped": ("continued", ""),
 }
+_TAKES_IN = frozenset({"included", "queue_held"})  # they name nodes that are left out no longer
 _SEVERITY: dict[str, Severity] = {
     "queue_held": "major",
     "disk_full": "note",
@@ -186,7 +187,7 @@ def _incidents(record: Record) -> Iterator[Issue]:
                 open_.setdefault(key, row)
             elif kind == ends and key in open_:
                 yield _incident(open_.pop(key), begins, row)
-            elif kind == "included" and begins == "node_left_out":
+            elif kind in _TAKES_IN and begins == "node_left_out":
                 for node in map(str, row.value.get("nodes") or ()):
                     if (begins, node) in open_:
                         yield _incident(open_.pop((begins, node)), begins, row)
