@@ -141,17 +141,15 @@ def _component(population: Population, around: MeasureContext) -> ComponentScore
         )
         for item in criteria_of(component)
     )
-    cases = {case.case.id: case.case for case in population.cases}
+    cases, coming = {case.case.id: case.case for case in population.cases}, population.to_come - population.cut_off
     return ComponentScore(
         name=component.name,
         kind=component.kind,
-        outcome=component_outcome(
-            criteria, population.to_come, len(population.unavailable), around.record.ended is not None
-        ),
-        wanted=population.wanted,
+        outcome=component_outcome(criteria, coming, len(population.unavailable), around.record.ended is not None),
+        wanted=population.wanted - population.cut_off,
         judged=population.judged,
         passed=population.passed,
-        to_come=population.to_come,
+        to_come=coming,
         attempts=len(population.rows),
         given_up=sum(case.given_up for case in population.cases),
         as_expected=sum(as_expected(row, cases[row.case]) for row in population.rows),
@@ -160,6 +158,7 @@ def _component(population: Population, around: MeasureContext) -> ComponentScore
         criteria=criteria,
         warm_ups=sum(len(case.warm_ups) for case in population.cases),
         undetermined=tuple(row.run for case in population.cases for row in case.undetermined),
+        blocking=tuple(row.run for case in population.cases if not case.time_over for row in case.open_undetermined),
         aside=tuple(pair for case in population.cases for pair in case.aside.items()),
         ladders=ladders_known(ladders_of(component, around.document, around.record), around.record.rehearsal),
     )

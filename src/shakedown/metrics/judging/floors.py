@@ -223,4 +223,4 @@ def _since(moment: float, clock: Clock) -> str:
 def _later(population: Population) -> str:
     if population.more:
         return ", more to come"
-    return f", {coming} to come" if (coming := population.to_come) else ""
+    return f", {coming} to come" if (coming := population.to_come - population.cut_off) else ""

@@ -95,8 +95,9 @@ def passed_of_attempts(criterion: Criterion, population: Population, around: Mea
     rows, cases = population.rows, {case.case.id: case.case for case in population.cases}
     hits = sum(counts_as_passed(row, cases[row.case]) for row in rows)
     coming = population.most_to_come
-    high = (hits + coming) / max(len(rows) + coming, 1)
-    return _share(hits, len(rows), criterion, population, (0.0, high), _others(population, rows))
+    most = max(len(rows) + coming, 1)
+    low = hits / most if population.cut_off == coming else 0.0  # what was cut off is not tried again
+    return _share(hits, len(rows), criterion, population, (low, (hits + coming) / most), _others(population, rows))
 
 
 def passed_of_wanted(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
@@ -151,8 +152,9 @@ def _nothing_yet(population: Population) -> Measured:
 
 
 def _later(population: Population) -> str:
-    coming = population.to_come
-    return ", more to come" if population.more else f", {coming} to come" if coming else ""
+    cut = f", {population.cut_off} undetermined when the time was over" if population.cut_off else ""
+    coming = population.to_come - population.cut_off
+    return cut + (", more to come" if population.more else f", {coming} to come" if coming else "")
 
 
 def _others(population: Population, rows: list[RunRow]) -> str:

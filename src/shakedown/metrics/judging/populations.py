@@ -66,7 +66,7 @@ class CaseRuns(Struct, frozen=True):
     ``wanted`` results by mode, "" for a component without modes. ``warm_ups`` are in no count, nor are runs from ``before`` the
     component's clock was started anew. ``undetermined``: runs that ended and could not be judged, in no count either; their
     results are still to come, whatever else is over. ``aside``: run -> why its figures do not count. ``more``: nobody can say
-    yet how many results will be ordered; ``closed``: no attempt will follow.
+    yet how many results will be ordered; ``closed``: no attempt will follow; ``time_over``: because the component's time is over.
     """
 
     case: Case
@@ -79,6 +79,7 @@ class CaseRuns(Struct, frozen=True):
     closed: bool = False
     before: tuple[RunRow, ...] = ()
     undetermined: tuple[RunRow, ...] = ()
+    time_over: bool = False
 
     @property
     def repeats(self) -> int:
@@ -99,8 +100,18 @@ class CaseRuns(Struct, frozen=True):
         """Results that are wanted and not judged; of a case with ``more`` only those known so far."""
         if not self.closed:
             return self.repeats - self.judged
-        settled = {(row.mode, row.result) for row in self.rows}
-        return len({(row.mode, row.result) for row in self.undetermined} - settled)
+        return len({(row.mode, row.result) for row in self.open_undetermined})
+
+    @property
+    def open_undetermined(self) -> list[RunRow]:
+        """The undetermined runs whose results have no other attempt that was judged."""
+        known = {(row.mode, row.result) for row in self.rows}
+        return [row for row in self.undetermined if (row.mode, row.result) not in known]
+
+    @property
+    def cut_off(self) -> int:
+        """Results of ``to_come`` that no attempt will settle: the end of the component's time cut them off."""
+        return self.to_come if self.time_over else 0
 
     def settles(self, row: RunRow) -> bool:
         return self.closed or not row.retried or counts_as_passed(row, self.case)
@@ -162,6 +173,11 @@ class Population(Struct, frozen=True):
     def to_come(self) -> int:
         """What is still to come, as far as it is known; a component that runs on is never at 0."""
         return max(sum(case.to_come for case in self.cases), int(self.more))
+
+    @property
+    def cut_off(self) -> int:
+        """How many results of ``to_come`` the end of the component's time cut off: nobody will ever know them."""
+        return sum(case.cut_off for case in self.cases)
 
     @property
     def unfinished(self) -> bool:
@@ -335,6 +351,7 @@ def _until_time(
     since = float("-inf") if everything else since
     closed = over or record.ended is not None or (passed and not live and not _retry_waits(population))
     closed = closed and component.name not in record.cut_short
+    time_over = closed and passed and not live and record.ended is not None
     asked = [run for run in live if run.mode != FILLER and _may_count(run, since)]
 
     def ordered(case: CaseRuns) -> CaseRuns:
@@ -342,7 +359,9 @@ def _until_time(
         results = {row.result for row in (*rows, *case.undetermined)} | {
             run.result for run in asked if run.case == case.case.id
         }
-        return replace(case, rows=rows, wanted=(("", len(results)),), more=not closed, closed=closed)
+        return replace(
+            case, rows=rows, wanted=(("", len(results)),), more=not closed, closed=closed, time_over=time_over
+        )
 
     return population.each(ordered)
 

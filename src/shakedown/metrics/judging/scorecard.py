@@ -98,7 +98,8 @@ class ComponentScore(Struct, frozen=True):
 
     ``passed`` counts wanted results, ``attempts`` runs that were judged; ``as_expected`` are attempts that ended with
     the verdict their case expects. ``verdicts`` counts attempts by verdict, in the order of the vocabulary. ``warm_ups``
-    are in none of these, nor are ``undetermined`` runs, which could not be judged: their results are still to come.
+    are in none of these, nor are ``undetermined`` runs, which could not be judged: their results are still to come, but for those
+    that the end of the component's time cut off; ``blocking``: those of them that nothing has settled yet.
     ``aside``: (run, why its figures do not count).
     """
 
@@ -118,6 +119,7 @@ class ComponentScore(Struct, frozen=True):
     warm_ups: int = 0
     aside: tuple[tuple[str, str], ...] = ()
     undetermined: tuple[str, ...] = ()
+    blocking: tuple[str, ...] = ()
     ladders: tuple[LadderRow, ...] = ()
 
 

@@ -94,7 +94,7 @@ def summary(
     parts = (
         [] if finished else [f"{plural(coming, 'result')} still to come" if coming else "the campaign has not ended"]
     )
-    unknown = [run for c in components for run in c.undetermined]
+    unknown = [run for c in components for run in c.blocking]
     if unknown:
         parts.append(f"{plural(len(unknown), 'run')} undetermined ({some(unknown)})")
     parts += [f"already not met: {some(failed)}"] if failed else []
@@ -127,10 +127,14 @@ def _ended_from_outside(people: Mapping[str, Population]) -> str:
     output was gone before it was judged, and that were attempted again.
     """
     cut = sum(len(_cut_short(population)) for population in people.values())
-    lost = sum(row.retried for population in people.values() for case in population.cases for row in case.undetermined)
+    cases = [case for population in people.values() for case in population.cases]
+    over = sum(len(case.open_undetermined) for case in cases if case.time_over)
+    lost = sum(row.retried for case in cases for row in case.undetermined)
+    lost -= sum(row.retried for case in cases if case.time_over for row in case.open_undetermined)
     were, was = ("was" if count == 1 else "were" for count in (cut, lost))
     text = f"; {plural(cut, 'run')} {were} interrupted and attempted again" if cut else ""
-    return text + (f"; {plural(lost, 'run')} could not be judged and {was} attempted again" if lost else "")
+    text += f"; {plural(lost, 'run')} could not be judged and {was} attempted again" if lost else ""
+    return text + (f"; {plural(over, 'run')} could not be judged, and the time was over" if over else "")
 
 
 def _dates_beside(missed: Sequence[str]) -> str:
@@ -427,6 +431,8 @@ def _of_case(case: CaseRuns) -> list[str]:
         row = case.undetermined[0]
         are = plural(len(case.undetermined), "run") + (" is" if len(case.undetermined) == 1 else " are")
         found.append(f"{are} undetermined of {case.case.id}, in no count, such as {row.run}: {row.reason}")
+        if case.cut_off:
+            found.append(f"{case.cut_off} of these had no other attempt that ended: the time of the component was over")
     bad = [row for row in case.warm_ups if row.verdict != "passed"]
     if bad:
         what = plural(len(bad), "warm-up run")
