@@ -6,8 +6,8 @@ places, is at most the level (Bonferroni), and the sides differ by what matters.
 1974, Biometrics 30:507).
 
 Values far from all others are pulled in, first towards the median of the series; then, as often as the likeliest place moves, each
-towards the median of its side of that place. Around one median the fence is as wide as the change that is looked for, and one run
-at half the speed hides a change of 6 % among 24.
+towards the median of its side of that place; the least chance of these counts. Around one median the fence is as wide as the change
+that is looked for, and one run at half the speed hides a change of 6 % among 24.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def _likeliest(values: Sequence[float], least: float) -> tuple[float, int]:
     logs = min(values) > 0
     plain = [math.log(value) for value in values] if logs else list(values)
     noise2 = (floor / size if logs else floor) ** 2
-    found = min(_chances(_fenced(plain), noise2))
+    tries = [min(_chances(_fenced(plain), noise2))]
     for _ in range(_MOVES if len(values) >= _SIDES_FROM else 0):
-        before, found = found, min(_chances(_fenced(plain, found[1]), noise2))
-        if found[1] == before[1]:
+        tries.append(min(_chances(_fenced(plain, tries[-1][1]), noise2)))
+        if tries[-1][1] == tries[-2][1]:
             break
-    return found
+    return min(tries)
 
 
 def _chances(plain: Sequence[float], noise2: float) -> list[tuple[float, int]]:
