@@ -57,6 +57,12 @@ def test_the_worst_comes_first_within_eighty_columns(site: Path) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_shares_that_do_not_move_have_no_sign_and_are_not_corrected_for(site: Path) -> None:
+    said = " ".join(invoke("compare", "p-1", "p-3", "--all").stdout.split())
+    assert "no change seen 0 pt p 1" in said and "-0 pt" not in said
+    assert "9 tests, corrected after Holm for the 6 that could show a change, 0.5% for all together" in said
+
+
 def test_equal_campaigns_end_with_0_and_json_has_every_number(site: Path) -> None:
     result = invoke("compare", "p-1", "p-3", "--json")
     data = json.loads(result.stdout)

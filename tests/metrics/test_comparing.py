@@ -130,6 +130,10 @@ def test_shares_of_passed_runs_are_compared(new: Any) -> None:
     assert verdict("p" * 20, "p" * 18 + "f" * 2)[0] == "no change seen"
     assert verdict("ppp", "fff") == ("worse", 1)
     assert verdict("pp", "ff") == ("too few runs", 4)
+    assert verdict("p" * 11 + "f", "p" * 5 + "f" * 7) == ("too few runs", 4), (
+        "1 to 7 of 12: chance 2.7 %, neither equal nor sure"
+    )
+    assert verdict("p" * 11 + "f", "p" * 8 + "f" * 4) == ("no change seen", 0)
     share = against(judged("pppp"), judged("pfti")).shares[0]
     assert share.second.verdicts == {"passed": 1, "failed": 1, "incorrect": 1, "timeout": 1}
 

@@ -92,7 +92,13 @@ def _move_row(comparison: Comparison, move: Move) -> str:
 def _share_row(comparison: Comparison, share: ShareMove) -> str:
     what = f"passed runs of {_who(comparison, share)}: {_counted(share.first)} -> {_counted(share.second)}"
     runs = f"{share.first.judged}, {share.second.judged}"
-    return _line(share.verdict, f"{-share.worse_by * 100:+.0f} pt", f"p {share.corrected:.2g}", runs, what)
+    return _line(share.verdict, _points(-share.worse_by), f"p {share.corrected:.2g}", runs, what)
+
+
+def _points(share: float) -> str:
+    """A difference of shares in points, with its sign; none has none."""
+    points = round(share * 100)
+    return f"{points:+d} pt" if points else "0 pt"
 
 
 def _who(comparison: Comparison, one: Move | ShareMove) -> str:
@@ -143,9 +149,11 @@ def _unmoved(comparison: Comparison) -> Iterator[str]:
         names = ", ".join(f"{one.subject} {_counted(one.first)} -> {_counted(one.second)}" for one in moved[:3])
         more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
         yield _wrapped(f"passed runs that differ no more than chance does: {names}{more}")
+    blind = comparison.tested - comparison.corrected_for
+    those = f" for the {comparison.corrected_for} that could show a change" if blind else ""
     yield _wrapped(
         f"smallest change that matters {comparison.least * 100:g}%; Welch's t on logarithms without the highest and the "
-        f"lowest fifth, Fisher's test on passed runs; {plural(comparison.tested, 'test')}, corrected after Holm, "
+        f"lowest fifth, Fisher's test on passed runs; {plural(comparison.tested, 'test')}, corrected after Holm{those}, "
         f"{comparison.level * 100:g}% for all together"
     )
 

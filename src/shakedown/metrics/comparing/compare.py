@@ -23,6 +23,8 @@ from shakedown.model.figures import FigureSpec, Pairs
 
 LEAST = 0.02  # the smallest change that matters, where nobody says another
 
+_OPEN = 0.05  # shares that alone come out so unlike this seldom are not called equal
+
 Verdict = Literal["worse", "better", "changed", "no change seen", "too few runs"]
 
 
@@ -123,6 +125,11 @@ class Comparison(Struct, frozen=True):
     shares: tuple[ShareMove, ...]
     missing: tuple[Missing, ...]
     unavailable: tuple[tuple[str, str], ...]
+
+    @property
+    def corrected_for(self) -> int:
+        """How many tests the chances are corrected for."""
+        return sum(one.effect is not None for one in self.moves) + sum(_may_show(one) for one in self.shares)
 
     @property
     def status(self) -> int:
@@ -253,7 +260,7 @@ def _share_judged(one: ShareMove, corrected: float) -> ShareMove:
     few = min(one.first.judged, one.second.judged) < FEWEST
     if corrected <= LEVEL or (abs(one.worse_by) == 1 and not few):  # from all to none, or from none to all
         verdict = "worse" if one.worse_by > 0 else "better"
-    elif few and one.worse_by:
+    elif one.worse_by and (few or one.chance <= _OPEN):  # alone it would be more than chance does: more runs tell
         verdict = "too few runs"
     return replace(one, corrected=corrected, verdict=verdict)
 
