@@ -151,8 +151,8 @@ MEASURES: tuple[Measure, ...] = (
         "rows met",
         "contract rows that its own runs meet, of those of the `basis` that ask about its cases",
         "shakedown.metrics.judging.measures:contract_rows_met",
-        "contract-rows.csv, rows with basis = {basis} in force for a case of the component, each judged again as there on "
-        "values.csv with {row} alone: outcome met / all that are not unjudged; what stands there is of all components' runs",
+        "contract-rows.csv, rows with basis = {basis} in force for a case of the component: outcome met / all that are "
+        "not unjudged, each judged again as there on values.csv with {row} alone; the outcome there is of all components' runs",
         keys=("basis", *RESULTS),
         per=("case",),
         reads="rows",
