@@ -75,6 +75,13 @@ def test_of_one_part_it_is_students_interval_of_the_logarithms() -> None:
     assert found == pytest.approx((math.exp(low), math.exp(high)), rel=1e-7)
 
 
+@pytest.mark.parametrize(("rule", "middle"), [("median", 2.0), ("mean", 4.0), ("record", 18 ** (1 / 3))])
+def test_it_lies_around_what_the_rule_takes(rule: str, middle: float) -> None:
+    """Rule S4 of judging: of 1, 2 and 9 s the median, the mean, or of the run of record the mean of the logarithms."""
+    low, high = interval(rule, [(1.0, 2.0, 9.0)], [False], lambda values: values[0]) or (0.0, 0.0)
+    assert low < middle < high and math.sqrt(low * high) == pytest.approx(middle)
+
+
 def test_a_score_that_may_be_below_zero_has_one_too() -> None:
     """The kind of another package: a difference. sd of the logarithms 0.0707, of which the difference moves 10 times that."""
     found = interval("mean", [(10.0, 10.0), (10.0, 11.05170918)], [False, True], lambda given: given[0] - given[1])
