@@ -512,11 +512,9 @@ class _Settled:
                 its, was = (mine["measured"] if mine else None), item["measured"]
                 if criterion.endswith(": hole") and its is not None and was is not None and its < was - 1e-6:
                     return True
-        if not kinds & {"clock", "pause", "change", "amend"}:
-            return False
-        return any(
-            _time_lost(mine, base["stability"].get(name), held) > 1e-6 for name, mine in other["stability"].items()
-        )
+        if held or not kinds & {"clock", "pause", "change", "amend"}:
+            return False  # a pause from when it was said on takes nothing of the clock
+        return any(_time_lost(mine, base["stability"].get(name)) > 1e-6 for name, mine in other["stability"].items())
 
     def _takes_away(self, act: Act, base: Json, gone: Collection[int] = ()) -> bool:
         if not self._can_take(act):
@@ -761,11 +759,9 @@ def _runs_of(part: Json | None) -> set[str]:
     return {*part["runs"], *part["steps"]} if part else set()
 
 
-def _time_lost(times: Json, now: Json | None, held: bool) -> float:
-    """Seconds of a clock that are not in what the clock runs now; of what held work back, how much shorter it ran."""
-    ran, pieces = (now["clock"][2], now["pieces"]) if now else (0.0, [])
-    if held:
-        return float(times["clock"][2]) - float(ran)
+def _time_lost(times: Json, now: Json | None) -> float:
+    """Seconds of a clock that are not in what the clock runs now."""
+    pieces = now["pieces"] if now else []
     both = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in times["pieces"] for b in pieces)
     return float(times["clock"][2]) - float(both)
 

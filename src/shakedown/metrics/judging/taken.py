@@ -41,12 +41,13 @@ def taken(
     """Purpose: what the act takes away, a phrase each. ``documents``, ``runs`` (those counted) and ``clocks``: as it is, and
     without the act; no clocks where the act moves none. ``step``: of an amendment the plan before it, the plan that it put into
     force, and the last one before it that every party stood by; ``relied``: results that count were ordered or judged while
-    that was so; ``held``: it held work back, so that what would have run in that time is not known; ``beside``: other acts
-    are left out of account, so that something may be still to come as it is.
+    that was so; ``held``: it held work back from when it was said on. What would have run meanwhile is not known, nor how long
+    the clock would have gone on for it: such an act takes no time. ``beside``: other acts are left out of account, so that
+    something may be still to come as it is.
     """
     found = list(_by_amendment(*step, documents[0], relied)) if step is not None else []
     found += _runs(*runs)
-    found += _time(documents[0], *clocks, held) if clocks else []
+    found += _time(documents[0], *clocks) if clocks and not held else []
     if kind in ("drain", "cancel"):
         found += _ended(without, judged if beside else None)
     if kind in ("rule", "change", "clock", "drill"):
@@ -148,19 +149,14 @@ def _criteria(scorecard: Scorecard) -> Mapping[tuple[str, str], CriterionScore]:
     return {(part.name, item.name): item for part in scorecard.components for item in part.criteria}
 
 
-def _time(document: Document, now: Clocks, before: Clocks, held: bool) -> Iterator[str]:
-    """Time that counts without the act and does not with it, also where the clock ran as long in the end. Of what held work back
-    only the shorter time is known: in another one other runs would have run.
-    """
+def _time(document: Document, now: Clocks, before: Clocks) -> Iterator[str]:
+    """Time that counts without the act and does not with it, also where the clock ran as long in the end."""
     timed = {part.name for part in document.components if part.duration_s}
     for name, clock in before.items():
         mine = now.get(name)
         if name not in timed or clock is None:
             continue
-        if held:
-            less = clock.ran - (mine.ran if mine else 0.0)
-        else:
-            hours = Hours(mine.spans if mine else ())
-            less = sum(end - begin - hours.inside((begin, end)) for begin, end in clock.spans)
+        hours = Hours(mine.spans if mine else ())
+        less = sum(end - begin - hours.inside((begin, end)) for begin, end in clock.spans)
         if less > _LEAST_S:
             yield f"{show_duration(less)} of clock time of {name}"
