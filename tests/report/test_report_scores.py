@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.requirements import requirements
 from shakedown.metrics.rows.table import fold_runs
+from shakedown.metrics.scores.inputs import Input
+from shakedown.metrics.scores.results import needs_words, result_of
 from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.nouns import Case, Component, Test
 from shakedown.model.scores import Load, Score, ScorePart
@@ -77,6 +79,32 @@ def test_the_page_has_the_score_its_runs_and_what_it_needs(told: CampaignBuilder
         assert said in section, said
     assert '<a href="#scores">' in page
     assert "The interval of a score at 95 % is that of what all repeats say" in page
+
+
+def test_a_score_that_is_high_enough_says_so_of_the_whole_and_not_of_its_parts(told: CampaignBuilder) -> None:
+    """A part may miss a bound of its own all the same; and no sum decides a geometric mean, so no part has a share of one."""
+    record = fold_runs(told.events)
+    (component,) = (part for part in told.document.components if part.name == "scores")
+    easy = replace(component, criteria=(replace(component.criteria[0], bound=8.0, must=">= 8"),))
+    others = tuple(part for part in told.document.components if part.name != "scores")
+    document = replace(told.document, components=(*others, easy))
+    (found,) = score(document, record).scores
+    said = " ".join(render_scorecard(score(document, record)).split())
+    assert needs_words(found) == "as a whole it is fast enough" and needs_words(found) in said
+    assert "every part" not in said
+    assert [part.share for part in found.parts] == [None, None]
+
+
+def test_a_part_has_a_share_of_the_sum_where_an_arithmetic_mean_decides() -> None:
+    old = Load(size=1.0)
+    parts = tuple(ScorePart(name, "main", name, name, baseline=old, baseline_value=8.0, given=4.0) for name in NAMES)
+    parts = (parts[0], replace(parts[1], given=2.0))
+    inputs = [Input(part, part.given) for part in parts]
+    shares = {
+        mean: [part.share for part in result_of(Score("ci", "ci", parts, mean=mean), None, inputs).parts]
+        for mean in ("arithmetic", "geometric", "harmonic")
+    }
+    assert shares == {"arithmetic": [2 / 6, 4 / 6], "geometric": [None, None], "harmonic": [None, None]}
 
 
 def test_the_table_gives_the_score_again(told: CampaignBuilder) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from shakedown.metrics.judging.contract import RowOutcome
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, ComponentScore, CriterionScore, Scorecard
-from shakedown.metrics.scores.results import ScoreResult, factor_words, over_words, part_words
+from shakedown.metrics.scores.results import ScoreResult, needs_words, over_words, part_words
 from shakedown.metrics.words import plural, show_score
 from shakedown.report.words import ad_hoc_words, one_line, show_time
 
@@ -138,7 +138,7 @@ def _score(result: ScoreResult) -> list[str]:
     beside = [
         result.reason,
         result.means,
-        f"every part {factor_words(result.needs)}" if result.must and result.needs else "",
+        needs_words(result),
         f"proposed {show_score(result.proposed, result.unit)}, {over_words(result.over)}"
         if result.proposed is not None and result.over is not None
         else "",

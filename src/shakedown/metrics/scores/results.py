@@ -44,8 +44,8 @@ class PartResult(Struct, frozen=True):
     """One part as it stands in a score.
 
     ``value`` in ``unit`` is that of ``run``, or by the plan's rule of ``runs`` runs; ``result`` the part's own number, ``share``
-    its share of the sum of all of its place. ``if_faster``: the score if it ran as much faster as the plan asks about; ``needs``:
-    how many times faster this part alone would have to be for the score's bound, 1 where the bound is met, None where it cannot.
+    its share of the sum of all of its place, None where no sum decides the score. ``if_faster``: the score if it ran as much
+    faster as the plan asks about; ``needs``: how many times faster this part alone would have to be for the score's bound, 1 where the bound is met, None where it cannot.
     ``over``: by how much the value is better than the proposed one, as a share, below 0 where it is worse.
     """
 
@@ -250,10 +250,16 @@ def _part(
         value=one.value,
         to_come=one.to_come,
         result=whole.parts[place],
-        share=whole.parts[place] / beside if beside else None,
+        share=whole.parts[place] / beside if beside and _is_of_a_sum(score) else None,
         if_faster=alone(1.0 + score.faster),
         needs=_factor(alone, target),
     )
+
+
+def _is_of_a_sum(score: Score) -> bool:
+    """Whether the sum of its parts decides it. The sum says nothing of a geometric or harmonic mean."""
+    kind = score_kinds().get(score.kind)
+    return kind is not None and "mean" in kind.keys and score.mean == "arithmetic"
 
 
 def _pairs(score: Score, values: Sequence[float]) -> list[tuple[ScorePart, float]]:
@@ -312,14 +318,21 @@ def score_words(result: ScoreResult, shown: str) -> str:
 
 
 def factor_words(factor: float | None) -> str:
-    """How much faster, in words: "is fast enough", "would have to be 12% faster"."""
+    """How much faster, in words: "would have to be 12% faster"."""
     if factor is None:
         return "cannot reach it"
-    if factor == 1.0:
-        return "is fast enough"
     if factor >= _TIMES:
         return f"would have to be {show_number(factor)} times as fast"
     return f"would have to be {with_unit(show_number(100 * (factor - 1), 3), '%')} faster"
+
+
+def needs_words(result: ScoreResult) -> str:
+    """Purpose: what the bound of a score takes, in words; "" where it has no bound or no number. A score may be high enough while a
+    part of it misses a bound of its own.
+    """
+    if not result.must or not result.needs:
+        return ""
+    return "as a whole it is fast enough" if result.needs == 1.0 else f"every part {factor_words(result.needs)}"
 
 
 def over_words(over: float) -> str:

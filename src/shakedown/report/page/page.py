@@ -21,7 +21,7 @@ from shakedown.metrics.judging.populations import RULES, counts_as_passed
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Scorecard
 from shakedown.metrics.requirements import requirements
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.scores.results import SCORE_RULES, factor_words, over_words
+from shakedown.metrics.scores.results import SCORE_RULES, factor_words, needs_words, over_words
 from shakedown.metrics.time_spent import GROUPS, Stretch, causes_in_words
 from shakedown.metrics.utilisation import DEFINITIONS
 from shakedown.metrics.words import plural, show_number, show_score, show_share, show_value
@@ -110,7 +110,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "failure_classes": failures_by_class(cases), "definitions": DEFINITIONS, "floors": floors.DEFINITIONS,
         "orders": evidence.orders, "acts": scorecard.acts, "standing_words": standing_words, "not_known": NOT_KNOWN,
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
-        "factor_words": factor_words, "over_words": over_words, "show_value": show_value, "show_score": show_score,
+        "factor_words": factor_words, "needs_words": needs_words, "over_words": over_words, "show_value": show_value, "show_score": show_score,
         "show_number": show_number, "show_share": show_share,
         "requirements": requirements(document, record, scorecard),
         "issues": evidence.issues, "months": by_month(evidence.issues), "severities": SEVERITIES,
