@@ -45,8 +45,9 @@ class PartResult(Struct, frozen=True):
 
     ``value`` in ``unit`` is that of ``run``, or by the plan's rule of ``runs`` runs; ``result`` the part's own number, ``share``
     its share of the sum of all of its place, None where no sum decides the score. ``if_faster``: the score if it ran as much
-    faster as the plan asks about; ``needs``: how many times faster this part alone would have to be for the score's bound, 1 where the bound is met, None where it cannot.
-    ``over``: by how much the value is better than the proposed one, as a share, below 0 where it is worse.
+    faster as the plan asks about; ``needs``: how many times faster this part alone would have to be for the score's bound, 1 where
+    the bound is met, None where it cannot. ``over``: by how much the value is better than the proposed one, as a share, below 0
+    where it is worse.
     """
 
     part: ScorePart
