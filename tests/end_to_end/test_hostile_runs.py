@@ -29,6 +29,17 @@ def wait_until(holds: Callable[[], object], seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
+def test_an_acceptance_says_that_the_script_of_a_run_was_killed(make_site: MakeSite, shakedown: Shakedown) -> None:
+    """Who kills a run that would be slow must not be silent: the run is attempted again, and the sentence on the whole says so."""
+    script = "    if [ ! -e {campaign}/once ]; then : >{campaign}/once; kill -9 $$; fi\n"
+    site = make_site({"slow": f"run:\n  command: |\n{script}"})
+
+    run = shakedown("run", "p", cwd=site)
+
+    assert run.returncode == 0
+    assert "1 run was interrupted and attempted again" in " ".join(run.stdout.split())
+
+
 def test_every_kind_of_bad_output_is_a_verdict_with_a_sentence(make_site: MakeSite, shakedown: Shakedown) -> None:
     check = 'check:\n  - output contains "the answer is right"\n'
     site = make_site(
@@ -60,7 +71,7 @@ def test_every_kind_of_bad_output_is_a_verdict_with_a_sentence(make_site: MakeSi
     assert said["explodes"][0] == "incorrect"
     assert "could not be checked" in said["explodes"][1]
     assert said["killed"] == ("failed", said["killed"][1])
-    assert "SIGKILL" in said["killed"][1]
+    assert "SIGKILL" in said["killed"][1] and "it is attempt 3" in said["killed"][1]
     assert "result.nc" in said["nofile"][1]
     assert len(said) == 8
     report = (site / "campaigns/p-1/report.html").read_text()

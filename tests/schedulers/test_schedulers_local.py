@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     MakeMachine = Callable[..., Machine]
 
+UNKNOWN_END = ", and how its payload ended is not known"
+KILLS_ITSELF = f"{sys.executable} -c 'import os; os.kill(os.getpid(), 9)'"
 CPUS = sorted(os.sched_getaffinity(0))
 ALLOWED = "while read -r name value; do [ $name = Cpus_allowed_list: ] && echo $value; done </proc/self/status"
 needs_two_cores = pytest.mark.skipif(len(CPUS) < 2, reason="this machine gives us one core only")
@@ -116,7 +118,11 @@ def test_a_job_that_this_machine_can_never_run_is_refused(make_machine: MakeMach
     [
         ("true", "completed", 0, ""),
         ("exit 3", "failed", 3, "it ended with exit status 3"),
-        ("kill -SEGV $$", "failed", -11, "it was ended by signal 11 (SIGSEGV)"),
+        ("sh -c 'kill -SEGV $$'; exit $?", "failed", 139, "it ended with exit status 139"),
+        ("sh -c 'kill -KILL $$'; exit $?", "failed", 137, "it ended with exit status 137"),
+        ("kill -KILL $$", "interrupted", -9, f"its job script was ended by signal 9 (SIGKILL){UNKNOWN_END}"),
+        ("kill -SEGV $$", "interrupted", -11, f"its job script was ended by signal 11 (SIGSEGV){UNKNOWN_END}"),
+        (f"exec {KILLS_ITSELF}", "failed", -9, "it was ended by signal 9 (SIGKILL)"),  # no shell is left then
         ("no-such-program", "failed", 127, "it ended with exit status 127"),
         ("exit 97", "failed", 97, "it ended with exit status 97"),  # the payload's own, not that of a claim
         ("if then", "failed", 2, "it ended with exit status 2"),

@@ -127,6 +127,17 @@ def spawn_shell(
         raise
 
 
+def ended_as_shell(child: Child) -> bool:
+    """Purpose: whether a signal ended a child that is not collected yet, and the shell itself, not what took its place."""
+    try:
+        seen = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if seen is None or seen.si_code not in (os.CLD_KILLED, os.CLD_DUMPED):
+            return False
+        return Path(f"/proc/{child.pid}/comm").read_text(errors="replace").strip() == Path(_SHELL).name
+    except OSError:
+        return False  # somebody else collected it
+
+
 def reap(child: Child) -> int | None:
     """Purpose: collect a child that ended; its exit status, -N where signal N ended it, None where somebody else took it."""
     started.discard(child.pid)

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from shakedown.model.ports import OVERRAN, JobOrder, JobReport
+from shakedown.model.ports import KILLED_FROM_OUTSIDE, OVERRAN, JobOrder, JobReport
 from shakedown.model.units import show_duration
 from shakedown.schedulers.local_host.leftovers import stuck_words
 from shakedown.schedulers.local_host.running import Running
@@ -22,8 +22,12 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str, n
     record's clock.
     """
     state, message = (running.why, running.message) if running.why else _outcome(running.exit_status)
+    cause = ""
     if running.overran_s():
         state, message = "timeout", _overran(running)
+    elif running.shell_killed and not running.why:  # its script goes on where only its payload is killed
+        state, cause = "interrupted", KILLED_FROM_OUTSIDE
+        message = f"its job script was ended by {_signal(running.exit_status)}, and how its payload ended is not known"
     ending = running.ending
     if ending is not None:
         behind = (
@@ -45,6 +49,7 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str, n
         output=output,
         behind=running.strays,
         unseen_s=running.unseen_s,
+        cause=cause,
     )
 
 
@@ -99,8 +104,14 @@ def _outcome(exit_status: int | None) -> tuple[str, str]:
         return "failed", "how it ended is not known"
     if exit_status > 0:
         return "failed", f"it ended with exit status {exit_status}"
+    return "failed", f"it was ended by {_signal(exit_status)}"
+
+
+def _signal(exit_status: int | None) -> str:
+    """signal 9 (SIGKILL)."""
+    number = -(exit_status or 0)
     try:
-        name = signal.Signals(-exit_status).name
+        name = signal.Signals(number).name
     except ValueError:
         name = "a real-time signal"
-    return "failed", f"it was ended by signal {-exit_status} ({name})"
+    return f"signal {number} ({name})"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from shakedown.model.ports import AT_LIMIT, JobOrder
 from shakedown.model.units import show_duration
 from shakedown.processes.reactor import Reactor, Timer
-from shakedown.processes.spawn import reap
+from shakedown.processes.spawn import ended_as_shell, reap
 from shakedown.processes.table import Process
 from shakedown.processes.tree import Ending, kill_tree
 from shakedown.processes.witness import Witness
@@ -41,6 +41,7 @@ class Running:
     why: str = ""
     message: str = ""
     exit_status: int | None = None
+    shell_killed: bool = False  # a signal ended the shell of its script, and not only what the script had started
     over_within: tuple[float, float] | None = None  # seconds from its start; None while it was not seen to end
     ending: Ending | None = None
     forgiven_s: float = 0.0  # for how long the machine stood still, and its time limit with it
@@ -150,6 +151,7 @@ class Running:
         lived = min(self.reactor.seen_until, noticed)
         first, last = self.witness.ended(self.launch.child.pid, waits=noticed - lived > _UNSEEN_S) or (lived, noticed)
         last = min(last, noticed)
+        self.shell_killed = ended_as_shell(self.launch.child)
         self.exit_status = reap(self.launch.child)
         started = self.launch.child.started
         self.over_within = (max(0.0, min(max(first, lived), last) - started), last - started)
