@@ -95,9 +95,10 @@ def _mistakes() -> list[tuple[str, str, str, int]]:
     files = {str(path.relative_to(EXAMPLE)): path for path in sorted(EXAMPLE.rglob("*.yaml"))}
     for name, path in (files | {"tests/keys.yaml": KEYS}).items():
         for place in _places(path.read_text()):
-            line = place.text.count("\n", 0, place.begin) + 1
             makers = OTHER_VALUES | (NO_YAML if _own_line(place) else {})
-            found += [(name, what, make(place), line) for what, make in makers.items()]
+            for what, make in makers.items():
+                at = place.key if what == "a tab" else place.begin  # a list begins below its key
+                found.append((name, what, make(place), place.text.count("\n", 0, at) + 1))
     step = len(found) // WANTED
     return found[step // 2 :: step][:WANTED]
 
