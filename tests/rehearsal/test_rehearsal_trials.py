@@ -188,7 +188,8 @@ def test_a_time_limit_that_runs_come_to_is_advised_to_be_longer(tmp_path: Path) 
     base, found = measured(tmp_path, Mixed(hours=4.0, limit_s=600.0).plan(), TAKES)
     told = "\n".join(lines_of(found))
     assert found.best is not None and found.best.cause == "verdict:timeout", told
-    assert "run.time_limit: small 13 min 00 s, large 13 min 00 s: with it, it is met on 4 of 4 seeds" in told
+    longer = "in test small: run: {time_limit: 13 min 00 s}; in test large: run: {time_limit: 13 min 00 s}"
+    assert f"{longer}: with it, it is met on 4 of 4 seeds" in told
     assert base.outcome.overran and not any(trial.cause == "walltime" for trial in found.tried), told
     (lever,) = [one for one in levers(base) if one.cause == "verdict:timeout"]
     assert lever.plan is not None
