@@ -202,7 +202,9 @@ def test_a_clock_is_stopped_for_a_past_hour_only_where_it_ran(hand: ByHand) -> N
 @pytest.mark.parametrize("what", ["clock", "pause"])
 def test_a_word_on_a_past_time_is_recorded_with_when_it_was_said(hand: ByHand, what: str) -> None:
     """The conductor heard it a minute later; where it speaks of no time, it is as of when it is heard."""
-    conductor: Any = SimpleNamespace(state=hand.state, ports=SimpleNamespace(clock=SimpleNamespace(now=lambda: NOW)))
+    conductor: Any = SimpleNamespace(
+        state=hand.state, reread=list, ports=SimpleNamespace(clock=SimpleNamespace(now=lambda: NOW))
+    )
     for since in (NOW - 61.0, None):
         wish = {"component": "long", "act": "stop", "from": since, "said": 5.0, "by": "Ada"}
         event = STANDING_COMMANDS[what](conductor, Command("q1", what, "ada", wish, "so", NOW - 60.0))
