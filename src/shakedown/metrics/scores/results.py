@@ -258,9 +258,11 @@ def _part(
 
 
 def _is_of_a_sum(score: Score) -> bool:
-    """Whether the sum of its parts decides it. The sum says nothing of a geometric or harmonic mean."""
+    """Whether shares of the sum of its parts are shown: where the sum decides it, as it does no geometric or harmonic mean, and for
+    the sustained performance of a system, whose share of each application people ask for.
+    """
     kind = score_kinds().get(score.kind)
-    return kind is not None and "mean" in kind.keys and score.mean == "arithmetic"
+    return kind is not None and (score.kind == "ssp" or ("mean" in kind.keys and score.mean == "arithmetic"))
 
 
 def _pairs(score: Score, values: Sequence[float]) -> list[tuple[ScorePart, float]]:
