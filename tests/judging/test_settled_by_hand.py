@@ -3,7 +3,7 @@
 ``settled_by_hand.yaml`` has them. A line of ``log`` is of the component that ``in`` names, or of that of the line before.
 ``runs: 2p f`` are so many results of the test ``of`` (a where none is named), ``f>p`` one with a retry, each lasting so many hours;
 ``amend`` puts the same plan with other keys into force, ``agree`` is an agreement to an act. Every other line is an event with its
-value.
+value. ``contrary_acts.yaml`` is a table of what two sides say against each other of one thing.
 """
 
 from __future__ import annotations
@@ -30,6 +30,13 @@ from shakedown.model.waived import waived_criterion
 from shakedown.plans import finding, read_plan
 
 SCENARIOS = list(yaml.safe_load_all((Path(__file__).parent / "settled_by_hand.yaml").read_text()))
+TABLE = yaml.safe_load((Path(__file__).parent / "contrary_acts.yaml").read_text())
+BOTH = {"parties": {"site": ["Ada"], "vendor": ["Bo"]}}
+SCENARIOS += [
+    BOTH | row | {"components": before["components"], "log": [*before["log"], *row["acts"]]}
+    for row in TABLE["rows"]
+    if (before := TABLE["campaigns"][row["of"]])
+]
 VERDICTS = {"p": "passed", "f": "failed", "i": "incorrect", "P": "performance", "t": "timeout", "c": "interrupted"}
 OF_THE_PLAN = ("parties", "consent")
 SYSTEM = """system: machine

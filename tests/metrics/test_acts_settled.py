@@ -557,7 +557,8 @@ def test_what_two_one_sided_acts_hold_together_is_disputed() -> None:
     assert (card.outcome, card.undisputed) == ("disputed", "accepted with restrictions")
     assert card.summary == (
         f"disputed: accepted with restrictions if the waiver by Ada (event {numbers[0]}) and the waiver by Ada (event"
-        f" {numbers[1]}) count, rejected if none of them does; vendor has not agreed to them"
+        f" {numbers[1]}) count, rejected if none of them does and the ruling by Ada (event {numbers[0] - 1}) counts, accepted with"
+        " restrictions without all 3; vendor has not agreed to them"
     )
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from shakedown.metrics.judging.consent import Agreement
+from shakedown.metrics.judging.in_turn import Turn, Turns, beside_words, chain_words
 from shakedown.metrics.judging.people import Act
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, Scorecard
 from shakedown.metrics.words import plural, some
@@ -70,20 +71,23 @@ def disputed_words(
     known: Collection[int],
     acts: Named,
     lost: Mapping[int, Collection[str]] | None = None,
+    turns: Turns | None = None,
 ) -> str:
     """Purpose: why an outcome is disputed. ``unagreed``: acts that need a consent which is missing, and that cannot be undone;
     ``agreed``: the outcome with every party's consent to them; ``known``: those without which it is known how it would come out;
-    ``lost``: acts without which kept outputs would tell that cannot be read any more -> the runs of these.
+    ``lost``: acts without which kept outputs would tell that cannot be read any more -> the runs of these; ``turns``: group of
+    ``others`` -> the contrary acts on which it hangs without that group.
     """
+    turns = turns or {}
     numbers = sorted({number for groups in others.values() for group in groups for number in group})
     rest = [number for number in unagreed if number not in numbers]
     unread = [number for number in lost or () if number not in rest]
     parts = []
     if len(numbers) == 1:
-        parts = [f"{outcome} if {acts.all(numbers)} counts, {' or '.join(others)} if it does not"]
+        (word,) = others
+        parts = [f"{outcome} if {acts.all(numbers)} counts, {_chain(turns, word, numbers, acts)}"]
     elif numbers:
-        otherwise = [f"{word} if {_do_not(groups, numbers)}" for word, groups in others.items()]
-        parts = [f"{outcome} if {acts.all(numbers)} count, {', '.join(otherwise)}"]
+        parts = [f"{outcome} if {acts.all(numbers)} count, {', '.join(_otherwise(others, numbers, turns, acts))}"]
     if rest:
         until = (
             f", {outcome} where {'it has' if len(rest) == 1 else 'they have'} no effect" if agreed != outcome else ""
@@ -100,7 +104,22 @@ def disputed_words(
         start = f"{outcome} if {acts.all(unread)} {counts}, and" if not parts else f"without {acts.all(unread)}"
         end = f" if {does} not" if not parts else ""
         parts += [f"{start} nobody can tell how it comes out{end}, since {_lost_outputs(runs)}"]
-    return "disputed: " + "; ".join([*parts, acts.not_agreed(sorted({*numbers, *rest, *unread}))])
+    contrary = set[int]().union(*(turn.acts for turn in turns.values()))
+    return "disputed: " + "; ".join([*parts, acts.not_agreed(sorted({*numbers, *rest, *unread, *contrary}))])
+
+
+def _chain(turns: Turns, word: str, group: Sequence[int], acts: Named) -> str:
+    """What it is without a group of acts, and what it hangs on then."""
+    return chain_words(turns.get(tuple(group), Turn()), word, len(group), acts.all)
+
+
+def _otherwise(others: Others, numbers: Sequence[int], turns: Turns, acts: Named) -> list[str]:
+    """Every other outcome, and what some of them hang on in turn."""
+    if list(others.values()) == [[[*numbers]]] and turns.get(tuple(numbers), Turn()).steps:
+        return [_chain(turns, word, numbers, acts) for word in others]
+    said = [f"{word} if {_do_not(groups, numbers)}" for word, groups in others.items()]
+    beside = [line for group, turn in turns.items() for line in beside_words(turn, _events(group), acts.all)]
+    return [*said, *beside]
 
 
 def unread_words(acts: Iterable[ActScore], lost: Mapping[int, Collection[str]]) -> list[str]:

@@ -16,6 +16,7 @@ from shakedown.metrics.judging.covering import least, since_each, taken_beside, 
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.ends import Ends
 from shakedown.metrics.judging.from_outputs import Answers, Evaluate
+from shakedown.metrics.judging.in_turn import Turns, in_turn
 from shakedown.metrics.judging.late_orders import times_up
 from shakedown.metrics.judging.moved_files import moved_files, where_they_were
 from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
@@ -111,8 +112,11 @@ class _Settling(WhatIf):
             return replace(settled, summary=settled.summary + hangs + unsure_words(self.unsure, names))
         computed = {act.number for act in self.acts if act.moves_back}
         lost = self._unread_alone(others)
-        said = disputed_words(outcome, self._if_agreed(unagreed, outcome), others, unagreed, computed, names, lost)
+        turns = self._in_turn(others, outcome, restricting)
+        agreed = self._if_agreed(unagreed, outcome)
+        said = disputed_words(outcome, agreed, others, unagreed, computed, names, lost, turns)
         hung = {number for groups in others.values() for group in groups for number in group}
+        hung = hung.union(*(turn.acts for turn in turns.values()))
         said += unsure_words(sorted({*self.unsure} - {*unagreed} - hung - lost.keys()), names)
         return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
 
@@ -374,6 +378,31 @@ class _Settling(WhatIf):
                 continue
             if self.is_sure(gone, word, outcome):
                 found.setdefault(word, []).append(sorted({number} | self._least(gone, word, restricting)))
+        return found
+
+    def _in_turn(self, others: Others, outcome: str, restricting: Collection[int]) -> Turns:
+        """Of each group of acts, the other acts that one side alone did, too, and on which it hangs where the group does not count:
+        those on the same matter first.
+        """
+        alone = self.one_sided | {number for number in self.withdrawn if self.consent.missing.get(number)}
+        named = {number for groups in others.values() for group in groups for number in group}
+        left = sorted(alone - named)
+        own = {number: self._own_words(number) for number in left}
+
+        def word_without(gone: Acts) -> str | None:
+            gone = gone.union(*(own.get(number, ()) for number in gone))
+            word = self.word_without(gone, restricting)
+            return word if self.is_sure(gone, word, outcome) else None
+
+        found = {}
+        for word, groups in others.items():
+            for group in groups:
+                acts = [self.by_number[number] for number in group]
+                said = frozenset[int]().union(*(self.replaced.by(act, left) for act in acts))
+                near = sorted(left, key=lambda one: not any(self.covers(one, act) for act in acts))
+                mine = {self.side(act) for act in acts}
+                contrary = frozenset(one for one in said if self.side(self.by_number[one]) not in mine)
+                found[tuple(group)] = in_turn(frozenset(group), word, near[:_MOST_TRIED], contrary, word_without)
         return found
 
     def _in_their_place(self) -> Iterator[tuple[int, Acts]]:
