@@ -322,7 +322,7 @@ def test_what_a_full_disk_may_have_taken_is_not_judged_against_the_test() -> Non
     wrong, failed = _with_full_disk("completed", 0, held=False), _with_full_disk("failed", 1, held=False)
     assert (wrong.verdict, wrong.gone, failed.verdict, failed.gone) == ("undetermined", True, "undetermined", True)
     assert wrong.reason.startswith(f'could not be judged: {FULL}, and output contains "num": the output is empty')
-    assert wrong.reason.endswith("so the result is attempted again")
+    assert wrong.reason.endswith("so the result is attempted again while there is time")
     assert "exit status 1" in failed.reason
 
 
@@ -332,7 +332,7 @@ def test_an_output_that_is_not_what_was_written_is_gone_and_its_result_attempted
     check = CheckResult('output contains "num"', None, NOT_AS_WRITTEN)
     found = judge(Case("c", "t", "here:cores"), test, report, Evidence("r000001", (check,), trouble=NOT_AS_WRITTEN))
     assert (found.verdict, found.gone) == ("undetermined", True)
-    assert found.reason.endswith("that is gone for good, so the result is attempted again")
+    assert found.reason.endswith("that is gone for good, so the result is attempted again while there is time")
 
 
 def test_a_run_that_has_its_whole_answer_passes_on_a_full_disk() -> None:

@@ -47,6 +47,15 @@ def test_where_it_is_open_or_passed_nothing_is_said(verdict: str) -> None:
     assert _what_followed(record, record.runs[0], {}) == ""
 
 
+def test_what_could_not_be_judged_says_what_followed_or_that_the_campaign_ended() -> None:
+    """Its own reason says that it is attempted again while there is time."""
+    over = fold_runs(attempts("undetermined", 1, Event("campaign_end", 4, 2.0, value={"counts": {}})))
+    said = "1 attempt was made at this result, and no more follows: the campaign ended before another one"
+    assert _what_followed(over, over.runs[0], {}) == said
+    again = fold_runs(attempts("undetermined", 2))
+    assert _what_followed(again, again.runs[0], {}) == "attempt 2 followed: r2"
+
+
 def test_nothing_is_read_where_nothing_was_given_up(tmp_path: Path) -> None:
     record = fold_runs(attempts("failed", 1))
     assert _ends_in(Layout(tmp_path / "gone"), record, record.runs) == {}

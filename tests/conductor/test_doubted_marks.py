@@ -91,7 +91,7 @@ def test_a_payload_or_token_that_was_changed_is_a_finding_and_no_node_is_blamed(
 def test_a_run_whose_marks_are_doubted_never_passes() -> None:
     campaign = _attempts(3, WELL)
     first, second, third = campaign.events("verdict")
-    again = f"could not be judged: {DOUBT}; the result is attempted again"
+    again = f"could not be judged: {DOUBT}; the result is attempted again while there is time"
     assert [(event.value["verdict"], event.reason) for event in (first, second)] == [("undetermined", again)] * 2
     own = f"{DOUBT}; it is attempt 3, so that is taken for its own doing"
     assert (third.value["verdict"], third.reason) == ("failed", own)

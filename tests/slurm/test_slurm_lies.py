@@ -174,7 +174,7 @@ def test_a_payload_that_writes_its_own_end(accounting_cluster: Cluster, tmp_path
         told = campaign.verdicts()
         early, again = (
             "an end mark was there before its payload ended: somebody else wrote it",
-            "the result is attempted again",
+            "the result is attempted again while there is time",
         )
         own = "it is attempt 3, so that is taken for its own doing"
         killed = "its end mark says exit status 0, Slurm signal 9 (FAILED)"

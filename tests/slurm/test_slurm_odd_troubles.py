@@ -37,7 +37,7 @@ def test_held_late_and_meddling_payloads(accounting_cluster: Cluster, tmp_path: 
     Whoever writes his own marks does not pass by them.
     """
     early = "an end mark was there before its payload ended: somebody else wrote it"
-    unknown = ("undetermined", f"could not be judged: {early}; the result is attempted again")
+    unknown = ("undetermined", f"could not be judged: {early}; the result is attempted again while there is time")
     payloads = [
         Payload("late", "n001", "sleep 16", limit="5s"),
         Payload("held", "n001", "true"),

@@ -199,8 +199,14 @@ def drawn(seed: int, amending: bool = False, twice: bool = False) -> Acted:
             _somebody_acts(told, draw, 0.25 * often)
             if word == "failed":
                 _once_more(told, draw, run, case, repeat)
+    lost = random.Random(f"lost {seed}")  # of its own, so that every other story is as it was
+    share = 0.2 if lost.random() < 0.3 else 0.0
     for repeat in range(1, 6 if amending else 20):
-        told.run("days", draw.choice(CASES[:2]), "failed" if draw.random() < bad else "passed", repeat)
+        case, word = draw.choice(CASES[:2]), "failed" if draw.random() < bad else "passed"
+        if lost.random() < share:
+            _could_not_be_judged(told, case, repeat, word if lost.random() < 0.5 else "")
+        else:
+            told.run("days", case, word, repeat)
         _somebody_acts(told, draw, 0.15 * often)
     if draw.random() < 0.2 and not amending:
         told.say("drain_request", {"component": "days", "by": draw.choice(["Ada", "Bo"])}, "it looks good")
@@ -215,6 +221,14 @@ def drawn(seed: int, amending: bool = False, twice: bool = False) -> Acted:
     if draw.random() < 0.3 and not amending:
         _rejudge(told, draw)
     return told
+
+
+def _could_not_be_judged(told: Acted, case: str, repeat: int, word: str) -> None:
+    """What a run wrote is gone; another attempt has this word, or none is made before the time is over."""
+    run = told.run("days", case, "undetermined", repeat)
+    told.say("retry", {"component": "days", "repeat": repeat, "attempt": 2}, "again", run=run, case=case)
+    if word:
+        told.run("days", case, word, repeat, attempt=2)
 
 
 def _once_more(told: Acted, draw: random.Random, run: str, case: str, repeat: int) -> None:

@@ -48,7 +48,11 @@ def recompute(events: Iterable[Json], documents: dict[str, Json]) -> Json:
 
 @dataclass
 class Case:
-    """One case of one component: what is wanted of it by mode, its runs that count, and whose figures do not (``aside``)."""
+    """One case of one component: what is wanted of it by mode, its runs that count, and whose figures do not (``aside``).
+
+    ``lost``: runs that could not be judged, which are in no count; ``time_over``: nobody tries their results again; ``excused``: of
+    these results those whose failure, if it was one, somebody has excused.
+    """
 
     data: Json
     wanted: dict[str, int]
@@ -57,6 +61,9 @@ class Case:
     aside: set[str] = field(default_factory=set)
     more: bool = False
     closed: bool = False
+    lost: list[Run] = field(default_factory=list)
+    time_over: bool = False
+    excused: int = 0
 
     def good(self, run: Run) -> bool:
         return run.verdict == "passed" or (self.data["expect"] == run.verdict != "passed")
@@ -76,8 +83,20 @@ class Case:
         return sum(min(count, len(found[mode])) for mode, count in self.wanted.items())
 
     @property
+    def nowhere(self) -> list[Run]:
+        """Runs that could not be judged, of results that have no other run."""
+        judged = {run.result for run in self.runs}
+        return [run for run in self.lost if run.result not in judged]
+
+    @property
     def to_come(self) -> int:
-        return 0 if self.closed else sum(self.wanted.values()) - self.results(self.settled)
+        if self.closed:
+            return len({run.result for run in self.nowhere})
+        return sum(self.wanted.values()) - self.results(self.settled)
+
+    @property
+    def cut_off(self) -> int:
+        return self.to_come if self.time_over else 0
 
     def values(self, figure: str) -> list[tuple[Run, float]]:
         found = []
@@ -89,19 +108,22 @@ class Case:
 
     def of_mode(self, mode: str) -> Case:
         wanted = {name: count for name, count in self.wanted.items() if mode in ("", name)}
-        return replace(self, wanted=wanted, runs=[run for run in self.runs if mode in ("", run.mode)])
+        runs, lost = ([run for run in some if mode in ("", run.mode)] for some in (self.runs, self.lost))
+        return replace(self, wanted=wanted, runs=runs, lost=lost)
 
     def keep(self, counts: Callable[[Run], bool]) -> Case:
         """Without some runs; a result that was settled and has no run left is not wanted any more."""
-        runs = [run for run in self.runs if counts(run)]
-        gone = {run.result for run in self.runs if self.settled(run)} - {run.result for run in runs}
-        known = {(run.mode, run.result) for run in self.runs}
+        runs, lost = ([run for run in some if counts(run)] for some in (self.runs, self.lost))
+        over = self.lost if self.closed else []
+        gone = {run.result for run in [*self.runs, *over] if self.settled(run)}
+        gone -= {run.result for run in [*runs, *(lost if self.closed else [])]}
+        known = {(run.mode, run.result) for run in [*self.runs, *over]}
         wanted = {}
         for mode, count in self.wanted.items():
             spare = max(0, sum(name == mode for name, _ in known) - count)
-            lost = sum(name == mode and result in gone for name, result in known)
-            wanted[mode] = max(0, count - max(0, lost - spare))
-        return replace(self, runs=runs, wanted=wanted)
+            less = sum(name == mode and result in gone for name, result in known)
+            wanted[mode] = max(0, count - max(0, less - spare))
+        return replace(self, runs=runs, wanted=wanted, lost=lost)
 
 
 class Judge:
@@ -174,7 +196,9 @@ class Judge:
             self.taken_out |= every - asked if self.campaign.amended else set()
             counted = [run for run in counted if (run.span[0] if run.span else run.time) >= counts_from]
             self.taken_out |= asked - {run.name for run in counted}
-            case = Case(data, wanted, counted, warm)
+            lost = [run for run in counted if run.verdict == "undetermined"]
+            counted = [run for run in counted if run.verdict != "undetermined"]
+            case = Case(data, wanted, counted, warm, lost=lost)
             found.append(self._until_time(component, case) if component["duration_s"] else case)
         for case in found:
             for mode in component["modes"]:
@@ -200,18 +224,21 @@ class Judge:
         passed = stability.has_had_its_time(component, self.campaign)
         own = [run for name_of in component["cases"] for run in self.mine.get((name, name_of), [])]
         own = [run for run in own if run.mode == "" and (run.span[0] if run.span else run.time) >= counts_from]
+        own = [run for run in own if run.verdict != "undetermined"]
         last = {run.result: run for run in sorted(own, key=lambda run: run.name)}
         waits = any(run.retried for run in last.values() if run.name not in self.anew)
         over = self.campaign.ended or (passed and not live and not waits)
         over = over and name not in self.campaign.cut_short
+        time_over = over and passed and not live and self.campaign.ended
         asked = [
             run for run in live if run.mode == "" and counts_from < math.inf and (run.began or math.inf) >= counts_from
         ]
         kept = [
             run for run in case.runs if run.verdict != "cancelled" or run.started is not None or run.elapsed
         ]  # else it was taken back
-        results = {run.result for run in kept} | {run.result for run in asked if run.case == case.data["id"]}
-        return replace(case, runs=kept, wanted={"": len(results)}, more=not over, closed=over)
+        results = {run.result for run in [*kept, *case.lost]}
+        results |= {run.result for run in asked if run.case == case.data["id"]}
+        return replace(case, runs=kept, wanted={"": len(results)}, more=not over, closed=over, time_over=time_over)
 
     def _aside(self, mode: Json, case: Case, every: list[Run]) -> set[str]:
         """Runs that did not have the machine as their mode says for the share of their time that it asks for."""
@@ -295,11 +322,12 @@ class Judge:
         criteria += recompute_steps.criteria(component)
         judged = {item["name"]: self.criterion(component, item) for item in criteria}
         missing = len(component["cases"]) - len(cases)
-        to_come = max(sum(case.to_come for case in cases), int(any(case.more for case in cases)))
+        cut_off = sum(case.cut_off for case in cases)
+        to_come = max(sum(case.to_come for case in cases) - cut_off, int(any(case.more for case in cases)))
         return {
             "name": name,
             "outcome": _component_outcome(judged, to_come, missing, self.campaign.ended),
-            "wanted": sum(sum(case.wanted.values()) for case in cases),
+            "wanted": sum(sum(case.wanted.values()) for case in cases) - cut_off,
             "judged": sum(case.results(case.settled) for case in cases),
             "passed": sum(case.results(case.good) for case in cases),
             "to_come": to_come,

@@ -86,11 +86,27 @@ def without(item: Json, cases: list[Case]) -> tuple[list[Case], int]:
     gone = {run.name for case in cases for run in case.runs if run.ruling in parties and not case.good(run)}
     count = len(gone)
     kept = [case.keep(lambda run: run.name not in gone) for case in cases] if gone else cases
+    kept, more = _excused(item, parties, kept)
+    count += more
     if "outliers" in item["leave_out"]:
         names = _outliers(item["of"], kept)
         count += len(names)
         kept = [replace(case, aside=case.aside | (names & {run.name for run in case.runs})) for case in kept]
     return kept, count
+
+
+def _excused(item: Json, parties: set[str], cases: list[Case]) -> tuple[list[Case], int]:
+    """What could not be judged until the time was over fails, or passes; where it is ruled so a failure would be left out."""
+    if not item["measure"].startswith("passed"):
+        return cases, 0
+    found, count = [], 0
+    for case in cases:
+        runs = case.nowhere if case.time_over else []
+        others = {run.result for run in runs if run.ruling not in parties}
+        mine = [run for run in runs if run.result not in others]
+        count += len(mine)
+        found.append(replace(case, excused=len({run.result for run in mine})))
+    return found, count
 
 
 def _outliers(figure: str, cases: list[Case]) -> set[str]:
@@ -171,12 +187,20 @@ def _coming(cases: list[Case]) -> tuple[int, int]:
     return known, MANY if more else known
 
 
+def _runs_on(cases: list[Case]) -> bool:
+    """Whether anything is still to come; what the end of the time cut off is not."""
+    return any(case.more or case.to_come > case.cut_off for case in cases)
+
+
 def _of_attempts(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
     good, count = sum(case.good(r) for case in cases for r in case.runs), sum(len(case.runs) for case in cases)
     known, most = _coming(cases)
     if not count:
         return NOTHING
-    low, high = (0.0, (good + most) / (count + most)) if known else (good / count, good / count)
+    least, rest = 0.0, sum(case.excused for case in cases)
+    if known == most == sum(case.cut_off for case in cases):
+        least = good / max(count + most - rest, 1)  # nobody tries them again
+    low, high = (least, (good + most) / (count + most)) if known else (good / count, good / count)
     return good / count, count, low, high, wilson(good, count)
 
 
@@ -187,7 +211,9 @@ def _of_wanted(judge: Judge, component: Json, item: Json, cases: list[Case]) -> 
     if not judged or not wanted:
         return NOTHING
     total = wanted + (most if any(case.more for case in cases) else 0)
-    low, high = (good / total, (good + total - judged) / total) if known else (good / wanted, good / wanted)
+    fewer = max(total - sum(case.excused for case in cases), 1)
+    low, high = (good / fewer, (good + total - judged) / total) if known else (good / wanted, good / wanted)
+    wanted -= sum(case.cut_off for case in cases)
     return good / wanted, judged, low, high, wilson(good, wanted)
 
 
@@ -290,7 +316,8 @@ def _node_hours(judge: Judge, component: Json, item: Json, cases: list[Case]) ->
     share, count = shares[NODE_HOURS.index(item["measure"])]
     if share is None:
         return NOTHING
-    sure = None if _coming(cases)[0] else share
+    open_ = _runs_on(cases) if item["measure"].startswith("our ") else _coming(cases)[0]
+    sure = None if open_ else share
     return share, count, sure, sure, None
 
 
@@ -315,7 +342,8 @@ def _floor(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Foun
     else:
         held = stability.held_by_node(judge, component, pieces)
         value, count = min(held.values()) / _unit(item), len(held)
-    return value, count, value, math.inf if _coming(cases)[0] else value, None
+    grows = _coming(cases)[0] if item["measure"] == "node-hours" else _runs_on(cases)
+    return value, count, value, math.inf if grows else value, None
 
 
 def _interrupt(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
@@ -323,7 +351,7 @@ def _interrupt(judge: Judge, component: Json, item: Json, cases: list[Case]) -> 
     time = stability.lasting(pieces or []) / _unit(item)
     if pieces is None or time <= 0:
         return NOTHING
-    coming = _coming(cases)[0]
+    coming = _runs_on(cases)
     kinds, _ = stability.interrupted(component, judge.campaign, pieces)
     count = kinds.total()
     if not count:
@@ -340,7 +368,7 @@ def _planned_time(judge: Judge, component: Json, item: Json, cases: list[Case]) 
     pieces = _pieces(judge, component)
     if pieces is None:
         return NOTHING
-    ran, coming = stability.lasting(pieces), _coming(cases)[0]
+    ran, coming = stability.lasting(pieces), _runs_on(cases)
     if ran < item["bound"] - 1e-3:
         return ran, 1, None, None, None
     sure = max(ran, float(item["bound"]))
@@ -354,7 +382,7 @@ def _hole(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found
     found = [hole for mine in stability.holes(judge, component, cases, pieces, span).values() for hole in mine]
     longest = max((hole["seconds"] for hole in found), default=0.0) / _unit(item)
     closed = max((hole["seconds"] for hole in found if not hole["last"]), default=0.0) / _unit(item)
-    low, high = (closed, math.inf) if _coming(cases)[0] else (longest, longest)
+    low, high = (closed, math.inf) if _runs_on(cases) else (longest, longest)
     return longest, len({case.data["test"] for case in cases}), low, high, None
 
 
@@ -364,9 +392,9 @@ def _late(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found
     said = [campaign.attested_at.get((name, procedure["name"])) for procedure in component["procedures"]]
     if not judge.people[name] and not said:
         return NOTHING
-    runs = [run for case in judge.people[name] for run in case.runs]
+    runs = [run for case in judge.people[name] for run in (*case.runs, *(case.nowhere if case.time_over else ()))]
     moments = [_over(run) for run in runs] + [at for at in said if at is not None]
-    over = bool(moments) and None not in said and not _coming(judge.people[name])[0]
+    over = bool(moments) and None not in said and not _runs_on(judge.people[name])
     hours = max(0.0, (max(moments) if over else campaign.last) - component["deadline"]) / _unit(item)
     return hours, 1, hours, hours if over else math.inf, None
 

@@ -260,7 +260,7 @@ def holes(judge: Judge, component: Json, cases: Iterable[Any], pieces: Pieces, s
     spans: dict[str, list[Span]] = {}
     for case in cases:
         mine = spans.setdefault(case.data["test"], [])
-        mine += [run.span for run in case.runs if run.span]
+        mine += [run.span for run in [*case.runs, *case.lost] if run.span]
         mine += [(run.began, max(run.began, span[1])) for run in campaign.open if run.component == component["name"]
                  and run.case == case.data["id"] and run.mode != "filler" and run.began is not None]  # fmt: skip
     found = {}

@@ -12,7 +12,8 @@ from shakedown.checks.text import cut, printable
 from shakedown.model.events import UNDETERMINED
 from shakedown.model.ports import OWN_DOING
 
-ATTEMPTED_AGAIN = "the result is attempted again"  # so ends what is said of a run that is undetermined for good
+# So ends what is said of a run that is undetermined for good. A component whose time is over makes no further attempt.
+ATTEMPTED_AGAIN = "the result is attempted again while there is time"
 MOST_DOUBTED = 3  # attempts: what comes again with each of them is no accident
 _LONGEST = 300  # characters of a reason
 

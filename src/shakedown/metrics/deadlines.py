@@ -137,6 +137,7 @@ def over_since(component: Component, population: Population, record: Record) -> 
 def _results(population: Population, record: Record) -> Iterator[float]:
     """When each run that counts was over; one that never began is over with its first verdict, however often it is judged again."""
     counted = {row.run for row in population.rows}
+    counted |= {row.run for case in population.cases if case.time_over for row in case.open_undetermined}
     first: dict[str, float] = {}
     for row in record.runs:
         if row.run in counted:

@@ -56,7 +56,9 @@ def identical(criterion: Criterion, population: Population, around: MeasureConte
     hits, total = sum(group.hits for group in compared), sum(len(group.left) for group in compared)
     coming = population.most_to_come
     if not total:
-        later = f"; {population.to_come} to come" if coming else ""
+        later = (
+            f"; {population.to_come} to come" if population.unfinished else f"; {population.why_open}" if coming else ""
+        )
         return Measured(None, 0, "", reason=f"no two runs recorded {criterion.files}, so nothing is compared{later}")
     value = hits / total
     text = f"{hits} identical / {plural(total, 'run')} compared = {show_share(value, criterion.bound)}"

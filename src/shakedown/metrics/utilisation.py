@@ -161,4 +161,7 @@ def _measured(name: str, criterion: Criterion, population: Population, around: M
     text = found.arithmetic(criterion.bound)
     if population.unfinished:
         return Measured(found.share, found.runs, text + (", more to come" if population.more else ", not over yet"))
+    if population.cut_off and name != OURS:  # what could not be judged may have been right
+        cut = f", {population.cut_off} undetermined when the time was over"
+        return Measured(found.share, found.runs, text + cut, reason=population.why_open)
     return Measured(found.share, found.runs, text, found.share, found.share)

@@ -72,7 +72,7 @@ def _ends_in(layout: Layout, record: Record, rows: Iterable[RunRow]) -> dict[str
 
 def _what_followed(record: Record, row: RunRow, ends: Mapping[str, str]) -> str:
     """Of an attempt that did not pass: the next one, or how many there were and why no more follows; "" where that is open."""
-    if row.verdict in ("passed", SPARED, UNDETERMINED) or row.superseded_by:
+    if row.verdict in ("passed", SPARED) or row.superseded_by:
         return ""
     mine = {other.run: other.attempt for other in record.current() if other.result == row.result}
     mine |= {run: other.attempt for run, other in record.open.items() if other.result == row.result}
@@ -81,6 +81,8 @@ def _what_followed(record: Record, row: RunRow, ends: Mapping[str, str]) -> str:
         following = min(after, key=mine.__getitem__)
         return f"attempt {mine[following]} followed: {following}"
     made = "1 attempt was made at this result" if len(mine) == 1 else f"{len(mine)} attempts were made at this result"
+    if row.verdict == UNDETERMINED:
+        return f"{made}, and no more follows: the campaign ended before another one" if record.ended is not None else ""
     if row.run in record.given_up:
         return f"{made}, and no more follows: {ends.get(row.run) or 'it was given up'}"
     if row.verdict in NEVER_RETRIED:

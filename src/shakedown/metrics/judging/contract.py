@@ -41,6 +41,7 @@ class RowScore(Struct, frozen=True):
 
     ``count`` values were looked at, ``outside`` of them lie beyond a bound (rows on each run). ``cases`` are those it is in force
     for, ``overridden`` those where a more specific row is in force instead. ``worst_run`` names the run of ``measured``.
+    ``cut_off``: results that the end of a component's time cut off, undetermined; they are not ``to_come``.
     ``waived``: a person took the row as it is, with the restriction ``waiver``; the outcome stays what it is beneath.
     ``unavailable``: all cases that it is in force for are. ``least`` is held against the lower bound, ``most`` against the upper.
     """
@@ -62,6 +63,7 @@ class RowScore(Struct, frozen=True):
     unavailable: bool = False
     least: float | None = None
     most: float | None = None
+    cut_off: int = 0
 
     @property
     def outcome_words(self) -> str:
@@ -130,15 +132,34 @@ def score_row(row: ContractRow, cases: Sequence[CaseRuns]) -> RowScore:
     if not asked:
         return RowScore(row, "unjudged", cases=names, reason=_nobody(row, cases))
     values = [(*pair, in_case(row, case.case)) for case in asked for pair in case.values(row.figure)]
-    coming = sum(max(case.to_come, int(case.more)) for case in asked)
+    coming = _Coming(asked)
     if not values:
-        why = "nothing is judged yet" if coming else f"no run that completed correctly gave a value of {row.figure}"
-        return RowScore(row, "undecided", to_come=coming, reason=why, cases=names)
+        why = f"no run that completed correctly gave a value of {row.figure}"
+        why = f"{why}; {coming.why}" if coming.cut_off and not coming.known else why
+        why = "nothing is judged yet" if coming.known else why
+        return RowScore(row, "undecided", to_come=coming.known, reason=why, cases=names, cut_off=coming.cut_off)
     score = _each(row, values, coming, names) if row.statistic == "each" else _by_side(row, asked, names)
     score = _with_expected(
         score, [case.case.id for case in asked if _ended_as_expected(case) and not case.values(row.figure)]
     )
     return _with_gaps(score, [case.case.id for case in asked if _has_gap(case, row.figure)])
+
+
+class _Coming:
+    """What some cases lack: ``known`` results that are to come, and what the end of a component's time ``cut_off``."""
+
+    def __init__(self, cases: Sequence[CaseRuns]) -> None:
+        self.cut_off = sum(case.cut_off for case in cases)
+        self.known = sum(max(case.to_come - case.cut_off, int(case.more)) for case in cases)
+        self.why = Population(tuple(cases), ()).why_open
+
+    def __bool__(self) -> bool:
+        return bool(self.known or self.cut_off)
+
+    @property
+    def later(self) -> str:
+        cut = f", {self.cut_off} undetermined when the time was over" if self.cut_off else ""
+        return cut + (f", {self.known} to come" if self.known else "")
 
 
 def _has_gap(case: CaseRuns, figure: str) -> bool:
@@ -217,7 +238,7 @@ def _nobody(row: ContractRow, cases: Sequence[CaseRuns]) -> str:
 
 
 def _each(
-    row: ContractRow, values: list[tuple[RunRow, float, ContractRow]], coming: int, names: tuple[str, ...]
+    row: ContractRow, values: list[tuple[RunRow, float, ContractRow]], coming: _Coming, names: tuple[str, ...]
 ) -> RowScore:
     """``values``: each with its run, and the row as it applies to the run's case."""
     outside = sum(not holds(mine, value) for _, value, mine in values)
@@ -232,9 +253,10 @@ def _each(
         measured=worst,
         count=len(values),
         outside=outside,
-        to_come=coming,
-        arithmetic=text + _later(coming),
-        reason="results are still to come" if outcome == "undecided" else "",
+        to_come=coming.known,
+        cut_off=coming.cut_off,
+        arithmetic=text + coming.later,
+        reason=coming.why if outcome == "undecided" else "",
         worst_run=run.run,
         cases=names,
         least=min((value for _, value, mine in values if mine.low is not None), default=None),
@@ -251,12 +273,12 @@ def _by_side(row: ContractRow, asked: Sequence[CaseRuns], names: tuple[str, ...]
     scores = []
     for part, cases in parts:
         pairs = [pair for case in cases for pair in case.values(row.figure)]
-        coming = sum(max(case.to_come, int(case.more)) for case in cases)
+        coming = _Coming(cases)
         if pairs:
             scores.append(_one(part, pairs, coming, names))
         elif cases:
             why = f"no run that completed correctly gave a value of {row.figure}"
-            scores.append(RowScore(part, "undecided", to_come=coming, reason=why, cases=names))
+            scores.append(RowScore(part, "undecided", to_come=coming.known, reason=why, cases=names))
     worst = max(scores, key=lambda score: ("met", "undecided", "not met").index(score.outcome))
     text = "; ".join(score.arithmetic for score in scores if score.arithmetic)
     least, most = (
@@ -269,11 +291,11 @@ def _half(row: ContractRow, case: CaseRuns) -> str:
     return dict(case.case.sides).get(row.name, "")
 
 
-def _one(row: ContractRow, values: list[tuple[RunRow, float]], coming: int, names: tuple[str, ...]) -> RowScore:
+def _one(row: ContractRow, values: list[tuple[RunRow, float]], coming: _Coming, names: tuple[str, ...]) -> RowScore:
     numbers = [value for _, value in values]
     if row.statistic == "sd" and len(numbers) < 2:
         why = "a standard deviation needs two values"
-        return RowScore(row, "undecided", count=len(numbers), to_come=coming, reason=why, cases=names)
+        return RowScore(row, "undecided", count=len(numbers), to_come=coming.known, reason=why, cases=names)
     value = statistics.take(row.statistic, numbers)
     text = (
         f"{row.statistic} of {plural(len(numbers), 'value')} of {row.figure} = {beside(value, row)}, must be {row.must}"
@@ -286,9 +308,10 @@ def _one(row: ContractRow, values: list[tuple[RunRow, float]], coming: int, name
         outcome,
         measured=value,
         count=len(numbers),
-        to_come=coming,
-        arithmetic=text + _later(coming),
-        reason="results are still to come" if outcome == "undecided" else "",
+        to_come=coming.known,
+        cut_off=coming.cut_off,
+        arithmetic=text + coming.later,
+        reason=coming.why if outcome == "undecided" else "",
         cases=names,
         least=value if row.low is not None else None,
         most=value if row.high is not None else None,
@@ -301,10 +324,6 @@ def settled(row: ContractRow, value: float) -> bool:
         return False
     above = row.high is not None and distance(row, value) == value - row.high
     return (row.statistic == "max" and above) or (row.statistic == "min" and not above)
-
-
-def _later(coming: int) -> str:
-    return f", {coming} to come" if coming else ""
 
 
 # ---- what is not judged ------------------------------------------------------------------------------------------------

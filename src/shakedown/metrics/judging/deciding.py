@@ -22,7 +22,7 @@ def decide(criterion: Criterion, measured: Measured) -> tuple[Outcome, str]:
         return "met", ""
     if _out_of_reach(criterion, measured.low, measured.high):
         return "not met", ""
-    return "undecided", "results are still to come"
+    return "undecided", measured.reason or "results are still to come"
 
 
 def holds(criterion: Criterion, value: float) -> bool:

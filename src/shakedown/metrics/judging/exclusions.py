@@ -33,6 +33,9 @@ BY_RULING = {  # measure -> what a ruling changes of a criterion that leaves out
 }
 
 
+_SHARES = frozenset(measure for measure, what in BY_RULING.items() if what == _NOT_PASSED)
+
+
 class Chosen(Struct, frozen=True):
     """``population`` is what counts; ``everything`` the same with nothing left out; ``left_out`` how many runs, by reason."""
 
@@ -53,11 +56,22 @@ def choose(criterion: Criterion, population: Population, record: Record) -> Chos
         gone = {row.run for case in everything.cases for row in case.rows if dropped(row, case.case)}
         counts.update(f"ruled {row.ruling}" for row in everything.rows if row.run in gone)
         kept = everything.each(lambda case: case.keep(lambda row: row.run not in gone)) if gone else everything
+        kept = _excusing(kept, parties, counts) if criterion.measure in _SHARES else kept
     if OUTLIERS in criterion.leave_out:
         flagged = outlier_runs(kept, criterion.of)
         counts.update({"outlier": len(flagged)} if flagged else {})
         kept = kept.each(lambda case: _set_aside(case, flagged))
     return Chosen(kept, everything, tuple(counts.items()))
+
+
+def _excusing(population: Population, parties: set[str], counts: Counter[str]) -> Population:
+    """What the end of the time cut off, and was ruled so, is left out if it failed, and counts if it passed."""
+    counts.update(f"ruled {row.ruling}" for case in population.cases for row in case.excused_by(parties))
+
+    def excusing(case: CaseRuns) -> CaseRuns:
+        return replace(case, excused=len({(row.mode, row.result) for row in case.excused_by(parties)}))
+
+    return population.each(excusing) if population.cut_off else population
 
 
 def outlier_runs(population: Population, figure: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.clock import Clock, Hours
 from shakedown.metrics.interrupts import Interrupts, interrupts
@@ -71,7 +72,10 @@ def node_hours(criterion: Criterion, population: Population, around: MeasureCont
     taken = around.nodes.sum(rows, Hours(clock.spans))
     text = f"{show_beside(taken.node_hours, criterion.bound)} node-hours of {plural(taken.runs, 'right run')}"
     text += f" ({plural(taken.untimed, 'run')} of unknown times not counted)" if taken.untimed else ""
-    return _floor(taken.node_hours, taken.runs, text, population)
+    found = _floor(taken.node_hours, taken.runs, text, population)
+    return (
+        replace(found, high=math.inf) if population.cut_off else found
+    )  # what could not be judged may have been right
 
 
 def hours_per_node(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:

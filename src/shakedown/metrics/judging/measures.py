@@ -96,7 +96,8 @@ def passed_of_attempts(criterion: Criterion, population: Population, around: Mea
     hits = sum(counts_as_passed(row, cases[row.case]) for row in rows)
     coming = population.most_to_come
     most = max(len(rows) + coming, 1)
-    low = hits / most if population.cut_off == coming else 0.0  # what was cut off is not tried again
+    least = max(most - population.excused, 1)
+    low = hits / least if population.cut_off == coming else 0.0  # what was cut off is not tried again
     return _share(hits, len(rows), criterion, population, (low, (hits + coming) / most), _others(population, rows))
 
 
@@ -107,8 +108,10 @@ def passed_of_wanted(criterion: Criterion, population: Population, around: Measu
     most = population.wanted + (population.most_to_come if population.more else 0)
     if not judged:
         return _nothing_yet(population)
-    reach = hits / most, (hits + open_results + most - population.wanted) / most
-    return _share(hits, population.wanted, criterion, population, reach, count=judged)
+    least = max(most - population.excused, 1)
+    reach = hits / least, (hits + open_results + most - population.wanted) / most
+    wanted = population.wanted - population.cut_off  # what the end of the time cut off is not wanted any more
+    return _share(hits, wanted, criterion, population, reach, count=judged)
 
 
 def correct_of_completed(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
@@ -142,16 +145,19 @@ def _share(
     arithmetic = f"{hits} {top} / {total} {bottom} = {show_share(value, criterion.bound)}{_later(population)}{note}"
     low, high = reach if population.to_come else (value, value)
     interval = statistics.share_interval(hits, total)
-    return Measured(value, total if count is None else count, arithmetic, low, high, interval)
+    return Measured(value, total if count is None else count, arithmetic, low, high, interval, population.why_open)
 
 
 def _nothing_yet(population: Population) -> Measured:
     if not population.to_come:
         return Measured(None, 0, "", reason="no run is left that counts")
+    if not population.unfinished:
+        return Measured(None, 0, "", reason=f"nothing is judged; {population.why_open}")
     return Measured(None, 0, "", reason=f"nothing is judged yet; {population.to_come} to come")
 
 
 def _later(population: Population) -> str:
+    """What the numbers lack: what the end of the time cut off, and what is to come."""
     cut = f", {population.cut_off} undetermined when the time was over" if population.cut_off else ""
     coming = population.to_come - population.cut_off
     return cut + (", more to come" if population.more else f", {coming} to come" if coming else "")
@@ -230,7 +236,7 @@ def _figure(
     """What is still to come may move a figure anywhere."""
     text += _aside(criterion, population) + _later(population)
     if population.to_come:
-        return Measured(value, count, text, None, None, interval)
+        return Measured(value, count, text, None, None, interval, population.why_open)
     return Measured(value, count, text, value, value, interval)
 
 
@@ -254,7 +260,9 @@ def _values(criterion: Criterion, population: Population, around: MeasureContext
     shown = criterion.unit if criterion.unit and criterion.measure == "value" else next((u for _, u in found), "")
     if not found:
         text = f"no run gave a value of {criterion.of}" + _aside(criterion, population)
-        return [], shown, f"no value of {criterion.of} yet" if population.to_come else text
+        if population.cut_off and not population.unfinished:
+            text = f"{text}; {population.why_open}"
+        return [], shown, f"no value of {criterion.of} yet" if population.unfinished else text
     try:
         return [Quantity(value, unit).to(shown) for value, unit in found], shown, ""
     except ValueError as error:

@@ -25,6 +25,7 @@ from shakedown.metrics.wanted import (
     times_again,
     wanted_results,
 )
+from shakedown.metrics.words import plural
 from shakedown.model.events import COMPLETED, SPARED, UNDETERMINED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
 from shakedown.model.shared_nodes import sharing
@@ -67,6 +68,7 @@ class CaseRuns(Struct, frozen=True):
     component's clock was started anew. ``undetermined``: runs that ended and could not be judged, in no count either; their
     results are still to come, whatever else is over. ``aside``: run -> why its figures do not count. ``more``: nobody can say
     yet how many results will be ordered; ``closed``: no attempt will follow; ``time_over``: because the component's time is over.
+    ``excused``: of the results of ``cut_off`` those that a ruling leaves out if they failed.
     """
 
     case: Case
@@ -80,6 +82,7 @@ class CaseRuns(Struct, frozen=True):
     before: tuple[RunRow, ...] = ()
     undetermined: tuple[RunRow, ...] = ()
     time_over: bool = False
+    excused: int = 0
 
     @property
     def repeats(self) -> int:
@@ -113,6 +116,12 @@ class CaseRuns(Struct, frozen=True):
         """Results of ``to_come`` that no attempt will settle: the end of the component's time cut them off."""
         return self.to_come if self.time_over else 0
 
+    def excused_by(self, parties: Collection[str]) -> list[RunRow]:
+        """Of the results of ``cut_off`` the runs of those all of whose runs were ruled so."""
+        rows = self.open_undetermined if self.time_over else []
+        others = {(row.mode, row.result) for row in rows if row.ruling not in parties}
+        return [row for row in rows if (row.mode, row.result) not in others]
+
     def settles(self, row: RunRow) -> bool:
         return self.closed or not row.retried or counts_as_passed(row, self.case)
 
@@ -141,15 +150,17 @@ class CaseRuns(Struct, frozen=True):
     def keep(self, counts: Callable[[RunRow], bool]) -> CaseRuns:
         """Without some rows. A result none of whose rows is left is no longer wanted, unless it is still to come."""
         rows = tuple(row for row in self.rows if counts(row))
-        left = {(row.mode, row.result) for row in rows}
-        settled = {(row.mode, row.result) for row in self.rows if self.settles(row)}
-        every = {(row.mode, row.result) for row in self.rows}
+        undetermined = tuple(row for row in self.undetermined if counts(row))
+        left = {(row.mode, row.result) for row in (*rows, *(undetermined if self.closed else ()))}
+        ended = (*self.rows, *(self.undetermined if self.closed else ()))
+        settled = {(row.mode, row.result) for row in ended if self.settles(row)}
+        every = {(row.mode, row.result) for row in ended}
         wanted = []
         for mode, count in self.wanted:
             gone = sum(result[0] == mode for result in settled - left)
             spare = max(0, sum(result[0] == mode for result in every) - count)
             wanted.append((mode, max(0, count - max(0, gone - spare))))
-        return replace(self, rows=rows, wanted=tuple(wanted))
+        return replace(self, rows=rows, wanted=tuple(wanted), undetermined=undetermined)
 
 
 class Population(Struct, frozen=True):
@@ -180,9 +191,21 @@ class Population(Struct, frozen=True):
         return sum(case.cut_off for case in self.cases)
 
     @property
+    def excused(self) -> int:
+        """How many of those a ruling leaves out if they failed."""
+        return sum(case.excused for case in self.cases)
+
+    @property
     def unfinished(self) -> bool:
         """Whether anything is still to come."""
-        return self.more or self.to_come > 0
+        return self.more or self.to_come > self.cut_off
+
+    @property
+    def why_open(self) -> str:
+        """Why a criterion that lacks results is undecided."""
+        if self.unfinished or not self.cut_off:
+            return "results are still to come"
+        return f"{plural(self.cut_off, 'result')} undetermined when the time was over"
 
     @property
     def most_to_come(self) -> int:

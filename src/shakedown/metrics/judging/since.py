@@ -311,13 +311,16 @@ def _measured(criterion: Criterion, population: Population, looked: Looked) -> M
     look = _deciding(looked.looks)
     parts = tuple(_part(criterion, one, looked) for one in looked.looks)
     coming = population.to_come
+    later = (
+        f"; {population.why_open}" if coming and not population.unfinished else f", {coming} to come" if coming else ""
+    )
     count = look.count if look.outcome == "not met" else min(one.count for one in looked.looks)
     if look.worse_by is None:
-        reason = f"{look.reason}, {coming} to come" if coming else look.reason
+        reason = f"{look.reason}{later}"
         return Measured(None, count, "", reason=f"{reason}; held against {looked.against}", parts=parts)
     text = _words(criterion, look, looked)
     text += f"; the worst of {len(looked.looks)} cases" if len(looked.looks) > 1 else ""
-    text += f", {coming} to come" if coming else ""
+    text += later
     interval = (look.low, look.high) if look.low is not None and look.high is not None else None
     sure = None if coming or look.outcome == "undecided" else look.worse_by
     reason = "" if coming else look.reason
