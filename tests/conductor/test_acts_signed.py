@@ -200,6 +200,43 @@ def test_without_ssh_keygen_a_signature_counts_for_nothing_and_that_is_told(
     assert card(told).told[0].endswith("there is no ssh-keygen here to check its signature")
 
 
+@pytest.mark.parametrize("whole", [True, False], ids=["both", "one of them"])
+def test_a_seal_closes_once_the_keys_of_both_parties_signed_that_they_agree_to_it(keys: Path, whole: bool) -> None:
+    """Who made it did so by name, which is not enough where the plan gives keys; a key of nobody closes nothing."""
+    told = campaign(keys)
+    told.end()
+    digest = "e" * 64
+    seal = told.say("sealed", {"digest": digest, "through": len(told.events), "outcome": "rejected", "by": "Ada"})
+
+    def agreed(key: str, by: str, text_of: str = digest) -> str:
+        text = agreed_text(told.record.identity, [(seal, text_of)], by, "so be it", NOW)
+        value = {"acts": [[seal, digest]], "by": by, "signed_at": NOW, "signature": sign_agreement(text, keys / key)}
+        told.say("agreed", value, "so be it")
+        return "".join(card(told).told[-1:])
+
+    assert agreed("bo", "Bo") == ""
+    assert agreed("mallory", "Ada").endswith("its key is of neither party")
+    assert agreed("ada", "Ada", text_of="f" * 64).endswith("the key did not sign these words")
+    if whole:
+        agreed("ada", "Ada")
+    late = told.say("ruled", {"as": "site", "by": "Bo"}, "a disk", run="r000006")
+    standing_of = {act.number: act.standing for act in card(told).acts}
+    assert standing_of[late] == ("no effect" if whole else "one-sided")
+
+
+def test_a_seal_after_which_somebody_acted_is_agreed_to_no_more(keys: Path) -> None:
+    told = campaign(keys)
+    seal = told.say("sealed", {"digest": "e" * 64, "through": 9, "outcome": "accepted", "by": "Ada"})
+    bo = Signed(public(keys, "bo"), "SHA256:bo")
+    assert why_not_agree(parties(keys), told.record, [(seal, "e" * 64)], "Bo", bo) == ""
+    act = told.say("changed", {"by": "Ada"}, "new firmware")
+    refused = why_not_agree(parties(keys), told.record, [(seal, "e" * 64)], "Bo", bo)
+    assert f"event {act} came after the seal of event {seal}" in refused
+    open_seal = told.say("sealed", {"digest": "d" * 64, "through": 10, "outcome": "disputed", "by": "Ada"})
+    refused = why_not_agree(parties(keys), told.record, [(open_seal, "d" * 64)], "Bo", bo)
+    assert "has the outcome disputed, which closes nothing" in refused
+
+
 def _amended(told: Acted, keys: Path, **names: str) -> int:
     return told.say("amended", {"document": told.keep(plan(parties(keys, **names))), "by": "Ada"}, "a new key")
 

@@ -95,7 +95,8 @@ class Log:
             self.amend(left)
             return
         if "agree" in left:
-            acts = {act.number: act.digest for act in acts_of(fold_runs(self.events))}
+            record = fold_runs(self.events)
+            acts = {act.number: act.digest for act in acts_of(record)} | {row.seq: row.digest for row in record.seals}
             left = {"agreed": {"acts": [[left["agree"], acts[left["agree"]]]], "by": left["by"]}}
         run, because, of = (left.pop(key, "") for key in ("run", "because", "of"))
         ((name, value),) = left.items()

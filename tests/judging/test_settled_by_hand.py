@@ -110,7 +110,8 @@ class Log:
             self.cases |= {case.test: case.id for case in self.plans[digest].cases}
             self.add("amended", {"document": digest, "difference": ["another plan"], "by": left["by"]}, reason=because)
         elif "agree" in left:
-            acts = {act.number: act.digest for act in acts_of(fold_runs(self.events))}
+            record = fold_runs(self.events)
+            acts = {act.number: act.digest for act in acts_of(record)} | {row.seq: row.digest for row in record.seals}
             self.add("agreed", {"acts": [[left["agree"], acts[left["agree"]]]], "by": left["by"]})
         else:
             ids: dict[str, Any] = {key: left.pop(key) for key in ("run", "job") if key in left}

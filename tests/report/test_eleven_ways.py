@@ -7,6 +7,7 @@ comes to; a program that shares no code with the package comes to the same.
 
 from __future__ import annotations
 
+import base64
 import html
 import re
 import shutil
@@ -26,7 +27,9 @@ from shakedown.conductor.record.registering import enter, ready, refuse_used
 from shakedown.events.campaigns import create_campaign
 from shakedown.events.lines import encode_event
 from shakedown.events.segments import first_header
+from shakedown.metrics.judging.consent import Signed
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Scorecard
+from shakedown.metrics.judging.settled_words import NO_EFFECT
 from shakedown.model.errors import UsageError
 from shakedown.model.frozen import freeze
 from shakedown.model.layout import Layout
@@ -254,6 +257,32 @@ def attempts_there_and_back(told: Acted) -> None:
     days(told)
 
 
+def sealed_by_both(told: Acted, outcome: str) -> None:
+    """Ada seals it, and Bo agrees to the seal."""
+    value = {"digest": "e" * 64, "through": len(told.events), "outcome": outcome, "by": "Ada"}
+    number = told.say("sealed", value)
+    told.say("agreed", {"acts": [[number, "e" * 64]], "by": "Bo"}, "as shown")
+
+
+def ruled_after_both_had_sealed(told: Acted) -> None:
+    speed(told)
+    days(told)
+    sealed_by_both(told, "rejected")
+    told.say("ruled", {"as": "site", "by": "Bo"}, "a disk", run="r000006")
+
+
+def amended_after_both_had_sealed(told: Acted) -> None:
+    """The plan wants less, and its case is run again until it passes."""
+    speed(told)
+    days(told)
+    sealed_by_both(told, "rejected")
+    amend(told, lambda part: replace(part, cases=part.cases[:2]))
+    amend(told, lambda part: replace(part, cases=CASES))
+    for repeat in (1, 2):
+        told.run("speed", CASES[-1], "passed", repeat)
+    told.say("changed", {"by": "Bo"}, "new firmware")
+
+
 class Way(NamedTuple):
     """``outcome``: of the campaign; ``without``: of each act of Bo's but the attestation; ``said``: on the page to sign."""
 
@@ -283,6 +312,8 @@ WAYS = (
     Way(agreed_under_another_name, "disputed", ("rejected",), "vendor"),
     Way(cut_off_before_it_is_wrong, "disputed", (NOT_KNOWN, "rejected"), "what r000006 would have measured"),
     Way(attempts_there_and_back, "rejected", ("rejected", "rejected")),
+    Way(ruled_after_both_had_sealed, "rejected", ("rejected",), "1 act of people came after the seal"),
+    Way(amended_after_both_had_sealed, "rejected", ("rejected",) * 3, "no effect until site agreed"),
 )
 
 
@@ -318,10 +349,51 @@ def test_it_stands_on_the_page_to_sign_with_what_it_comes_to(way: Way) -> None:
 def test_a_program_that_shares_no_code_comes_to_the_same(way: Way) -> None:
     told, card = tried(way.tell)
     again = script.settle(told.lines, told.plans)
-    asked = [act for act in card.acts if act.kind != "agree"]
+    asked = [act for act in card.acts if act.kind != "agree" and act.standing != NO_EFFECT]
     assert (card.outcome, card.without_acts) == (again["outcome"], again["without_acts"])
     assert {str(act.number): act.without for act in asked} == again["without"]
     assert [act.number for act in card.acts if act.takes] == again["takes"]
+
+
+def public_key(number: int) -> str:
+    blob = b"\0\0\0\x0bssh-ed25519\0\0\0\x20" + bytes([number]) * 32
+    return f"ssh-ed25519 {base64.b64encode(blob).decode()}"
+
+
+KEYS = {name: public_key(number) for number, name in enumerate(("Ada", "Bo", "nobody"))}
+
+
+@pytest.mark.parametrize(
+    ("signed", "outcome"),
+    [
+        ((("Bo", "Bo"),), "disputed"),
+        ((("Bo", "Bo"), ("Ada", "Ada")), "accepted with restrictions"),
+        ((("Bo", "Bo"), ("Ada", "Bo")), "disputed"),
+        ((("Bo", "Bo"), ("Ada", "nobody")), "disputed"),
+        ((("Bo", "Bo"), ("Ada", "")), "disputed"),
+    ],
+    ids=["one party", "both parties", "the key of the other party", "a key of nobody", "no key"],
+)
+def test_where_the_plan_gives_keys_an_agreement_counts_for_whose_key_signed_it(
+    signed: tuple[tuple[str, str], ...], outcome: str
+) -> None:
+    """Of a waiver by Bo; ``signed``: under whose name, and with whose key."""
+    parties = tuple(replace(one, keys=(KEYS[one.people[0]],)) for one in PARTIES)
+    told = Acted(replace(two_kinds(), parties=parties))
+    speed(told)
+    number, worth = waive(told), dict[int, Signed]()
+    days(told)
+    told.now = max(told.now, 3000.0)
+    told.say("finding", {"kind": "time_is_up", "component": "days"})
+    evidence = [{"name": "log", "sha256": "ab" * 32, "bytes": 3}]
+    said = {"component": "hands", "procedure": "diag", "met": True, "by": "Bo", "evidence": evidence}
+    seen = told.say("attested", said, "seen")
+    told.end()
+    for name, key in (*((name, name) for name in ("Ada", "Bo")), *signed):
+        about = number if len(worth) > 1 else seen  # what both saw is agreed to first
+        event = told.agree(about, name, signature="armour" if key else "")
+        worth[event] = Signed(KEYS[key], f"SHA256:{key}") if key else Signed()
+    assert told.card(signatures=worth).outcome == outcome
 
 
 BAD: dict[Tell, tuple[bool, bool, float]] = {

@@ -136,19 +136,22 @@ class _Settled:
         self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
         self.ended = self.whole.ended
         self.stood_by: dict[int, list[tuple[int, str]]] = {}  # act -> event of an agreement, and the side that agreed
+        self.closed = 0  # the last seal of an outcome to which every side agreed
         self.missing = self._agreements()
         asked = next((set(plan["consent"]) for plan in plans.values() if plan["consent"]), set())
-        lacking = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
+        late = {n for n in self.acts if 0 < self.closed < n}
+        lacking = {n for n, act in self.acts.items() if (act.kind in asked or n in late) and self.missing.get(n)}
+        late &= lacking
         self.void = {n for n in lacking if self.acts[n].known and self.acts[n].kind not in ENDS}
-        self.ends = {n for n in lacking if self.acts[n].kind in ENDS}
+        self.ends = {n for n in lacking - late if self.acts[n].kind in ENDS}
         self.unagreed = {
             n
-            for n in lacking
+            for n in lacking - late
             if (self.acts[n].kind in NOBODY_KNOWS | {"pause"} and not self.acts[n].idle) or self.acts[n].timed
         }
         self.steering = {n for n, act in self.acts.items() if act.kind == "amend" and self._steers(act)}
         self.relied = {n for n, act in self.acts.items() if act.kind == "amend" and self._came_by(act)}
-        self.driven = self.void & (self.steering | self.relied)
+        self.driven = self.void & (self.steering | self.relied) - late
         self.unagreed |= self.driven
         self.hard = {n: self._came_hard(act) for n, act in self.acts.items() if act.kind == "amend"}
         back = [line for line in events if line["event"] == "withdrawn" and line["seq"] not in self.void]
@@ -163,7 +166,7 @@ class _Settled:
         self.memory: dict[frozenset[int], Json] = {}
         self.groups: list[set[int]] = []  # acts that take something away only together
         if self.judged(set())["outcome"] != self._at_best(set(), self.void):
-            self.driven |= {n for n in self.void if self.hard.get(n)}
+            self.driven |= {n for n in self.void - late if self.hard.get(n)}
             self.unagreed |= self.driven
 
     def told(self) -> Json:
@@ -735,9 +738,14 @@ class _Settled:
         missing = {n: set(self.names()) - {self.party(act.by)} for n, act in self.acts.items() if act.kind != "agree"}
         start = next(line for line in self.events if line["event"] == "campaign_start")
         identity = _digest("", start)
+        seals = {line["seq"]: line["value"] for line in self.events if line["event"] == "sealed"}
+        by = {number: {self.party(said["by"])} for number, said in seals.items()}
         for line in self.events:
             if line["event"] == "agreed":
                 for number, digest in line["value"]["acts"]:
+                    between = [n for n, one in self.acts.items() if number < n < line["seq"] and one.kind != "agree"]
+                    if number in seals and not between and seals[number]["digest"] == digest:
+                        by[number].add(self.party(line["value"]["by"]))
                     act = self.acts.get(number)
                     side = self.party(line["value"]["by"])
                     if act is None or number >= line["seq"] or _act_digest(identity, act) != digest:
@@ -747,6 +755,8 @@ class _Settled:
                     ):
                         missing.get(number, set()).discard(side)
                         self.stood_by.setdefault(number, []).append((line["seq"], side))
+        final = {n for n in seals if seals[n]["outcome"] in ("accepted", "accepted with restrictions", "rejected")}
+        self.closed = max((n for n in final if by[n] >= set(self.names())), default=0)
         return missing
 
 

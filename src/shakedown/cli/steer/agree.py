@@ -29,10 +29,13 @@ def command(names: tuple[str, ...], who: str, because: str, key: str | None, sit
 
     An act is one-sided until every party that the plan names has agreed to it. One agrees to all that the act says: its digest is
     kept, and --sign signs it. A party to which the plan gives keys can agree only with a signature.
+
+    A seal can be agreed to, too, by the number of its event. Once every party has, what people do after it has no effect until all
+    agree.
     """
     from shakedown.cli.record import folds_of
     from shakedown.cli.steer.requests import find_started
-    from shakedown.conductor.commands.agreeing import find_acts, why_not_agree
+    from shakedown.conductor.commands.agreeing import agreeable, why_not_agree
     from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.record.settling import consent_of
     from shakedown.events.agreements import MOST_ACTS, agreed_text, sign_agreement, who_signed
@@ -42,12 +45,11 @@ def command(names: tuple[str, ...], who: str, because: str, key: str | None, sit
     campaign, numbers = acts_named(names, "agree [CAMPAIGN] ACT... --by WHO --because WHY")
     layout, _ = find_started(site, campaign, "agree to", who)
     record = folds_of(layout.root).whole_record()
-    found = find_acts(record, numbers, campaign=layout.root.name, elsewhere=act_elsewhere(layout))
-    pairs = [(act.number, act.digest) for act in found]
+    pairs = agreeable(record, numbers, layout.root.name, act_elsewhere(layout))
     parties = consent_of(layout, record).parties
     values: list[dict[str, Any]] = []
     for place in range(0, len(pairs), MOST_ACTS):
-        mine, at = pairs[place : place + MOST_ACTS], moment()
+        mine, at = list(pairs[place : place + MOST_ACTS]), moment()
         text = agreed_text(record.identity, mine, who, because, at)
         armour = sign_agreement(text, Path(key)) if key is not None else ""
         why = why_not_agree(parties, record, mine, who, Signed(*who_signed(text, armour)) if armour else None)

@@ -10,7 +10,7 @@ from shakedown.conductor.driver.conductor import Commands, Conductor
 from shakedown.conductor.driver.gates import gates_that_open, rows_of, waivers_of_gates
 from shakedown.conductor.record.settling import signatures_under
 from shakedown.events.agreements import MOST_ACTS, agreed_text, who_signed
-from shakedown.metrics.judging.consent import Signed, weigh
+from shakedown.metrics.judging.consent import SETTLED, Signed, acts_between, weigh
 from shakedown.metrics.judging.people import Act, acts_of
 from shakedown.metrics.rows.table import Record
 from shakedown.model.errors import UsageError, there_are
@@ -52,17 +52,34 @@ def find_acts(
     return list({act.number: act for act in found}.values())
 
 
+def agreeable(record: Record, numbers: Sequence[int], campaign: str, elsewhere: Callable[[int], str]) -> Pairs:
+    """Purpose: the seals and the acts with these numbers, with the digest of what is agreed to. Errors: those of ``find_acts``."""
+    seals = {row.seq: row.digest for row in record.seals}
+    acts = find_acts(record, [one for one in numbers if one not in seals], campaign=campaign, elsewhere=elsewhere)
+    mine = [(one, seals[one]) for one in dict.fromkeys(numbers) if one in seals]
+    return [*mine, *((act.number, act.digest) for act in acts)]
+
+
 def why_not_agree(parties: Sequence[Party], record: Record, pairs: Pairs, by: str, signed: Signed | None) -> str:
     """Purpose: why such an agreement would count for nothing, or "". ``parties``: those that count now; ``signed``: None where
     it is not signed.
     """
     if not parties:
         return "the plan in force names no parties; 'parties: {site: [...], vendor: [...]}' in it does"
-    digests = {act.number: act for act in acts_of(record)}
+    digests = {act.number: act.digest for act in acts_of(record)} | {row.seq: row.digest for row in record.seals}
     for number, digest in pairs:
-        act = digests.get(number)
-        if act is None or act.digest != digest:
-            return f"event {number} is no act of this campaign, or says something else than what was agreed to"
+        if digests.get(number) != digest:
+            return (
+                f"event {number} is no act and no seal of this campaign, or says something else than what was agreed to"
+            )
+    seals = {row.seq: row.outcome for row in record.seals}
+    for number in (one for one, _ in pairs if one in seals):
+        if seals[number] not in SETTLED:
+            way_out = "agree to the acts that it hangs on, and seal it again"
+            return f"the seal of event {number} has the outcome {seals[number]}, which closes nothing: {way_out}"
+        since = acts_between(acts_of(record), number, record.seq + 1)
+        if since:
+            return f"event {since[0]} came after the seal of event {number}, so that nobody agrees to it any more: seal it again"
     if signed is None:
         mine = party_of(parties, by)
         if mine is None:

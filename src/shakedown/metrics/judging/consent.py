@@ -6,7 +6,7 @@ may write to a campaign can write any name. Where it gives names alone, the name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ from shakedown.model.nouns import Document, Party
 from shakedown.model.speakers import names_another, party_of, party_of_key
 
 NEVER = frozenset({"agree"})  # an agreement needs none itself
+SETTLED = frozenset({"accepted", "accepted with restrictions", "rejected"})  # outcomes that parties can stay with
 
 
 class Signed(Struct, frozen=True):
@@ -43,6 +44,7 @@ class Consent(Struct, frozen=True):
     """``agreed``: act -> the agreements to it that count. ``party``: act -> the party of who did it, "" where that is neither.
     ``missing``: act -> the parties whose word is missing; () where all agreed. ``void``: acts that have no effect until they did.
     ``told``: agreements, and changes of keys, that count for nothing, in sentences. ``counted``: agreement -> whom it speaks for.
+    ``closed``: the last seal of an outcome that every party agreed to, 0 without one: what came after it needs all of them.
     """
 
     parties: tuple[Party, ...] = ()
@@ -52,6 +54,7 @@ class Consent(Struct, frozen=True):
     void: frozenset[int] = frozenset()
     told: tuple[str, ...] = ()
     counted: Mapping[int, str] = {}
+    closed: int = 0
 
     def worth(self, event: int) -> tuple[str, ...]:
         """What an agreement is worth, in words; () of what is none."""
@@ -79,9 +82,15 @@ def weigh(
         mine = terms.of(act)
         party[act.number], agreed[act.number] = terms.side(act), mine
         missing[act.number] = terms.lacks(act, mine)
-        if missing[act.number] and act.kind in terms.consent_at(act):
+        if missing[act.number] and (act.kind in terms.consent_at(act) or 0 < terms.closed < act.number):
             void.add(act.number)
-    return Consent(terms.parties, agreed, party, missing, frozenset(void), tuple(terms.told), terms.worth)
+    told, closed = tuple(terms.told), terms.closed
+    return Consent(terms.parties, agreed, party, missing, frozenset(void), told, terms.worth, closed)
+
+
+def acts_between(acts: Iterable[Act], seal: int, until: int) -> list[int]:
+    """Purpose: what people did after a seal, other than agree: it is no longer what they would sign."""
+    return sorted(act.number for act in acts if seal < act.number < until and act.kind not in NEVER)
 
 
 def _without_parties(record: Record) -> list[str]:
@@ -103,6 +112,7 @@ class _Terms:
         spared: int,
     ) -> None:
         self.acts, self.signatures = {act.number: act for act in acts}, signatures
+        self.seals = {row.seq: row for row in record.seals}
         self.told: list[str] = []
         self.counted: dict[int, list[Agreement]] = {}
         self.worth: dict[int, str] = {}
@@ -125,6 +135,14 @@ class _Terms:
                     if row.seq == number:
                         self._take(row)
         self.told += [f"event {number}: {self._waits(document)}" for number, document in self._open.items()]
+        self.closed = max((number for number in self.seals if self._closes(number)), default=0)
+
+    def _closes(self, number: int) -> bool:
+        """Whether every party stands by a seal, and its outcome is one to stay with. Who made it stands by it, where by name."""
+        agreed = {said.party for said in self.counted.get(number, ())}
+        made = party_of(self.parties, self.seals[number].by)
+        agreed |= {made.name} if made is not None and not made.keys else set()
+        return self.seals[number].outcome in SETTLED and agreed >= {party.name for party in self.parties}
 
     # ---- amendments --------------------------------------------------------------------------------------------------------
 
@@ -168,9 +186,11 @@ class _Terms:
         self._now = row.seq
         party, fingerprint, why = self._party_of(row)
         for number, digest in row.acts if not why else ():
-            act = self.acts.get(number)
-            if act is None or number >= row.seq or act.kind in NEVER:
+            act = self.seals.get(number) or self.acts.get(number)
+            if act is None or number >= row.seq or (isinstance(act, Act) and act.kind in NEVER):
                 self._nothing(row, f"there is no act {number} before it")
+            elif number in self.seals and (since := acts_between(self.acts.values(), number, row.seq)):
+                self._nothing(row, f"event {since[0]} came between that seal and it; seal it again")
             elif act.digest != digest:
                 self._nothing(row, f"what it agrees to is not what event {number} of this campaign says")
             else:

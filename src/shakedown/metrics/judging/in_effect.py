@@ -30,7 +30,7 @@ def in_effect(
     Errors: those of ``document_of``, where a plan is missing.
     """
     plans = plans_of(record, document_of)
-    if any(plan.consent for plan in plans.values()):
+    if any(plan.consent for plan in plans.values()) or (record.seals and record.agreements):
         acts = without_effect(known_agains(acts_of(record), document), record)
         variants = Variants(record, acts, reread, Ends(record, acts, document_of, times_up(record, document_of)))
         what_if = WhatIf(document, record, document_of, variants, acts, signatures or {}, Answers(None))

@@ -161,6 +161,17 @@ def unsure_words(numbers: Sequence[int], acts: Named) -> str:
     return f"; {told}, and {acts.not_agreed(numbers)}"
 
 
+def late_words(numbers: Collection[int], seal: int) -> str:
+    """Purpose: what came after a seal that every party agreed to is said where the outcome is said."""
+    if not numbers:
+        return ""
+    came, has = ("came", "have") if len(numbers) > 1 else ("came", "has")
+    acts = plural(len(numbers), "act") + " of people"
+    return (
+        f"; {acts} {came} after the seal (event {seal}) that every party agreed to, and {has} no effect until all agree"
+    )
+
+
 def _events(numbers: Sequence[int]) -> str:
     return f"event{'s' if len(numbers) > 1 else ''} {some([str(number) for number in numbers], _MOST_EVENTS)}"
 

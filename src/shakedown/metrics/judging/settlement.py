@@ -32,6 +32,7 @@ from shakedown.metrics.judging.settled_words import (
     differences,
     disputed_words,
     hangs_words,
+    late_words,
     named,
     restricted_summary,
     restriction_words,
@@ -93,7 +94,8 @@ class _Settling(WhatIf):
         settled = replace(
             judged,
             outcome=outcome,
-            summary=restricted_summary(judged, outcome, restricting),
+            summary=restricted_summary(judged, outcome, restricting)
+            + late_words(self.after_the_seal(), self.consent.closed),
             restrictions=(*judged.restrictions, *(restriction_words(act) for act in scored if act.takes)),
             remarks=(
                 *judged.remarks,

@@ -103,14 +103,18 @@ class WhatIf:
         self.hard = self.steps.hardened()
         self.by_outputs = {act.number: self.steps.by_outputs(act) for act in acts if act.number in self.relied}
         relied = {number for number in self.relied & self.void if not self.is_evaluated(number, frozenset())}
-        self.driven_by = sorted((self.steering & self.void) | relied | self.hard_without_effect())
+        driven = (self.steering & self.void) | relied | self.hard_without_effect()
+        self.driven_by = sorted(driven - self.after_the_seal())
         self._weigh(unsure)
 
     def _weigh(self, unsure: set[int]) -> None:
         """Which acts count, hang on a consent, or were taken back. ``unsure``: those whose effect nobody can compute."""
         record, acts, consent = self.record, self.acts, self.consent
+        late = self.after_the_seal()
+        unsure = unsure - late
         self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
-        self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
+        ended = {act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void}
+        self.ended_by = sorted(ended - late)
         self.withdrawn = withdrawn_by(record, acts, self.void)
         self.taken_back = taken_back_by(acts, self.withdrawn)
         self.ruled |= {
@@ -125,6 +129,11 @@ class WhatIf:
         self.unsure = sorted(number for number in unsure if consent.missing.get(number))
         self.together: dict[int, Acts] = {}
         self.not_readable: dict[int, frozenset[str]] = {}
+
+    def after_the_seal(self) -> Acts:
+        """What came after a seal that every party agreed to, and that not all of them agree to: nothing hangs on it."""
+        closed, void = self.consent.closed, self.consent.void
+        return frozenset(number for number in void if 0 < closed < number)
 
     def is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
         """Whether a word on the campaign without some acts holds, although results came by an easier or a harder plan that is
