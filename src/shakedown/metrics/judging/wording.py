@@ -25,6 +25,8 @@ from shakedown.model.judging import Criterion
 from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
 
+_KILLED = frozenset({128 + 9, 128 + 15, -9, -15})  # exit statuses of what SIGKILL or SIGTERM ended
+
 
 def measure_text(criterion: Criterion) -> str:
     """Purpose: what is measured, of which runs: "mean of elapsed, test cm4, isolated runs, per case"."""
@@ -133,6 +135,8 @@ def _ended_from_outside(people: Mapping[str, Population]) -> str:
     lost -= sum(row.retried for case in cases if case.time_over for row in case.open_undetermined)
     were, was = ("was" if count == 1 else "were" for count in (cut, lost))
     text = f"; {plural(cut, 'run')} {were} interrupted and attempted again" if cut else ""
+    shot = sum(len(_killed(population)) for population in people.values())
+    text += f"; {plural(shot, 'run')} {'was' if shot == 1 else 'were'} killed and attempted again" if shot else ""
     text += f"; {plural(lost, 'run')} could not be judged and {was} attempted again" if lost else ""
     return text + (f"; {plural(over, 'run')} could not be judged, and the time was over" if over else "")
 
@@ -146,6 +150,11 @@ def _dates_beside(missed: Sequence[str]) -> str:
 
 def _cut_short(population: Population) -> list[RunRow]:
     return [row for row in population.rows if row.verdict == "interrupted" and row.retried]
+
+
+def _killed(population: Population) -> list[RunRow]:
+    """Runs whose payload alone was ended by a signal that programs do not send themselves: by a person, or for want of memory."""
+    return [row for row in population.rows if row.verdict == "failed" and row.retried and row.exit in _KILLED]
 
 
 def broken_commitments(contract: ContractScore | None) -> list[RowScore]:
@@ -355,6 +364,12 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
             found.append(
                 f"{plural(len(ended), 'run')} of {name} {were} interrupted and attempted again, such as {ended[0].run}"
                 f" ({ended[0].reason}): nobody knows how {it} would have come out"
+            )
+        killed = _killed(population)
+        if killed:
+            found.append(
+                f"{plural(len(killed), 'run')} of {name} {'was' if len(killed) == 1 else 'were'} killed and attempted again, such"
+                f" as {killed[0].run} ({killed[0].reason}): whether by somebody or for want of memory, its exit status does not say"
             )
         for case in population.cases:
             found += _of_case(case)
