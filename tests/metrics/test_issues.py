@@ -66,6 +66,19 @@ def test_a_node_that_a_held_queue_takes_back_in_is_left_out_no_longer() -> None:
     ]
 
 
+def test_a_load_that_nobody_measures_is_open_until_a_number_comes() -> None:
+    """That there was none once more closes nothing, nor does a number of another budget."""
+
+    def number(day: float, budget: str, value: float | None) -> tuple[str, float, dict[str, Any]]:
+        return "observed", day, {"value": {"budget": budget, "number": value}, "reason": "no answer"}
+
+    silent = ("finding", 2, said("observed_silent", "nobody says what is taken of mdt", budget="mdt"))
+    (one,) = ledger(number(1, "mdt", 3.0), silent, number(3, "mdt", None), number(4, "ost", 1.0))
+    assert (one.kind, one.severity, one.state) == ("load that is measured by nobody", "note", "open")
+    (one,) = ledger(number(1, "mdt", 3.0), silent, number(3, "mdt", 2.0))
+    assert (one.state, one.closed, one.closed_by) == ("closed", BEGIN + 3 * DAY, "the conductor")
+
+
 def test_excluded_nodes_are_closed_when_the_last_of_them_has_work_again() -> None:
     first = ("excluded", 1, {"value": {"nodes": ["n1", "n2"], "by": "Ada"}, "reason": "ticket 17"})
     one, two = ({"value": {"nodes": [name], "by": "Bo"}} for name in ("n1", "n2"))

@@ -60,6 +60,13 @@ def test_a_specific_bound_beyond_the_general_one_of_the_other_side_is_told(site:
     assert problem.hint is not None and "replaces only the bounds that it names: let it name both" in problem.hint
 
 
+def test_two_rows_that_both_bound_a_figure_are_told_once_whether_a_value_can_meet_both_or_not(site: Any) -> None:
+    with pytest.raises(FileProblems) as caught:
+        in_force(site, '[a, {}, triad, "10..20 GB/s", contract]', '[a, {}, triad, "30..40 GB/s", contract]')
+    (problem,) = caught.value.problems
+    assert "rows c:1 and c:2 both bound triad of a" in problem.message
+
+
 def test_a_contract_is_frozen_with_the_plan(example: Any) -> None:
     document = example.read()
     phase2, history = document.contracts

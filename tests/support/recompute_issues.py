@@ -10,9 +10,9 @@ from typing import Any
 from recompute_log import Campaign
 
 ENDS = {"queue_held": "queue_released", "node_left_out": "node_let_in", "disk_full": "disk_has_room", "halted": "goes_on",
-        "paused": "continued", "case_stopped": "continued"}  # fmt: skip
+        "paused": "continued", "case_stopped": "continued", "observed_silent": "observed"}  # fmt: skip
 SEVERITY = {"queue_held": "major", "disk_full": "note", "halted": "minor", "case_stopped": "minor", "node_left_out": "minor",
-            "excluded": "minor"}  # fmt: skip
+            "excluded": "minor", "observed_silent": "note"}  # fmt: skip
 
 
 def restricting(campaign: Campaign, severities: list[str]) -> list[int]:
@@ -33,7 +33,7 @@ def _incidents(told: list[dict[str, Any]]) -> dict[int, tuple[str, int]]:
         value = said.get("value", {})
         word = value.get("kind", "") if said["event"] == "finding" else said["event"]
         for begin, end in ENDS.items():
-            if word == end:
+            if word == end and (word != "observed" or value.get("number") is not None):
                 open_.pop((begin, _about(said, begin)), None)
         if word in ("included", "queue_held"):  # holding a queue names the nodes that it takes back in
             for node in value.get("nodes", ()):
@@ -50,7 +50,9 @@ def _about(said: dict[str, Any], word: str) -> str:
         return said.get("run") or said.get("case") or ""
     if word == "node_left_out":
         return str((value.get("nodes") or [""])[0])
-    return str(value.get({"queue_held": "pool", "paused": "component"}.get(word, ""), "") or "")
+    return str(
+        value.get({"queue_held": "pool", "paused": "component", "observed_silent": "budget"}.get(word, ""), "") or ""
+    )
 
 
 def _exclusions(told: list[dict[str, Any]]) -> dict[int, tuple[str, int]]:

@@ -117,6 +117,7 @@ OF_ISSUES = (
     "case_stopped",
     "halted",
     "goes_on",
+    "observed",
     "finding",
     "ruled",
     "waived",

@@ -44,6 +44,7 @@ _CLOSES = {  # a finding, or a standing order -> what ends it, and which of its 
     "halted": ("goes_on", ""),
     "paused": ("continued", "component"),
     "case_stopped": ("continued", ""),
+    "observed_silent": ("observed", "budget"),
 }
 _TAKES_IN = frozenset({"included", "queue_held"})  # they name nodes that are left out no longer
 _SEVERITY: dict[str, Severity] = {
@@ -51,7 +52,9 @@ _SEVERITY: dict[str, Severity] = {
     "disk_full": "note",
     "halted": "minor",
     "case_stopped": "minor",
+    "observed_silent": "note",
 }
+_NAMES = {"observed_silent": "load that is measured by nobody"}  # where the word of the event does not say it
 _TICKET = re.compile(
     r"(?i:\b(?:ticket|bug|case|issue|incident)s?\b[ :#]*)([A-Z]{0,8}-?\d+)"
     r"|\b([A-Z]{2,8}-\d+|(?:INC|CHG|PRB|REQ|RITM|TASK)\d{3,})\b|(?<!\w)#(\d+)\b"
@@ -179,7 +182,7 @@ def _by(value: Mapping[str, Any]) -> str:
 
 def _incidents(record: Record) -> Iterator[Issue]:
     open_: dict[tuple[str, str], NoteRow] = {}
-    for row in record.notes:
+    for row in _told(record):
         kind = str(row.value.get("kind", "")) if row.kind == "finding" else row.kind
         for begins, (ends, fact) in _CLOSES.items():
             key = (begins, _thing(row, begins, fact))
@@ -193,6 +196,15 @@ def _incidents(record: Record) -> Iterator[Issue]:
                         yield _incident(open_.pop((begins, node)), begins, row)
     for (begins, _), row in open_.items():
         yield _incident(row, begins, None)
+
+
+def _told(record: Record) -> Iterable[NoteRow]:
+    """Notes, and the numbers that were observed, of which only those matter that come after it was said that they do not come."""
+    silent = [row for row in record.notes if row.value.get("kind") == "observed_silent"]
+    if not silent:
+        return record.notes
+    came = [row for row in record.observed if row.seq > silent[0].seq and row.value.get("number") is not None]
+    return sorted([*record.notes, *came], key=lambda row: row.seq)
 
 
 def _thing(row: NoteRow, begins: str, fact: str) -> str:
@@ -212,7 +224,7 @@ def _incident(row: NoteRow, kind: str, end: NoteRow | None) -> Issue:
     severity = _SEVERITY.get(kind, "minor")
     if kind == "paused":
         severity = "note" if cause == MAINTENANCE else "major"
-    name = f"pause for {cause}" if kind == "paused" else kind.replace("_", " ")
+    name = f"pause for {cause}" if kind == "paused" else _NAMES.get(kind, kind.replace("_", " "))
     by = _by(row.value) or ("the plan" if row.kind in ("paused", "case_stopped") else "the conductor")
     closed = (end.time, _by(end.value) or "the conductor") if end is not None else (None, "")
     events = (row.seq, *((end.seq,) if end is not None else ()))

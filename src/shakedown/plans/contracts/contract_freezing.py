@@ -114,6 +114,8 @@ def tell_ties(matching: Matching, reads: Iterable[ContractRead], problems: Probl
         at = written[second]
         problems.file(at.path, message, hint, at.line, at.column)
     for (first, second), case in matching.contradictions.items():
+        if (first, second) in matching.ties:
+            continue  # told already: one of them is to go, or to name more
         both = f"'{rows[first].must}' ({first}) and '{rows[second].must}' ({second})"
         message = f"nothing can meet {both} for {rows[first].figure} of {case}"
         at = written[second]
