@@ -23,7 +23,7 @@ RUNS = ("r000001", "r000002", "r000003")
 JOB = Asked("j000001", "7", parts=RUNS)
 SHELLS = [words for words in (["dash"], ["bash", "--posix"], ["busybox", "sh"]) if shutil.which(words[0])]
 MINE = 'J=$SHAKEDOWN_CAMPAIGN/jobs/000/j000001 P=$J/parts M=$P/$SHAKEDOWN_RUN; echo "$SHAKEDOWN_RUN" >>"$SHAKEDOWN_CAMPAIGN/ran"; '
-WAIT = "until [ -s $J/ends.0 ]; do sleep 0.02; done; "  # for the end of the first part
+WAIT = "until grep -q status= $J/ends.0; do sleep 0.02; done; "  # for the end of the first part
 END = "began=900.00 ended=902.00 status=0 ."
 OUTPUT = '"$SHAKEDOWN_CAMPAIGN"/outputs/000/j000001.0/r000003.out'
 EARLY = "an end stood in its mark before its payload ended: somebody else wrote it"

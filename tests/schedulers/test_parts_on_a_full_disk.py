@@ -19,7 +19,7 @@ from shakedown.schedulers.claims import CannotStart
 from shakedown.schedulers.cluster import job_places
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.cluster.marks import Marks, read_marks
-from shakedown.schedulers.cluster.part_ends import read_ends
+from shakedown.schedulers.cluster.part_ends import held_against, read_ends
 from shakedown.schedulers.cluster.part_marks import claimed_parts, read_part
 
 SHELLS = [words for words in (["dash"], ["bash"], ["busybox", "sh"]) if shutil.which(words[0])]
@@ -155,3 +155,20 @@ def test_the_end_of_a_part_says_that_the_disk_was_full_though_its_mark_has_room(
     seen = read_ends(places, JOB, 0)
     assert ("full" in seen[runs[0]], "full" in seen[runs[1]]) == (False, True), "both tell the same"
     assert not list(places.control(JOB).glob(".room*")), "nothing is left of the look"
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_the_end_of_the_first_part_of_all_is_written_though_it_filled_the_disk(
+    disk: Path, tmp_path: Path, shell: list[str]
+) -> None:
+    fake = tmp_path / "bin/sleep"  # nobody waits for room: there is none until all is over
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\nexit 0\n")
+    fake.chmod(0o755)
+    places, runs = prepare(disk, [f"{FILL['bytes']}\nexit 28", "true"])
+    run(places, shell, tmp_path / "said", str(fake.parent))
+    mark = read_part(places, JOB, runs[0])
+    assert mark is not None
+    seen = held_against(runs[0], mark, read_ends(places, JOB, 0).get(runs[0]), "over")
+    assert seen is not None
+    assert (seen.state, seen.exit_status, seen.full, seen.doubt) == ("failed", 28, True, "")

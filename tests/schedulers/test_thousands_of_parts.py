@@ -13,6 +13,7 @@ from shakedown.model.nouns import Case, Shape
 from shakedown.model.ports import JobOrder, Part
 from shakedown.schedulers.cluster import job_places
 from shakedown.schedulers.cluster.job_places import JobPlaces
+from shakedown.schedulers.cluster.parts_script import FIRST_END
 
 SHELLS = [words for words in (["dash"], ["bash"], ["busybox", "sh"]) if shutil.which(words[0])]
 JOB = "j000001"
@@ -33,6 +34,7 @@ def test_what_the_scribe_copies_grows_as_the_parts_do(words: list[str], tmp_path
     printed = {}
     for count in (FEW, MANY):
         (tmp_path / f"{count}/parts").mkdir(parents=True)
+        (tmp_path / f"{count}/ends.0").write_text(f"{FIRST_END}\n")
         text = HEAD + parts_of(count) + functions_of(tmp_path, "_sd_scribe") + "_sd_scribe\n"
         for number in range(1, count + 1):
             mark = tmp_path / f"{count}/parts/r{number:06}"
@@ -46,7 +48,7 @@ def test_what_the_scribe_copies_grows_as_the_parts_do(words: list[str], tmp_path
             timeout=300,
         )
         assert done.returncode == 0, done.stderr[-2000:]
-        assert len((tmp_path / f"{count}/ends.0").read_text().splitlines()) == count
+        assert len((tmp_path / f"{count}/ends.0").read_text().splitlines()) == 1 + count
         printed[count] = len(done.stderr)
     assert printed[MANY] < 1.5 * printed[FEW] * MANY / FEW
 

@@ -272,7 +272,7 @@ class Campaign:
         assert ordered - void == set(runs), (
             f"ordered and not judged, or the reverse: {ordered ^ set(runs)}\n{self.tale()}"
         )
-        began = Counter(what.split(" run=")[0] for _, what in self.executed())
+        began = Counter(what for _, what in self.executed())
         assert set(began.values()) <= {1}, f"executed twice under one claim: {began}"
         attempts = Counter(self.name(event) for event in self.events("verdict"))
         assert all(count <= attempts[name] for name, count in self.executions().items()), self.tale()

@@ -25,7 +25,7 @@ from shakedown.model.nouns import Case
 from shakedown.model.ports import JobOrder, Part
 from shakedown.schedulers.claims import CONDUCTOR, CannotStart, Workplace, cannot_start, make_claim
 from shakedown.schedulers.cluster.job_script import cluster_script, payload_script
-from shakedown.schedulers.cluster.parts_script import parts_script
+from shakedown.schedulers.cluster.parts_script import FIRST_END, parts_script
 
 MARK_BYTES = 64 << 10  # a claim or a mark is one line; a list of nodes may be long
 ENDS_BYTES = 8 << 20  # the ends of a job's parts are a line each
@@ -111,7 +111,7 @@ class JobPlaces:
         layout, job = self.layout, order.job
         for folder in (layout.part_marks(job), layout.part_outputs(job), layout.job_work(job, 0)):
             folder.mkdir(parents=True, exist_ok=True)
-        layout.part_ends(job, 0).touch()  # before anybody looks: NFS remembers for long that a file is not there
+        _begin_ends(layout.part_ends(job, 0))
         self._workplace.check_files(tuple(dict.fromkeys(file for part in order.parts for file in part.case.files)))
         kept: dict[str, str] = {}
         words: list[tuple[Part, str]] = []
@@ -259,6 +259,13 @@ def _has_files(folder: Path) -> bool:
         return next(folder.iterdir(), None) is not None
     except OSError:
         return False
+
+
+def _begin_ends(path: Path) -> None:
+    """Make the file of a job's ends before anybody looks: NFS remembers for long that a file is not there."""
+    with path.open("a", encoding="ascii") as file:
+        if not file.tell():
+            file.write(f"{FIRST_END}\n")
 
 
 def keep_payload(layout: Layout, text: str) -> Path:

@@ -16,6 +16,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.ports import Part
 from shakedown.schedulers.cluster.job_script import FOUL_MARKS, head, quoted
 
+FIRST_END = "ends"  # the first line of a file of ends: it takes the block that the ends after it fit into
 _MOST_LANES = 1024
 _GRACE_S = 10  # from TERM to KILL, of a part at its time limit
 _HALT_S = 5  # beyond its time to sleep: the watch was stopped, and so were the parts
@@ -52,7 +53,8 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 # pieces of some 64 lines, in variables whose names are counted, or made of a run's name without its last two digits: the work of a
 # job of thousands of parts grows as their number does. A name that somebody else sent through the pipe is no part of a variable's.
 #
-# The end mark of a part fits into the block that its claim has, so a full disk does not keep it from being written. So the lane
+# The end mark of a part fits into the block that its claim has, and the ends of the first parts into the one that *ends* has from
+# its first line on, which is written before any part begins. So a full disk does not keep them from being written. So the lane
 # writes a small file of its own when the payload has ended, and says in the mark where it cannot (full=1). The file stays,
 # empty, and costs no process; behind a failure it is a new one, which takes an inode as well, and is removed.
 #
@@ -64,7 +66,7 @@ _sd_payloads={payloads}
 _sd_parts='{parts}'
 _sd_newline='
 '
-[ "$_sd_restart" = 0 ] || {{ _sd_is_plain "$_sd_control/ends.$_sd_restart" && true >>"$_sd_control/ends.$_sd_restart"; }}
+[ "$_sd_restart" = 0 ] || {{ _sd_is_plain "$_sd_control/ends.$_sd_restart" && echo {first} >"$_sd_control/ends.$_sd_restart"; }}
 export SHAKEDOWN_CAMPAIGN={root} SHAKEDOWN_RESTART="$_sd_restart"
 
 _sd_lane() {{
@@ -127,7 +129,7 @@ _sd_has_room() {{
 }}
 
 _sd_scribe() {{
-    _sd_found= _sd_open=" " _sd_ends= _sd_held=0 _sd_chunks=0 _sd_failed= _sd_stopped=
+    _sd_found= _sd_open=" " _sd_ends={first}$_sd_newline _sd_held=1 _sd_chunks=0 _sd_failed= _sd_stopped=
     while read -r _sd_run _sd_began _sd_ended _sd_status _sd_short; do
         case $_sd_began in
             begin) _sd_hear_begin ;;
@@ -411,6 +413,7 @@ def parts_script(layout: Layout, job: str, parts: Sequence[tuple[Part, str]], at
         grace=_GRACE_S,
         slack=_HALT_S,
         chunk=_CHUNK,
+        first=FIRST_END,
         watch="_sd_watch &\n_sd_watcher=$!\n" if limits else "",
         unwatch='{ kill -9 "$_sd_watcher"; wait "$_sd_watcher"; } 2>/dev/null\n' if limits else "",
         foul=FOUL_MARKS,
