@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_slurm import NO_ACCOUNTING, TOKEN, FakeSlurm, Looker, cluster, record, row
 from msgspec.structs import replace
 
 from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.model.ports import JobOrder
 from shakedown.schedulers.cluster.job_places import JobPlaces, job_label
 from shakedown.schedulers.slurm.accounting import by_restart
+from shakedown.schedulers.slurm.dependencies import Chains
 from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.parsing import records
 from shakedown.schedulers.slurm.runner import Ran
@@ -125,6 +129,28 @@ def test_what_is_cancelled_is_the_job_and_not_the_name(looker: Looker) -> None:
     assert looker.slurm.cancelled() == ["7"]  # type: ignore[attr-defined]
     actor._act(Act(2, "hold", [TWO]))
     assert [command[-1] for command in looker.slurm.asked if "uhold" in command] == ["8"]
+
+
+@pytest.mark.parametrize("what", ["cancel", "hold", "release"])
+def test_nothing_is_done_to_the_job_that_a_lost_ones_number_was_given_to(looker: Looker, what: Any) -> None:
+    """Nor is anything where the controller does not say whose the number is now: a lost one is asked about again."""
+    looker.slurm.queue[""] = [row(TWO.id, "7", "RUNNING")]
+    actor = Actor(Layout(looker.root), TOKEN, (cluster(),), looker.slurm, 20.0, list[FromHelper]().append)
+    looker.slurm.works.clear()  # type: ignore[attr-defined]
+    assert actor._tell(Act(1, what, [ONE]), {ONE.id}) == []
+    looker.slurm.works["7"] = looker.places.control(TWO.id)  # type: ignore[attr-defined]
+    assert actor._tell(Act(2, what, [ONE]), {ONE.id}) == []
+    assert not [command for command in looker.slurm.asked if command[0] == "scancel" or "uhold" in command]
+    assert actor._tell(Act(3, what, [replace(TWO, scheduler_id="7")]), {TWO.id}) == [TWO.id]
+
+
+def test_what_follows_a_job_waits_for_no_other_that_was_given_its_number(looker: Looker) -> None:
+    chains = Chains(TOKEN, looker.places, lambda _: [], {"7": TWO.id, "9;emu": TWO.id})
+    after = JobOrder("j000003", "r3", Case("c", "t", "emu:batch"), after=(ONE.id, "7"))
+    assert chains.number(after, cluster()) == ""
+    assert chains.number(replace(after, after=(TWO.id, "7")), cluster()) == "7"
+    assert chains.number(replace(after, after=(ONE.id, "8")), cluster()) == "8"
+    assert chains.number(replace(after, after=(ONE.id, "9;emu")), cluster()) == ""
 
 
 def test_where_the_controller_does_not_say_where_they_work_their_numbers_tell(looker: Looker) -> None:

@@ -10,6 +10,7 @@ import pytest
 from slurm_campaigns import SCRIPT_KILLED, Payload
 from slurm_cluster import Cluster
 from slurm_disturbed import GATE, Disturbed, is_saved, wait_until
+from slurm_port import port
 
 pytestmark = pytest.mark.slurm
 SHORT = "poll: 1s, grace: 5s, lost_after: 10s, no_answer: 10min, dead_after: 5s"
@@ -142,6 +143,35 @@ def test_a_controller_without_memory_whose_ids_strangers_get(fault_cluster: Clus
         cluster.restart()  # its nodes remember ids that it will give again
 
 
+def test_a_controller_without_memory_whose_ids_another_job_of_ours_gets(fault_cluster: Cluster, tmp_path: Path) -> None:
+    """What is done to the job that it lost is not done to the one that has its number now; nor does anything wait for that one."""
+    cluster, truth = fault_cluster, tmp_path / "truth"
+    say = "echo {} {} $SLURM_JOB_ID $SHAKEDOWN_RESTART >>{}"
+    begin, end = (say.format(word, "second", truth) for word in ("begin", "end"))
+    waits = f"{begin}; until [ -e {tmp_path}/go ]; do sleep 0.2; done; {end}"
+    try:
+        with port(tmp_path / "c", cluster) as opened:
+            first = opened.order(cluster.name, 1, script=f"{say.format('begin', 'first', truth)}; sleep 1000", node=1)
+            opened.wait_until(truth.exists, "it runs")
+            number = first.scheduler_id
+            cluster.fault("kill-slurmctld")
+            forget_everything(cluster)
+            occupy(cluster, int(number) - 1)
+            second = opened.order(cluster.name, 2, script=waits, node=2)
+            third = opened.order(cluster.name, 3, node=3, after=(first.id, number))
+            assert second.scheduler_id == number, "else nothing is shown here"
+            assert not cluster.job(third.scheduler_id).get("Dependency", "(null)").startswith("afterany")
+            opened.wait_until(lambda: "begin second" in truth.read_text(), "it runs")
+            assert (list(opened.scheduler.cancel([first])), list(opened.scheduler.hold([first]))) == ([], [])
+            (tmp_path / "go").touch()
+            opened.wait(second, "completed")
+            opened.wait(first, "absent")
+            told = [f"begin first {number} 0", f"begin second {number} 0", f"end second {number} 0"]
+            assert truth.read_text().splitlines() == told
+    finally:
+        cluster.restart()
+
+
 def forget_everything(cluster: Cluster) -> None:
     """A dead controller comes back without a state."""
     shutil.rmtree(cluster.directory / cluster.name / "state")
@@ -151,8 +181,8 @@ def forget_everything(cluster: Cluster) -> None:
 
 def occupy(cluster: Cluster, last: int) -> set[str]:
     """Somebody else's jobs with all ids up to ``last``; they wait."""
-    jobs = set()
-    while str(last) not in jobs:
+    jobs: set[str] = set()
+    while max(map(int, jobs), default=0) < last:
         jobs.add(cluster.sbatch("sleep 1000", "--hold", "--job-name=stranger"))
     return jobs
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from shakedown.model.nouns import Cluster
 from shakedown.model.ports import JobOrder
@@ -15,7 +15,7 @@ from shakedown.schedulers.slurm.parsing import QueueRow
 
 @dataclass(slots=True)
 class Chains:
-    """``rows``: what waits or runs on a cluster; None where it does not answer.
+    """``rows``: what waits or runs on a cluster; None where it does not answer. ``given``: by number, the job that got it last.
 
     A job that is over, or that Slurm has forgotten, holds nobody up: Slurm takes such a number and starts the successor.
     """
@@ -23,6 +23,7 @@ class Chains:
     token: str
     places: JobPlaces
     rows: Callable[[Cluster], list[QueueRow] | None]
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, order: JobOrder, cluster: Cluster) -> str:
         """Purpose: the number of the job that comes first, "" where none does. Raises CannotStart."""
@@ -35,8 +36,8 @@ class Chains:
                 f"run {order.run} cannot be started on {cluster.name} after job {name}, which is on {home}: "
                 "Slurm knows no order between clusters"
             )
-        if number:
-            return number
+        if number:  # a number that another job of ours was given since is no longer that of the first: Slurm forgot it
+            return number if self.given.get(known, name) == name else ""
         ids = [row.id for row in self.rows(cluster) or () if row.name == job_label(self.token, name)]
         if not ids:
             raise CannotStart(

@@ -68,13 +68,18 @@ class Numbers:
 
 @dataclass(slots=True)
 class Owners:
-    """Which of our jobs the rows of a queue are, whatever they are called. ``known``: the answers, by number and name."""
+    """Which of our jobs the rows of a queue are, whatever they are called. ``known``: the answers, by number and name.
+
+    ``acts``: whether something is done to the jobs. Then a row whose name and number say two jobs is left out until the controller
+    tells which one it is: after a controller lost its memory, the number of a job that is lost is that of one which goes on.
+    """
 
     token: str
     places: JobPlaces
     clusters: Sequence[Cluster]
     run: Run
     command_s: float
+    acts: bool = False
     known: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     def sort(self, rows: Sequence[QueueRow], jobs: Sequence[Asked]) -> list[tuple[str, QueueRow]]:
@@ -98,7 +103,10 @@ class Owners:
             here = (row.id, row.cluster if several else "")
             mine = by_number.get(here, [])
             if named not in mine and (mine or numbers.get(named, here) != here):
-                named = self.owner(row) or (mine[0] if len(mine) == 1 and named not in unnumbered else named)
+                owner = self.owner(row)
+                if self.acts and not owner:
+                    continue
+                named = owner or (mine[0] if len(mine) == 1 and named not in unnumbered else named)
             found.append((named, row))
         return found
 

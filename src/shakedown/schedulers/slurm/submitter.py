@@ -75,13 +75,14 @@ class Actor:
     _owners: Owners = field(init=False)
     _pool: ThreadPoolExecutor = field(init=False)
     _others: ThreadPoolExecutor = field(init=False)
+    _given: dict[str, str] = field(default_factory=dict)  # the job that Slurm gave a number to last
     _batches: dict[int, Batch] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _parent: int = field(default_factory=os.getppid)
 
     def __post_init__(self) -> None:
         self.places = JobPlaces(self.layout)
-        self._owners = Owners(self.token, self.places, self.clusters, self.run, self.command_s)
+        self._owners = Owners(self.token, self.places, self.clusters, self.run, self.command_s, acts=True)
         self._pool = ThreadPoolExecutor(AT_ONCE)
         self._others = ThreadPoolExecutor(AT_ONCE)
 
@@ -151,6 +152,8 @@ class Actor:
                 answer = sort_answer(self.run(self._command(order, script, ""), self.command_s))
             else:
                 answer = structs.replace(answer, transient=True)
+        if answer.scheduler_id:
+            self._given[answer.scheduler_id] = order.job
         if answer.unreachable:
             batch.why_not = answer.message
         outcome: Any = answer.outcome
@@ -178,7 +181,7 @@ class Actor:
         return next(c for c in self.clusters if order.case.partition.startswith(f"{c.name}:"))
 
     def _chains(self) -> Chains:
-        return Chains(self.token, self.places, self._rows)
+        return Chains(self.token, self.places, self._rows, self._given)
 
     def _placings(self, order: JobOrder | ReleaseOrder) -> list[Placing]:
         """What has to be placed outside of the campaign before the job may start. Raises CannotStart."""
