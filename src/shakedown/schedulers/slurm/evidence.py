@@ -203,7 +203,9 @@ def _from_queue(found: Found) -> Said:
         state,
         "queue",
         nodes=row.nodes,
-        message=joined(renamed_to(found), word.note, in_words(shown_reason(row.reason)) if state == "queued" else ""),
+        message=joined(
+            renamed_to(found), word.note, found.unheard, in_words(shown_reason(row.reason)) if state == "queued" else ""
+        ),
     )
     if state == "queued" and row.reason:
         stuck, certain = way_out(row.reason)

@@ -39,6 +39,7 @@ class Found(Struct, frozen=True):
     ``moved_from``: of one that did not begin, the directory that its script was written for, where that is not its own any more.
     ``nodes_now``: the nodes that it had when it was last seen running.
     ``told_to_end``: slurmstepd wrote into its output that it ended a start of it.
+    ``unheard``: what its script says of its end while the queue calls it running.
     ``script``: what accounting has of the script of the start that its marks are of; ``scripts``: whether it was asked.
     ``unsettled``: there are marks of a start that Slurm does not know of, and it may still tell; ``foul``: it does not.
     """
@@ -65,6 +66,7 @@ class Found(Struct, frozen=True):
     told_to_end: bool = False
     unsettled: bool = False
     foul: str = ""
+    unheard: str = ""
     script: Record | None = None
     scripts: Told = "unasked"
 

@@ -41,6 +41,7 @@ from shakedown.schedulers.slurm.runner import Run, WhileItAnswers
 from shakedown.schedulers.slurm.second_starts import CLOCKS_DIFFER_S
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.slurm.surveying import survey
+from shakedown.schedulers.slurm.unheard_ends import UnheardEnds
 from shakedown.schedulers.slurm.unknown_starts import without_unknown
 
 _WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
@@ -80,6 +81,7 @@ class Asker:
     boots: Boots = field(init=False)
     steps: BrokenSteps = field(init=False)
     ended: EndedSteps = field(init=False)
+    unheard: UnheardEnds = field(init=False)
     ask: WhileItAnswers = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,6 +95,7 @@ class Asker:
         self.accounting = Accounting(self.ask, self.clusters, self.command_s, self.clock, self.numbers.owns)
         self.steps = BrokenSteps(self.places, self.boots)
         self.ended = EndedSteps(self.places, self.clusters, self.ask, self.command_s)
+        self.unheard = UnheardEnds(self.places, self.clock)
         self.nodes = FailedNodes(self.ask, self.clusters, self.command_s, self.clock)
 
     def look(
@@ -114,12 +117,13 @@ class Asker:
         lost, jobs = [job for job in jobs if job.lost], [job for job in jobs if not job.lost]
         chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
         plain = [job for job in jobs if len(rows.get(job.id, [])) < 2 and is_plain(job, chosen[job.id])]
-        alive = (Found(job, row=row, renamed=self._other_name(job, row)) for job in plain if (row := chosen[job.id]))
+        alive = (self._alive(job, row) for job in plain if (row := chosen[job.id]))
         say([report for found in alive if (report := weigh(found))])
         if wanted is not None:
             tell(survey(wanted, self.clusters, self.token, self.ask, self.command_s))
         self._forget(plain, jobs)
         self.where = {job.id: self.where.get(job.id, "") for job in jobs} | _where(plain, chosen)
+        self.unheard.look(job for job in plain if (row := chosen[job.id]) and row.state == "RUNNING")
         begun = self._begun_parts(job for job in plain if (row := chosen[job.id]) and row.state != "PENDING")
         say(self._summed(begun))
         plain_ids = {job.id for job in plain}
@@ -219,6 +223,11 @@ class Asker:
         return job_label(self.token, job)
 
     # ---- the queue ----
+
+    def _alive(self, job: Asked, row: QueueRow) -> Found:
+        """A job of which the queue's word is enough."""
+        unheard = self.unheard.words(job) if row.state == "RUNNING" else ""
+        return Found(job, row=row, renamed=self._other_name(job, row), unheard=unheard)
 
     def _other_name(self, job: Asked, row: QueueRow | None) -> str:
         """The name that somebody gave a job; "" where it bears its own."""
