@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import errno
 import os
+import queue
 import shutil
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_slurm import FakeSlurm, cluster
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
-from shakedown.model.ports import Part
+from shakedown.model.ports import JobOrder, Part, SubmitAnswer
 from shakedown.schedulers import copied_inputs as inputs
 from shakedown.schedulers.claims import CannotStart
-from shakedown.schedulers.cluster.targets import Placing, placings, work_of
+from shakedown.schedulers.cluster import targets as cluster_targets
+from shakedown.schedulers.cluster.targets import Placing, gatherings, placings, work_of
 from shakedown.schedulers.copied_inputs import Progress, copy_input, shared_input
 from shakedown.schedulers.slurm.placing import Targets
+from shakedown.schedulers.slurm.runner import Ran
+from shakedown.schedulers.slurm.submitter import Actor
+from shakedown.schedulers.slurm.wire import Answered, FromHelper, Submit
 
 TOKEN = "0a1b2c3d"
 ON = (("f2/mdt", "mdt2"),)
@@ -227,7 +234,7 @@ def test_a_long_copy_is_told_from_one_that_hangs_and_goes_on(layout: Layout) -> 
         count = len(said)
         targets.place("j1", [slow], said.append)
         _wait(lambda count=count: len(said) > count)
-    assert all("its input files are still being copied to /f2/mdt1 (" in str(why) for why in said)
+    assert all("its input files are still being put into /f2/mdt1 (" in str(why) for why in said)
     freed.set()
     _wait(lambda: not targets._busy)
     targets.place("j1", [slow], said.append)
@@ -240,3 +247,59 @@ def _wait(holds: Any) -> None:
     while not holds():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("bundle", [False, True], ids=["a run", "parts"])
+def test_links_in_the_campaign_that_take_long_are_there_for_the_next_job_of_the_run(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch, bundle: bool
+) -> None:
+    """A directory of files is linked beside all else: the run is put off meanwhile, and no link is made a second time."""
+    many = layout.root.parent / "many"
+    many.mkdir()
+    for number in range(200):
+        (many / str(number)).touch()
+    goes_on, point, made = threading.Event(), cluster_targets._point, Counter[str]()
+
+    def slow(link: Path, target: Path) -> None:
+        if len(made) == 100:
+            assert goes_on.wait(60)
+        made[link.name] += not link.is_symlink()
+        point(link, target)
+
+    monkeypatch.setattr(cluster_targets, "_point", slow)
+    slurm, said = FakeSlurm(answers={"sbatch": Ran(0, "7\n")}), queue.Queue[FromHelper]()
+    actor = Actor(layout, TOKEN, (cluster(),), slurm, 20.0, said.put, targets=Targets(patience_s=0.3))
+    one = Case("c", "t", "emu:batch", files=(("many", str(many)),))
+
+    def submit(number: int) -> SubmitAnswer:
+        job = f"j{number:06}"
+        parts = (Part("r000001", one),) if bundle else ()
+        actor.take(Submit(number, [JobOrder(job, "r000001", one, parts=parts)]))
+        heard = said.get(timeout=60)
+        assert isinstance(heard, Answered)
+        return heard.answer
+
+    first = submit(1)
+    assert (first.outcome, first.transient) == ("refused", True)
+    assert str(layout.work) in first.message
+    assert not slurm.count("sbatch")
+    goes_on.set()
+    number, answer = 2, submit(2)
+    while answer.outcome != "accepted":  # it may still be at it
+        assert number < 100
+        number, answer = number + 1, submit(number + 1)
+    place = layout.job_work(f"j{number:06}", 0) / ("r000001" if bundle else "")
+    assert len(list((place / "many").iterdir())) == 200
+    assert set(made.values()) == {1}
+    assert not layout.gathered("r000001").exists()
+    assert slurm.count("sbatch") == 1
+
+
+def test_a_file_that_stands_in_an_input_directory_wins_over_what_the_directory_has_there(layout: Layout) -> None:
+    above = layout.root.parent
+    for names in (("dir", "dir/tool"), ("dir/tool", "dir")):
+        sources = {"dir": above / "more", "dir/tool": above / "deck"}
+        one = Case(f"c{names[0]}", "t", "emu:batch", files=tuple((name, str(sources[name])) for name in names))
+        (placing,) = gatherings(layout, TOKEN, f"j00000{len(names[0])}", 0, f"r00000{len(names[0])}", one, ())
+        placing.carry_out(Progress())
+        assert (placing.place / "dir/tool").read_text() == "atoms\n"

@@ -57,6 +57,10 @@ class Layout:
     def work_directory(self, run: str) -> Path:
         return self.work / shard(run) / run
 
+    def gathered(self, run: str) -> Path:
+        """Where the input files of a run are gathered that take their time, before its job is submitted."""
+        return self.work / shard(run) / f".{run}"
+
     # ---- jobs of a cluster: each restart has its own claim, marks, work directory and output ----
 
     @property

@@ -26,6 +26,7 @@ from shakedown.model.ports import JobOrder, Part
 from shakedown.schedulers.claims import CONDUCTOR, CannotStart, Workplace, cannot_start, make_claim
 from shakedown.schedulers.cluster.job_script import cluster_script, payload_script
 from shakedown.schedulers.cluster.parts_script import FIRST_END, parts_script
+from shakedown.schedulers.cluster.targets import takes_its_time
 
 MARK_BYTES = 64 << 10  # a claim or a mark is one line; a list of nodes may be long
 ENDS_BYTES = 8 << 20  # the ends of a job's parts are a line each
@@ -55,17 +56,17 @@ class JobPlaces:
         self._seen_jobs = _has_files(self.layout.payloads)  # written after that directory: a conductor before us had it
         self._workplace = Workplace(self.layout)
 
-    def prepare(self, order: JobOrder) -> Path:
+    def prepare(self, order: JobOrder, gathered: bool = False) -> Path:
         """Purpose: everything that a job needs in the campaign before it is submitted; the script to submit.
 
-        What it needs on targets is placed by ``targets.py``. Doing it again for the same order changes nothing. Raises
-        CannotStart with a sentence.
+        What it needs on targets is placed by ``targets.py``, and so are, where they are ``gathered``, input files that take their
+        time. Doing it again for the same order changes nothing. Raises CannotStart with a sentence.
         """
         try:
             self.see_jobs()
             self.control(order.job).mkdir(parents=True, exist_ok=True)
             self._seen_jobs = True
-            text = self._prepare_parts(order) if order.parts else self._prepare_run(order)
+            text = (self._prepare_parts if order.parts else self._prepare_run)(order, gathered)
             script = self.script(order.job)
             script.write_text(text, encoding="utf-8", errors="surrogateescape")
             if order.after[0]:  # its script looks there before it begins
@@ -94,19 +95,19 @@ class JobPlaces:
             if now - self._away_since < self.away_s:
                 raise OSError(errno.ESTALE, "the directory of the campaign's jobs is away", str(self.layout.jobs))
 
-    def _prepare_run(self, order: JobOrder) -> str:
+    def _prepare_run(self, order: JobOrder, gathered: bool) -> str:
         case = order.case
         self._workplace.check_files(case.files)
         payload = self._payload(case)
         self.output(order.job, order.restart).parent.mkdir(parents=True, exist_ok=True)
         place = self.directory(order.job, order.restart)
-        if case.work:
+        if case.work or (gathered and takes_its_time(case)):
             place.parent.mkdir(parents=True, exist_ok=True)
         else:
             self._place(order.run, place, case)
         return cluster_script(self.layout, order.job, order.run, case, payload)
 
-    def _prepare_parts(self, order: JobOrder) -> str:
+    def _prepare_parts(self, order: JobOrder, gathered: bool) -> str:
         """A directory for each part, and one script. Payloads and input files are looked at once for all that share them."""
         layout, job = self.layout, order.job
         for folder in (layout.part_marks(job), layout.part_outputs(job), layout.job_work(job, 0)):
@@ -120,7 +121,7 @@ class JobPlaces:
             if text not in kept:
                 kept[text] = keep_payload(layout, text).stem
             words.append((part, kept[text]))
-            if not part.case.work:
+            if not part.case.work and not (gathered and takes_its_time(part.case)):
                 self._place(part.run, layout.part_work(job, part.run), part.case)
         return parts_script(layout, job, words, order.at_once)
 

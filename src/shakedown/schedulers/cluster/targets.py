@@ -1,7 +1,8 @@
-"""Runs that work outside of the campaign, on a target of a file system: their directory there, their input files, and a link.
+"""Runs whose input files take their time: those that work outside of the campaign, on a target of a file system, and those in the
+campaign that have a directory of input files, or copies of them.
 
-At the usual place in the campaign there is a link to the directory, so that whoever reads a run's files finds them. It is made
-last: where it is, everything is.
+Of a run on a target there is a link to its directory at the usual place in the campaign, so that whoever reads its files finds
+them. The link, or in the campaign the directory, is made last: where it is, everything is.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from shakedown.model.nouns import Case, Pairs
 from shakedown.model.ports import Part
 from shakedown.schedulers.claims import CannotStart, cannot_start
 from shakedown.schedulers.copied_inputs import Progress, copy_input, shared_input
-from shakedown.schedulers.linked_inputs import link_input
+from shakedown.schedulers.linked_inputs import deepest_first, link_input
+from shakedown.schedulers.made_directories import make_directory
 
 _WORD = re.compile(r"\{([A-Za-z0-9_-]+)\}")
 
@@ -43,7 +45,7 @@ def work_of(run: str, case: Case, targets: Pairs) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """A run's place to be made. ``inside``: of a part, its place in the job's directory."""
+    """A run's place to be made. ``inside``: of a part, its place in the job's directory. ``own``: it is in the campaign."""
 
     layout: Layout
     token: str
@@ -53,6 +55,7 @@ class Placing:
     case: Case
     work: str
     inside: str = ""
+    own: bool = False
 
     @property
     def home(self) -> Path:
@@ -60,7 +63,7 @@ class Placing:
 
     @property
     def place(self) -> Path:
-        return self.home / f"{self.job}.{self.restart}" / self.inside
+        return self.link if self.own else self.home / f"{self.job}.{self.restart}" / self.inside
 
     @property
     def link(self) -> Path:
@@ -71,7 +74,7 @@ class Placing:
         """The directory where the input files of the run are gathered. It belongs to the run, not to a job: if the job is put off,
         the next job of the run finds the files copied already.
         """
-        return self.home / f".{self.run}"
+        return self.layout.gathered(self.run) if self.own else self.home / f".{self.run}"
 
     def carry_out(self, progress: Progress, wanted: Callable[[], bool] = lambda: True) -> None:
         """Purpose: gather the input files, then make the place if it is still ``wanted``. Doing it again changes nothing.
@@ -91,7 +94,10 @@ class Placing:
         """Put the input files of the run into its draft directory, which no job uses yet; what they are linked to, of those that
         lie on the target once. Raises OSError, CannotStart.
         """
-        self._make_home()
+        if self.own:
+            make_directory(self.draft.parent, self.layout.root)
+        else:
+            self._make_home()
         progress.add()
         origins: list[Path] = []
         if self.place.is_dir():
@@ -102,14 +108,14 @@ class Placing:
             _point(Path(place), Path(target))
             progress.add()
 
-        for name, source in self.case.files:
+        for name, source in reversed(deepest_first(self.case.files)):  # a link takes the place of one that is there
             file = self.draft / name
             if self.case.stage == "copy":
                 copy_input(Path(source), file, progress)
                 continue
             file.parent.mkdir(parents=True, exist_ok=True)
-            origin = Path(source)
-            if self.case.stage == "per-target":
+            origin = Path(os.path.normpath(source))
+            if self.case.stage == "per-target" and not self.own:
                 origin = shared_input(self.home / "inputs", origin, progress)
                 origins.append(origin)
             link_input(str(file), str(origin), link)
@@ -127,14 +133,18 @@ class Placing:
                 shared.mkdir(exist_ok=True)
                 for number, origin in enumerate(origins):
                     _point(shared / str(number), origin)
-            self.place.parent.mkdir(exist_ok=True)
+            self.place.parent.mkdir(exist_ok=True, parents=self.own)
             self.draft.rename(self.place)
+        if self.own:
+            return
         if not self.inside:
             _write(self.layout.job(self.job) / "place", str(self.home / self.job))
         self.link.parent.mkdir(parents=True, exist_ok=True)
         _point(self.link, self.place)
 
     def _is_done(self) -> bool:
+        if self.own:
+            return self.place.is_dir()
         try:
             return self.link.readlink() == self.place and self.place.is_dir()
         except OSError:
@@ -156,14 +166,34 @@ def placings(
     layout: Layout, token: str, job: str, restart: int, run: str, case: Case, targets: Pairs, parts: Sequence[Part]
 ) -> list[Placing]:
     """Purpose: what has to be placed outside of the campaign before a job may start. Raises CannotStart."""
-    if not parts:
-        works = [(run, case, "")] if case.work else []
-    else:
-        works = [(part.run, part.case, part.run) for part in parts if part.case.work]
     return [
         Placing(layout, token, job, restart, name, one, work_of(name, one, targets), inside)
-        for name, one, inside in works
+        for name, one, inside in _works(run, case, parts)
+        if one.work
     ]
+
+
+def gatherings(
+    layout: Layout, token: str, job: str, restart: int, run: str, case: Case, parts: Sequence[Part]
+) -> list[Placing]:
+    """Purpose: what has to be placed in the campaign before a job may be submitted, and may take longer than a submission."""
+    work = str(layout.work)
+    return [
+        Placing(layout, token, job, restart, name, one, work, inside, own=True)
+        for name, one, inside in _works(run, case, parts)
+        if takes_its_time(one)
+    ]
+
+
+def _works(run: str, case: Case, parts: Sequence[Part]) -> list[tuple[str, Case, str]]:
+    return [(part.run, part.case, part.run) for part in parts] if parts else [(run, case, "")]
+
+
+def takes_its_time(case: Case) -> bool:
+    """Purpose: whether the input files of a case that works in the campaign are more than a link each."""
+    if case.work or not case.files:
+        return False
+    return case.stage == "copy" or any(os.path.isdir(source) for _, source in case.files)  # noqa: PTH112
 
 
 def _point(link: Path, target: Path) -> None:

@@ -1,4 +1,5 @@
-"""Placing runs on targets: a few threads for each target, so that one that hangs holds up no other.
+"""Placing runs on targets, and input files in the campaign that take their time: a few threads for each target, so that one that
+hangs holds up no other.
 
 A thread that is caught in a hanging file system cannot be ended. So each target has its own; and of one that gives no answer,
 whoever wants to go there is told so.
@@ -136,7 +137,6 @@ class Targets:
     def _not_yet(self, work: str, progress: Progress) -> CannotStart:
         silent_s = time.monotonic() - progress.moved
         if silent_s < self.patience_s / 2:
-            return CannotStart(
-                f"its input files are still being copied to {work} ({progress.bytes} bytes up to now)", True
-            )
+            copied = f" ({progress.bytes} bytes copied up to now)" if progress.bytes else ""
+            return CannotStart(f"its input files are still being put into {work}{copied}", True)
         return CannotStart(f"{work} gives no answer: its file system hangs, or is very slow", transient=True)

@@ -21,7 +21,7 @@ from shakedown.model.ports import JobOrder, ReleaseOrder, SubmitAnswer
 from shakedown.schedulers.claims import CONDUCTOR, CannotStart
 from shakedown.schedulers.cluster.job_places import JobPlaces, job_label, job_of_label
 from shakedown.schedulers.cluster.marks import Marks, read_marks
-from shakedown.schedulers.cluster.targets import Placing, placings
+from shakedown.schedulers.cluster.targets import Placing, gatherings, placings
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.cross_check import KILLED
 from shakedown.schedulers.slurm.dependencies import Chains
@@ -103,15 +103,15 @@ class Actor:
     # ---- submitting ----
 
     def _submit(self, batch: Batch, order: JobOrder) -> None:
-        """What the campaign has to hold; then, in threads of its own, what a target has to; then sbatch."""
+        """What the campaign has to hold; then, in threads of its own, what a target has to or what takes its time; then sbatch."""
         if batch.stopped:
             return
         if batch.why_not:
             self._say(batch, SubmitAnswer(order.job, "refused", transient=True, message=batch.why_not))
             return
         try:
-            script = str(self.places.prepare(order))
-            wanted = [] if order.held else self._placings(order)
+            script = str(self.places.prepare(order, gathered=True))
+            wanted = self._gatherings(order) + ([] if order.held else self._placings(order))
         except CannotStart as error:
             self._refuse(batch, order, error)
             return
@@ -182,6 +182,10 @@ class Actor:
 
     def _chains(self) -> Chains:
         return Chains(self.token, self.places, self._rows, self._given)
+
+    def _gatherings(self, order: JobOrder) -> list[Placing]:
+        """What takes its time to be placed in the campaign, before the job is submitted, held or not."""
+        return gatherings(self.places.layout, self.token, order.job, order.restart, order.run, order.case, order.parts)
 
     def _placings(self, order: JobOrder | ReleaseOrder) -> list[Placing]:
         """What has to be placed outside of the campaign before the job may start. Raises CannotStart."""
