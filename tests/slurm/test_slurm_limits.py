@@ -46,6 +46,30 @@ def test_limits_that_pass_and_one_that_does_not(limited_cluster: Cluster, tmp_pa
         assert {event.value["attempt"] for event in campaign.events("verdict")} == {1}
 
 
+@pytest.mark.newer_slurm
+def test_limits_that_refuse_and_that_hold_are_told_and_spend_no_attempt(
+    limited_cluster: Cluster, tmp_path: Path
+) -> None:
+    """Nothing is taken; then no job may begin; then no core may be used. Each time it goes on by itself once that is lifted."""
+    cluster = limited_cluster
+    qos(cluster, "tight", "MaxSubmitJobsPU=0", "MaxJobsPU=0", "GrpTRES=cpu=0")
+    steps = {
+        "it was not taken: QOSMaxSubmitJobPerUserLimit": "MaxSubmitJobsPU=-1",
+        "QOSMaxJobsPerUserLimit (a limit of its quality of service": "MaxJobsPU=-1",
+        "QOSGrpCpuLimit (a limit of its quality of service": "GrpTRES=cpu=-1",
+    }
+    with Disturbed(cluster, tmp_path / "site", [Payload("nap", "batch", "true")], repeats=2) as campaign:
+        campaign.amend_system("    scheduler: slurm\n", "    scheduler: slurm\n    options: [--qos=tight]\n")
+        campaign.start()
+        for wanted, lifted in steps.items():
+            campaign.wait_until(lambda word=wanted: word in campaign.command("status", "p-1").stdout, wanted)  # type: ignore[misc]
+            assert not campaign.executed()
+            qos(cluster, "tight", lifted)
+        campaign.end()
+        campaign.assert_all_passed_once(2)
+        assert not campaign.findings()
+
+
 def test_what_the_limits_forbid_at_once_is_refused_for_good(limited_cluster: Cluster, tmp_path: Path) -> None:
     """A site may have jobs that can never start refused (DenyOnLimit): that is no matter of patience."""
     qos(limited_cluster, "denied", "MaxWall=2", "flags=DenyOnLimit")
