@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from acts_story import CASES, PARTIES, Acted, plan
+from acts_tries import (
+    amend,
+    amend_out_and_in,
+    backdated_restart,
+    backdated_stop,
+    change_after_bad_runs,
+    days,
+    done,
+    drain_when_it_looks_good,
+    loosened_bound,
+    over,
+    raised_enough,
+    rule_on_slow_passes,
+    speed,
+    waiver_ahead,
+)
 from msgspec.structs import replace
 
 from shakedown.audit.sealing import signed_words
@@ -20,106 +37,7 @@ Tell = Callable[[Acted], None]
 Changed = Callable[[Component], Component]
 
 
-def speed(told: Acted, bad: bool = True, rate: float = 100.0) -> None:
-    """Two results of each case; the last one failed where it is ``bad``."""
-    for repeat in (1, 2):
-        for case in CASES:
-            failed = bad and (case, repeat) == (CASES[-1], 2)
-            told.run("speed", case, "failed" if failed else "passed", repeat, rate)
-
-
-def days(told: Acted, bad: bool = False, count: int = 18) -> None:
-    before = sum(event.event == "submit_order" and event.value["component"] == "days" for event in told.events)
-    for number in range(1, count + 1):
-        verdict = "failed" if bad and 3 <= number <= 6 else "passed"
-        told.run("days", CASES[number % 2], verdict, before + number)
-
-
-def finish(told: Acted) -> None:
-    if not any(event.event == "drain_request" for event in told.events):
-        told.now = max(told.now, 3000.0)
-        told.say("finding", {"kind": "time_is_up", "component": "days"})
-    evidence = [{"name": "log", "sha256": "ab" * 32, "bytes": 3}]
-    said = {"component": "hands", "procedure": "diag", "met": True, "by": "Bo", "evidence": evidence}
-    told.say("attested", said, "seen")
-    told.end()
-
-
-def amend(told: Acted, change: Changed) -> None:
-    old = told.documents[told.record.document]
-    first, *rest = old.components
-    new = replace(old, components=(change(first), *rest), about=f"changed at {told.now}")
-    told.say("amended", {"document": told.keep(new), "by": "Ada", "difference": ["x"]}, "more data")
-
-
-def done(**fields: object) -> Changed:
-    """The criterion ``done`` with other fields."""
-    return lambda part: replace(part, criteria=(replace(part.criteria[0], **fields), *part.criteria[1:]))
-
-
-# ---- the tries: each is by Ada alone, of a campaign that would be rejected -----------------------------------------------
-
-
-def backdated_restart(told: Acted) -> None:
-    speed(told, bad=False)
-    days(told, bad=True, count=9)
-    told.say("clock", {"component": "days", "act": "restart", "from": told.now - 25.0, "by": "Ada"}, "a new switch")
-    days(told, count=18)
-
-
-def drain_when_it_looks_good(told: Acted) -> None:
-    speed(told, bad=False)
-    days(told, count=5)
-    told.say("drain_request", {"component": "days", "by": "Ada"}, "it looks good")
-
-
-def amend_out_and_in(told: Acted) -> None:
-    speed(told)
-    amend(told, lambda part: replace(part, cases=part.cases[:2]))
-    amend(told, lambda part: replace(part, cases=CASES))
-    for repeat in (1, 2):
-        told.run("speed", CASES[-1], "passed", repeat)
-    days(told)
-
-
-def rule_on_slow_passes(told: Acted) -> None:
-    speed(told, bad=False, rate=80.0)
-    for number in range(1, 7):
-        told.say("ruled", {"as": "site", "by": "Ada"}, "a slow switch", run=f"r{number:06d}")
-    days(told)
-
-
-def change_after_a_bad_run(told: Acted) -> None:
-    speed(told, bad=False, rate=80.0)
-    told.say("changed", {"by": "Ada"}, "new firmware")
-    days(told)
-
-
-def loosen_a_bound(told: Acted) -> None:
-    speed(told)
-    amend(told, done(bound=0.5, must=">= 50%"))
-    days(told)
-
-
-def backdated_stop(told: Acted) -> None:
-    speed(told, bad=False)
-    days(told, bad=True, count=9)
-    told.say("clock", {"component": "days", "act": "stop", "from": told.now - 90.0, "by": "Ada"}, "a stop")
-    told.say("clock", {"component": "days", "act": "go on", "by": "Ada"}, "and on")
-    days(told, count=9)
-
-
-def raise_enough(told: Acted) -> None:
-    speed(told)
-    amend(told, done(enough=1000))
-    days(told)
-
-
-def waive_ahead(told: Acted) -> None:
-    said = {"what": "criterion", "component": "speed", "name": "done", "restriction": "less", "by": "Ada"}
-    told.say("waived", said, "in case")
-    speed(told)
-    days(told)
+# ---- tries by Ada alone, beside those that ``acts_tries`` has; each is of a campaign that would be rejected ---------------
 
 
 def rule_ones_own_failure(told: Acted) -> None:
@@ -130,25 +48,25 @@ def rule_ones_own_failure(told: Acted) -> None:
 
 def rename_the_component(told: Acted) -> None:
     speed(told)
-    amend(told, lambda part: replace(part, name="faster"))
+    amend(told, lambda part: replace(part, name="faster"), by="Ada")
     days(told)
 
 
 def rename_the_criterion(told: Acted) -> None:
     speed(told)
-    amend(told, done(name="mostly", bound=0.5, must=">= 50%"))
+    amend(told, done(name="mostly", bound=0.5, must=">= 50%"), by="Ada")
     days(told)
 
 
 def narrow_the_criterion(told: Acted) -> None:
     speed(told)
-    amend(told, done(test="stream"))
+    amend(told, done(test="stream"), by="Ada")
     days(told)
 
 
 def dilute_with_more_repeats(told: Acted) -> None:
     speed(told)
-    amend(told, lambda part: replace(part, repeats=8))
+    amend(told, lambda part: replace(part, repeats=8), by="Ada")
     for repeat in range(3, 9):
         for case in CASES:
             told.run("speed", case, "passed", repeat)
@@ -165,16 +83,19 @@ def judge_again(told: Acted) -> None:
     days(told)
 
 
-TRIES = [
+BY_ANYBODY = [
     backdated_restart,
     drain_when_it_looks_good,
     amend_out_and_in,
     rule_on_slow_passes,
-    change_after_a_bad_run,
-    loosen_a_bound,
+    change_after_bad_runs,
+    loosened_bound,
     backdated_stop,
-    raise_enough,
-    waive_ahead,
+    raised_enough,
+    waiver_ahead,
+]
+TRIES = [
+    *(pytest.param(partial(tell, by="Ada"), id=tell.__name__) for tell in BY_ANYBODY),
     rule_ones_own_failure,
     rename_the_component,
     rename_the_criterion,
@@ -187,7 +108,7 @@ TRIES = [
 def card_of(tell: Tell, parties: tuple[Party, ...]) -> tuple[Acted, Scorecard]:
     told = Acted(plan(parties))
     tell(told)
-    finish(told)
+    over(told)
     return told, told.card()
 
 
@@ -227,5 +148,5 @@ def test_the_same_campaigns_without_the_tries_are_rejected() -> None:
         told = Acted(plan(()))
         speed(told, bad_speed, rate)
         days(told, bad_days)
-        finish(told)
+        over(told)
         assert told.card().outcome == "rejected"

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from small_disks import fill, small_disk
 from stories import SHAKEDOWN, MakeSite
 from tests.end_to_end.test_killed_and_resumed import wait_until
 
@@ -28,25 +29,8 @@ TRUTH = (
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small file system of its own."""
-    if os.geteuid() != 0:
-        pytest.skip("a full disk is made by mounting a small one, which takes root")
-    place = tmp_path / "disk"
-    place.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(place)], capture_output=True, check=False
-    )
-    if done.returncode:
-        pytest.skip(f"tmpfs cannot be mounted here: {done.stderr.decode().strip()}")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-def fill(disk: Path, name: str = "ballast") -> Path:
-    ballast = disk / name
-    with ballast.open("wb", buffering=0) as file, suppress(OSError):
-        while True:
-            file.write(b"\0" * 4096)
-    return ballast
+    with small_disk(tmp_path / "disk", "size=12m") as place:
+        yield place
 
 
 def test_a_disk_that_is_full_for_a_while_costs_time_and_nothing_else(

@@ -14,12 +14,30 @@ import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import pytest
 import recompute_acts as script
 from acts_story import CASES, PARTIES, Acted, plan
+from acts_tries import (
+    amend,
+    amend_out_and_in,
+    backdated_restart,
+    backdated_stop,
+    change_after_bad_runs,
+    days,
+    done,
+    drain_when_it_looks_good,
+    loosened_bound,
+    over,
+    raised_enough,
+    rule_on_slow_passes,
+    same,
+    speed,
+    waive,
+    waiver_ahead,
+)
 from msgspec.structs import replace
 
 from shakedown.audit.sealing import signed_words
@@ -33,7 +51,7 @@ from shakedown.metrics.judging.settled_words import NO_EFFECT
 from shakedown.model.errors import UsageError
 from shakedown.model.frozen import freeze
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Component, Document, NodeType, Retry
+from shakedown.model.nouns import Document, NodeType, Retry
 from shakedown.report.page.settled_block import parts_of
 from shakedown.report.page.signature import render_signature_page
 from shakedown.report.writing import make_report
@@ -53,127 +71,7 @@ def two_kinds(consent: tuple[str, ...] = ()) -> Document:
     return replace(document, system=replace(document.system, clusters=clusters, node_types=kinds))
 
 
-# ---- what runs -------------------------------------------------------------------------------------------------------
-
-
-def speed(told: Acted, bad: bool = True, rate: float = 100.0, first: int = 1) -> None:
-    """Two results of each case; the last one fails where it is ``bad``: five of six passed, 83.3 %, must be 90 %."""
-    for repeat in (first, first + 1):
-        for case in CASES:
-            failed = bad and (case, repeat) == (CASES[-1], first + 1)
-            told.run("speed", case, "failed" if failed else "passed", repeat, rate)
-
-
-def days(told: Acted, bad: bool = False, count: int = 18) -> None:
-    """Runs of ten seconds one after the other; of nine bad ones four fail."""
-    before = sum(event.event == "submit_order" and event.value["component"] == "days" for event in told.events)
-    for number in range(1, count + 1):
-        verdict = "failed" if bad and 3 <= number <= 6 else "passed"
-        told.run("days", CASES[number % 2], verdict, before + number)
-
-
-def over(told: Acted) -> None:
-    """The clock has run for its time, the nodes were looked at, and both sides say so."""
-    if not any(event.event == "drain_request" for event in told.events):
-        told.now = max(told.now, 3000.0)
-        told.say("finding", {"kind": "time_is_up", "component": "days"})
-    evidence = [{"name": "log", "sha256": "ab" * 32, "bytes": 3}]
-    said = {"component": "hands", "procedure": "diag", "met": True, "by": "Bo", "evidence": evidence}
-    seen = told.say("attested", said, "seen")
-    told.end()
-    told.agree(seen, "Ada")
-
-
-def amend(
-    told: Acted, change: Callable[[Component], Component], more: Callable[[Document], Document] | None = None
-) -> int:
-    """Bo has another first component, or another plan, put into force."""
-    old = told.documents[told.record.document]
-    first, *rest = old.components
-    new = replace(old, components=(change(first), *rest), about=f"changed at {told.now}")
-    new = more(new) if more else new
-    return told.say("amended", {"document": told.keep(new), "by": "Bo", "difference": ["another plan"]}, "fair")
-
-
-def done(**fields: Any) -> Callable[[Component], Component]:
-    """The criterion ``done`` of speed with other fields."""
-    return lambda part: replace(part, criteria=(replace(part.criteria[0], **fields), *part.criteria[1:]))
-
-
-def same(part: Component) -> Component:
-    return part
-
-
-def waive(told: Acted, by: str = "Bo") -> int:
-    said = {"what": "criterion", "component": "speed", "name": "done", "restriction": "no linpack", "by": by}
-    return told.say("waived", said, "in case")
-
-
-# ---- the eleven ------------------------------------------------------------------------------------------------------
-
-
-def backdated_restart(told: Acted) -> None:
-    speed(told, bad=False)
-    days(told, bad=True, count=9)
-    told.say("clock", {"component": "days", "act": "restart", "from": told.now - 25.0, "by": "Bo"}, "a new switch")
-    days(told)
-
-
-def drain_when_it_looks_good(told: Acted) -> None:
-    speed(told, bad=False)
-    days(told, count=5)
-    told.say("drain_request", {"component": "days", "by": "Bo"}, "it looks good")
-
-
-def amend_out_and_in(told: Acted) -> None:
-    speed(told)
-    amend(told, lambda part: replace(part, cases=part.cases[:2]))
-    amend(told, lambda part: replace(part, cases=CASES))
-    for repeat in (1, 2):
-        told.run("speed", CASES[-1], "passed", repeat)
-    days(told)
-
-
-def rule_on_slow_passes(told: Acted) -> None:
-    speed(told, bad=False, rate=80.0)
-    for number in range(1, 7):
-        told.say("ruled", {"as": "site", "by": "Bo"}, "a slow switch", run=f"r{number:06d}")
-    days(told)
-
-
-def change_after_bad_runs(told: Acted) -> None:
-    speed(told, bad=False, rate=80.0)
-    told.say("changed", {"by": "Bo"}, "new firmware")
-    days(told)
-
-
-def loosened_bound(told: Acted) -> None:
-    speed(told)
-    amend(told, done(bound=0.5, must=">= 50%"))
-    days(told)
-
-
-def backdated_stop(told: Acted) -> None:
-    speed(told, bad=False)
-    days(told, bad=True, count=9)
-    told.say("clock", {"component": "days", "act": "stop", "from": told.now - 90.0, "by": "Bo"}, "a blip")
-    told.say("clock", {"component": "days", "act": "go on", "by": "Bo"}, "and on")
-    days(told, count=9)
-
-
-def raised_enough(told: Acted) -> None:
-    speed(told)
-    amend(told, done(enough=1000))
-    days(told)
-
-
-def waiver_ahead(told: Acted) -> None:
-    waive(told)
-    speed(told)
-    days(told)
-
-
-# ---- and what is like them -------------------------------------------------------------------------------------------
+# ---- what is like the tries that ``acts_tries`` has ------------------------------------------------------------
 
 
 def slow_node_out_and_in(told: Acted) -> None:
@@ -322,7 +220,7 @@ def tried(tell: Tell, consent: tuple[str, ...] = ()) -> tuple[Acted, Scorecard]:
     """A campaign in which somebody tried, told and settled once for all tests here."""
     told = Acted(two_kinds(consent))
     tell(told)
-    over(told)
+    told.agree(over(told), "Ada")
     return told, told.card()
 
 

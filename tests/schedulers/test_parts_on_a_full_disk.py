@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from batch_environment import batch_environment
+from small_disks import small_disk
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Shape
@@ -38,16 +39,8 @@ MAKE_ROOM = (
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small file system of its own."""
-    if os.geteuid() != 0:
-        pytest.skip("a full disk is made by mounting a small one, which takes root")
-    place = tmp_path / "disk"
-    place.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=512k,nr_inodes=200", "tmpfs", str(place)]
-    done = subprocess.run(words, capture_output=True, check=False)
-    if done.returncode:
-        pytest.skip(f"tmpfs cannot be mounted here: {done.stderr.decode().strip()}")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    with small_disk(tmp_path / "disk", "size=512k,nr_inodes=200") as place:
+        yield place
 
 
 def prepare(disk: Path, scripts: Sequence[str], at_once: int = 1) -> tuple[JobPlaces, list[str]]:

@@ -10,12 +10,14 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
+from small_disks import fill, small_disk
 
 from shakedown.model.layout import Layout
 from shakedown.model.ports import JobOrder
@@ -145,14 +147,18 @@ def test_a_job_that_is_over_and_not_reported_yet_keeps_its_end(machine: Machine,
     assert ends == ["completed"]
 
 
-def test_a_run_that_is_taken_back_and_ordered_again_has_its_directory_to_itself(make_machine: MakeMachine) -> None:
+def test_a_run_that_is_taken_back_and_ordered_again_has_its_directory_to_itself(
+    make_machine: MakeMachine, tmp_path: Path
+) -> None:
     """The jobs stood by, their directories were made already, and all of them come again under other names."""
     machine = make_machine(cores=1)
-    first, *waiting = [machine.order("sleep 0.05; pwd >here") for _ in range(4)]
+    first = machine.order(f"until [ -e {tmp_path}/go ]; do sleep 0.01; done")
+    waiting = [machine.order("pwd >here") for _ in range(3)]
     machine.submit(first, *waiting)
     machine.until(lambda: len(machine.scheduler._standby._launches) == len(waiting))
     for order in waiting:
         assert machine.scheduler.take_claim(machine.jobs.pop(order.job))
+    (tmp_path / "go").touch()
     again = [replace(order, job=machine.order("").job) for order in waiting]
     machine.submit(*again)
 
@@ -164,7 +170,8 @@ def test_a_job_that_waits_is_taken_back_although_the_disk_is_full(
     make_machine: MakeMachine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     machine = make_machine(cores=1)
-    first, second = machine.order("sleep 0.05"), machine.order(f"touch {tmp_path}/ran")
+    goes_on = f"until [ -e {tmp_path}/go ]; do sleep 0.01; done"
+    first, second = machine.order(goes_on), machine.order(f"touch {tmp_path}/ran")
     machine.submit(first, second)
 
     def fail(*words: object) -> bool:
@@ -173,6 +180,7 @@ def test_a_job_that_waits_is_taken_back_although_the_disk_is_full(
     monkeypatch.setattr(type(machine.scheduler._workplace), "take_claim", fail)
 
     assert machine.scheduler.take_claim(machine.jobs.pop(second.job))
+    (tmp_path / "go").touch()
     machine.ended(first)
     assert machine.run("true").state == "completed"
     assert not (tmp_path / "ran").exists()
@@ -421,31 +429,9 @@ def test_shells_that_stand_by_when_the_conductor_dies_end_without_a_trace(machin
 @pytest.fixture
 def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
     """A small file system of its own."""
-    if os.geteuid() != 0:
-        pytest.skip("a full or read-only disk is made by mounting one, which takes root")
-    mounted: list[Path] = []
-
-    def make(options: str) -> Path:
-        place = tmp_path / f"disk{len(mounted)}"
-        place.mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], capture_output=True)
-        if done.returncode:
-            pytest.skip(f"tmpfs cannot be mounted here: {done.stderr.decode().strip()}")
-        mounted.append(place)
-        return place
-
-    yield make
-    for place in mounted:
-        subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-def fill(disk: Path) -> Path:
-    """Leave no room."""
-    ballast = disk / "ballast"
-    with ballast.open("wb", buffering=0) as file, suppress(OSError):
-        while True:
-            file.write(b"\0" * 4096)
-    return ballast
+    with ExitStack() as mounted:
+        numbers = count()
+        yield lambda options: mounted.enter_context(small_disk(tmp_path / f"disk{next(numbers)}", options))
 
 
 def test_on_a_full_disk_a_job_waits_in_the_queue(make_machine: MakeMachine, mount: Callable[..., Path]) -> None:
