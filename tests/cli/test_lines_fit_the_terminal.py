@@ -7,8 +7,8 @@ import os
 import pty
 import struct
 import subprocess
-import sys
 import termios
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -87,21 +87,27 @@ def on_a_terminal(*words: str, cwd: Path, columns: int = 80) -> list[str]:
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    command = [sys.executable, "-m", "shakedown", *words]
-    process = subprocess.Popen(command, cwd=cwd, stdin=slave, stdout=slave, stderr=slave, env=environment)
-    os.close(slave)
+    with ThreadPoolExecutor(1) as reader:
+        shown = reader.submit(read_all, master)
+        try:
+            warm_commands.run(words, cwd=cwd, env=environment, stdout=slave, stderr=slave, timeout=120)
+        finally:
+            os.close(slave)
+    os.close(master)
+    return shown.result().decode().replace("\r\n", "\n").rstrip("\n").split("\n")
+
+
+def read_all(master: int) -> bytes:
+    """What is written to a terminal until nobody has it open any more."""
     shown = b""
     while True:
         try:
             piece = os.read(master, 1 << 16)
         except OSError:  # the other end is closed
-            break
+            return shown
         if not piece:
-            break
+            return shown
         shown += piece
-    os.close(master)
-    process.wait(60)
-    return shown.decode().replace("\r\n", "\n").rstrip("\n").split("\n")
 
 
 def test_commands_fit_a_terminal_of_80_columns(site: Path) -> None:
