@@ -13,7 +13,8 @@ from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.judging.people import Act, acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.settlement import settle
-from shakedown.metrics.rows.table import Record, fold_runs
+from shakedown.metrics.judging.without import copied
+from shakedown.metrics.rows.table import Record
 from shakedown.model.events import Event
 from shakedown.model.filling import ClockTerms
 from shakedown.model.frozen import digest, freeze
@@ -85,7 +86,8 @@ class Acted:
         self.documents: dict[str, Document] = {}
         self.events: list[Event] = []
         self.now, self.runs, self.amending, self.twice = 1000.0, 0, False, False
-        self._folded: tuple[list[Event], Record] = [], Record()
+        self._told: list[Event] = []  # the events that were folded
+        self._folded, self._known = Record(), Record()
         self.say("campaign_start", {"campaign": "p-1", "plan": "p", "document": self.keep(document), "seed": 1})
 
     def keep(self, document: Document) -> str:
@@ -146,10 +148,14 @@ class Acted:
 
     @property
     def record(self) -> Record:
-        """The rows of all events until now, folded once for all who ask before the next event."""
-        if self._folded[0] != self.events:
-            self._folded = list(self.events), fold_runs(self.events)
-        return self._folded[1]
+        """The rows of all events until now, which are folded once; a record of its own for all who ask before the next event."""
+        if self._told != self.events:
+            if self.events[: len(self._told)] != self._told:  # a test told something of them otherwise
+                self._told, self._folded = [], Record()
+            for event in self.events[len(self._told) :]:
+                self._folded.add(event)
+            self._told, self._known = list(self.events), copied(self._folded)
+        return self._known
 
     @property
     def lines(self) -> list[dict[str, Any]]:

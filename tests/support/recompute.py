@@ -135,6 +135,7 @@ class Judge:
         self.figures = {(test["name"], item["name"]): item for test in document["tests"] for item in test["figures"]}
         self.rows = {row["name"]: row for contract in document["contracts"] for row in contract["rows"]}
         self.units, self.nodes = self._machine()
+        self.spans_of_job: dict[str, list[Span]] = {}
         self.mine: dict[tuple[str, str], list[Run]] = {}
         self.beside: dict[str, list[Run]] = {}
         wanted: dict[
@@ -257,6 +258,17 @@ class Judge:
     # ---- the whole ---------------------------------------------------------------------------------------------------
 
     def scorecard(self) -> Json:
+        """What ``outcome`` gives, and the numbers that no outcome hangs on."""
+        return self.outcome() | {
+            "epoch": self.campaign.epoch,
+            "figures without rows": self.bare_figures(),
+            "rates": self.rates(),
+            "utilisation": {name: self._told(name) for name in self.people if name in self.campaign.first_order},
+            "loads": stability.loads(self),
+        }
+
+    def outcome(self) -> Json:
+        """How the campaign, its components and its rows come out, and the time of its clocks."""
         components = [self.component(component) for component in self.document["components"]]
         outcomes = {component["outcome"] for component in components}
         rows = {name: self.whole_row(row) for name, row in self.rows.items()}
@@ -279,14 +291,9 @@ class Judge:
             outcome = "accepted with restrictions"
         return {
             "outcome": outcome,
-            "epoch": self.campaign.epoch,
             "components": {component["name"]: component for component in components},
             "rows": rows,
-            "figures without rows": self.bare_figures(),
-            "rates": self.rates(),
-            "utilisation": {name: self._told(name) for name in self.people if name in self.campaign.first_order},
             "stability": self.stability(),
-            "loads": stability.loads(self),
         }
 
     def _leaves_epochs_out(self, component: Json) -> bool:
@@ -619,8 +626,11 @@ class Judge:
 
     def _own_part(self, run: Run, span: Span, pieces: Pieces) -> float:
         """Seconds inside, where others of its allocation ran at the same time its part of them."""
-        alike = [other for other in self.campaign.runs.values() if other.job == run.job and other.job and other.verdict]
-        beside = [near for other in alike if (near := other.span)]
+        if not self.spans_of_job:
+            for other in self.campaign.runs.values():
+                if other.job and other.verdict and (near := other.span):
+                    self.spans_of_job.setdefault(other.job, []).append(near)
+        beside = self.spans_of_job.get(run.job, [])
         cuts = sorted({*span, *(time for near in beside for time in near if span[0] < time < span[1])})
         return math.fsum(
             stability.overlap((a, b), pieces) / max(1, sum(near[0] <= a and b <= near[1] for near in beside))

@@ -164,6 +164,7 @@ class _Settled:
         idle = self.void | self.withdrawn
         self.live = [act for act in self.acts.values() if act.number not in idle and act.kind != "agree"]
         self.memory: dict[frozenset[int], Json] = {}
+        self.changed: dict[int, set[Any]] = {}
         self.groups: list[set[int]] = []  # acts that take something away only together
         if self.judged(set())["outcome"] != self._at_best(set(), self.void):
             self.driven |= {n for n in self.void - late if self.hard.get(n)}
@@ -213,8 +214,14 @@ class _Settled:
 
     def _says_anew(self, act: Act, one: Act) -> bool:
         amend = act.kind == one.kind == "amend"
-        differ = (otherwise(self._step(act)), otherwise(self._step(one))) if amend else (set[Any](), set[Any]())
+        differ = (self._otherwise(act), self._otherwise(one)) if amend else (set[Any](), set[Any]())
         return says_anew(act.kind, act.lines, one.kind, one.lines, differ)
+
+    def _otherwise(self, act: Act) -> set[Any]:
+        """The places of the plan that an amendment changed; worked out once."""
+        if act.number not in self.changed:
+            self.changed[act.number] = otherwise(self._step(act))
+        return self.changed[act.number]
 
     def _in_their_place(self, known: set[int], one_sided: set[int]) -> Iterator[set[int]]:
         """What one side alone has count of a case, with what both agreed to and by which other runs of that case do not."""
@@ -305,14 +312,14 @@ class _Settled:
         if early:
             campaign.ended = False
         judge = Judge(self.plans[campaign.document], campaign, self.plans)
-        found = judge.scorecard()
+        found = judge.outcome()
         judged = [item["outcome"] for part in found["components"].values() for item in part["criteria"].values()]
         if early and self.ended and "not met" in judged:
             found["outcome"] = "rejected"  # whatever is still to come
         elif early and self.ended and not any(part["to_come"] for part in found["components"].values()):
             campaign.ended = True
             judge = Judge(self.plans[campaign.document], campaign, self.plans)
-            found = judge.scorecard()
+            found = judge.outcome()
         if unmeasured and self.ended and word == "passed" and hangs(judge, found, unmeasured):
             found["outcome"] = "not known"
         return found | {"plan": campaign.document}

@@ -6,6 +6,7 @@ Bounds are kept and compared in the unit of what is measured (hours, the figure'
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from shakedown.model.units import UNITS, Quantity
 
@@ -34,12 +35,13 @@ def is_in_parts(must: str, unit: str) -> bool:
     return len(_units(must, unit)) > 1
 
 
-def _units(must: str, unit: str) -> list[str]:
+@lru_cache(maxsize=1024)  # a settlement prints the same bounds with and without each act
+def _units(must: str, unit: str) -> tuple[str, ...]:
     if unit not in UNITS:
-        return []
+        return ()
     dimension, text = UNITS[unit][0], _PARTS.sub(" ", must.replace("..", " "))
     named = (found.group(1) for found in _AMOUNT.finditer(text))
-    return list(dict.fromkeys(name for name in named if name in UNITS and UNITS[name][0] == dimension))
+    return tuple(dict.fromkeys(name for name in named if name in UNITS and UNITS[name][0] == dimension))
 
 
 def converted(value: float, unit: str, other: str) -> float:

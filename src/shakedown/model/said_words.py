@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from shakedown.model.no_restriction import says_none
 from shakedown.model.speakers import name_key
@@ -33,6 +33,7 @@ def shows_nothing(text: str) -> bool:
     return not any(unicodedata.category(c)[0] in _SHOWN and ord(c) not in _BLANK for c in text)
 
 
+@lru_cache(maxsize=256)  # a settlement reads the same waivers with and without each act
 def restricts_nothing(text: str) -> bool:
     """Purpose: whether a restriction is none: it shows nothing, or only says that there is none."""
     return shows_nothing(text) or says_none(text, looks)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -61,7 +62,7 @@ RULES = (
 MANY = 10**8  # more results than any component orders: what may still come of one that runs until its time has passed
 
 
-class CaseRuns(Struct, frozen=True):
+class CaseRuns(Struct, frozen=True, dict=True):
     """One available case of a component: what is wanted of it and what was judged.
 
     ``wanted`` results by mode, "" for a component without modes. ``warm_ups`` are in no count, nor are runs from ``before`` the
@@ -84,21 +85,21 @@ class CaseRuns(Struct, frozen=True):
     time_over: bool = False
     excused: int = 0
 
-    @property
+    @cached_property
     def repeats(self) -> int:
         return sum(count for _, count in self.wanted)
 
-    @property
+    @cached_property
     def passed(self) -> int:
         """How many wanted results passed: each counts once, however many of its attempts did."""
         return self._results(lambda row: counts_as_passed(row, self.case))
 
-    @property
+    @cached_property
     def judged(self) -> int:
         """How many wanted results need nothing more: passed, or with a last attempt that is not retried."""
         return self._results(self.settles)
 
-    @property
+    @cached_property
     def to_come(self) -> int:
         """Results that are wanted and not judged; of a case with ``more`` only those known so far."""
         if not self.closed:
@@ -111,7 +112,7 @@ class CaseRuns(Struct, frozen=True):
         known = {(row.mode, row.result) for row in self.rows}
         return [row for row in self.undetermined if (row.mode, row.result) not in known]
 
-    @property
+    @cached_property
     def cut_off(self) -> int:
         """Results of ``to_come`` that no attempt will settle: the end of the component's time cut them off."""
         return self.to_come if self.time_over else 0
@@ -163,7 +164,7 @@ class CaseRuns(Struct, frozen=True):
         return replace(self, rows=rows, wanted=tuple(wanted), undetermined=undetermined)
 
 
-class Population(Struct, frozen=True):
+class Population(Struct, frozen=True, dict=True):
     """The cases that a component or a criterion looks at; ``unavailable`` ones are in it by name only. ``spared``: cases that their
     ladder does not need, which nothing else of the population knows.
     """
@@ -172,20 +173,20 @@ class Population(Struct, frozen=True):
     unavailable: tuple[UnavailableRow, ...]
     spared: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def wanted(self) -> int:
         return sum(case.repeats for case in self.cases)
 
-    @property
+    @cached_property
     def judged(self) -> int:
         return sum(case.judged for case in self.cases)
 
-    @property
+    @cached_property
     def to_come(self) -> int:
         """What is still to come, as far as it is known; a component that runs on is never at 0."""
         return max(sum(case.to_come for case in self.cases), int(self.more))
 
-    @property
+    @cached_property
     def cut_off(self) -> int:
         """How many results of ``to_come`` the end of the component's time cut off: nobody will ever know them."""
         return sum(case.cut_off for case in self.cases)
@@ -211,11 +212,11 @@ class Population(Struct, frozen=True):
     def most_to_come(self) -> int:
         return MANY if self.more else self.to_come
 
-    @property
+    @cached_property
     def more(self) -> bool:
         return any(case.more for case in self.cases)
 
-    @property
+    @cached_property
     def passed(self) -> int:
         return sum(case.passed for case in self.cases)
 
