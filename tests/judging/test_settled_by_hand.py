@@ -29,8 +29,8 @@ from shakedown.model.nouns import Document, System
 from shakedown.model.waived import waived_criterion
 from shakedown.plans import finding, read_plan
 
-SCENARIOS = list(yaml.safe_load_all((Path(__file__).parent / "settled_by_hand.yaml").read_text()))
-TABLE = yaml.safe_load((Path(__file__).parent / "contrary_acts.yaml").read_text())
+SCENARIOS = list(yaml.load_all((Path(__file__).parent / "settled_by_hand.yaml").read_text(), yaml.CSafeLoader))
+TABLE = yaml.load((Path(__file__).parent / "contrary_acts.yaml").read_text(), yaml.CSafeLoader)
 BOTH = {"parties": {"site": ["Ada"], "vendor": ["Bo"]}}
 SCENARIOS += [
     BOTH | row | {"components": before["components"], "log": [*before["log"], *row["acts"]]}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-import scipy.stats
+import scipy
 
 from shakedown.metrics.scores.formulas import capability_improvement, geometric_score, sustained_system_performance
 from shakedown.metrics.scores.intervals import interval

@@ -101,7 +101,7 @@ def test_anchors_and_merge_keys_are_understood() -> None:
 
 FILES = ["site", "systems/c5", "tests/defaults", "tests/cm4", "tests/stream", "plans/phase2", "contracts/phase2"]
 EXAMPLE = Path(__file__).parent / "example"
-TREES = {name: yaml.load((EXAMPLE / f"{name}.yaml").read_text(), yaml.BaseLoader) for name in FILES}
+TREES = {name: yaml.load((EXAMPLE / f"{name}.yaml").read_text(), yaml.CBaseLoader) for name in FILES}
 
 
 def paths(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
