@@ -23,6 +23,12 @@ def compiler_of(mpi: str) -> str:
     return found
 
 
+def is_own(compiler: str) -> bool:
+    """Whether it is the machine's own, which builds the programs of the other tests."""
+    own = shutil.which(os.environ.get("MPICH_CC", "cc"))
+    return Path(own or "/").resolve() == Path(shutil.which(compiler) or "").resolve()
+
+
 def make(sources: Path, mpicc: str, compiler: str, *words: str) -> subprocess.CompletedProcess[str]:
     if shutil.which(compiler) is None:
         pytest.skip(f"there is no {compiler}; scripts/slurm-packages installs it")
@@ -40,14 +46,14 @@ def sources(tmp_path: Path) -> Path:
 def test_all_kernels_compile_without_a_warning(
     sources: Path, tmp_path_factory: pytest.TempPathFactory, compiler: str
 ) -> None:
-    """With all that it optimises. The machine's own compiler has built the programs of the other tests already."""
-    if (
-        Path(shutil.which(os.environ.get("MPICH_CC", "cc")) or "/").resolve()
-        == Path(shutil.which(compiler) or "").resolve()
-    ):
+    """The machine's own compiler has built the programs of the other tests already, with all that it optimises. What Clang warns of
+    it finds before it optimises, but for loops that a pragma asks to make vectors of: no kernel has one.
+    """
+    if is_own(compiler):
         assert (built_kernels(tmp_path_factory) / "warnings").read_text() == ""
         return
-    done = make(sources, compiler_of("wheel"), compiler, f"WARNINGS=-Werror {STRICT}")
+    assert not any(" simd" in path.read_text() for path in sources.rglob("*.[ch]"))
+    done = make(sources, compiler_of("wheel"), compiler, f"WARNINGS=-Werror {STRICT}", "CFLAGS=-O0")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -72,11 +78,17 @@ def test_a_kernel_is_linked_with_each_mpi_and_runs(sources: Path, mpi: str) -> N
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_the_work_of_noise_is_done_each_time_whatever_a_compiler_sees(sources: Path, compiler: str) -> None:
+def test_the_work_of_noise_is_done_each_time_whatever_a_compiler_sees(
+    sources: Path, tmp_path_factory: pytest.TempPathFactory, compiler: str
+) -> None:
     """A compiler that takes the second call for the first one makes it take no time: then no quantum is ever found."""
-    done = make(sources, compiler_of("wheel"), compiler, "noise")
-    assert done.returncode == 0, done.stderr
-    command = [str(sources / "noise"), "--quantum", "100", "--samples", "5", "--budget", "5"]
+    if is_own(compiler):
+        program = built_kernels(tmp_path_factory) / "noise"
+    else:
+        program = sources / "noise"
+        done = make(sources, compiler_of("wheel"), compiler, "noise")
+        assert done.returncode == 0, done.stderr
+    command = [str(program), "--quantum", "100", "--samples", "5", "--budget", "5"]
     output = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
     assert '"record":"end","complete":true' in output
 
@@ -93,7 +105,7 @@ def test_copy_is_a_loop_and_no_call_of_memcpy(sources: Path, compiler: str) -> N
     assert "memcpy" not in wanted and "memmove" not in wanted
 
 
-def test_a_warning_of_a_sites_compiler_is_no_error(tmp_path: Path) -> None:
+def test_a_warning_of_a_sites_compiler_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiler that warns of every file, as a newer one may: an error only where warnings are made errors."""
     compiler = tmp_path / "mpicc"
     compiler.write_text(
@@ -101,4 +113,5 @@ def test_a_warning_of_a_sites_compiler_is_no_error(tmp_path: Path) -> None:
         f'echo "warning: of mine" >&2\nexec {find_mpicc()} "$@"\n'
     )
     compiler.chmod(0o755)
+    monkeypatch.setenv("CFLAGS", "-O0")
     assert build_kernels(tmp_path / "programs", ["hello"], compiler)["hello"].is_file()

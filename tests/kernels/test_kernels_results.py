@@ -18,7 +18,7 @@ pytestmark = pytest.mark.mpi
 
 
 def test_hello_names_each_rank_with_its_cores(run_kernel: RunKernel) -> None:
-    outcome = run_kernel("hello", "--expect", "3", ranks=3)
+    outcome = run_kernel("hello", "--expect", "3", ranks=3, cores=sorted(os.sched_getaffinity(0)))
     places = outcome.kind("rank")
     assert [p["rank"] for p in places] == [0, 1, 2]
     assert {p["core_count"] for p in places} == {len(os.sched_getaffinity(0))}

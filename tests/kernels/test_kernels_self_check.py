@@ -11,6 +11,8 @@ import pytest
 
 from shakedown.kernels import find_mpicc, find_mpiexec, kernel_directory
 
+from .conftest import taking_turns
+
 pytestmark = pytest.mark.mpi
 
 # fmt: off
@@ -131,7 +133,7 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "MiB for MB between devices": ("gpu-pairs", "(double)messages / seconds / 1e6", "(double)messages / seconds / 1048576"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
 }
-RANKS = {"metadata": "2", "pt2pt": "2"}  # two show their faults; the others need several on a node
+RANKS = {"metadata": 2, "pt2pt": 2}  # two show their faults; the others need several on a node
 SPAN_FAULTS = {  # in the time in which all ranks did their parts
     "the ranks' own times": ("return one_host ? ended - began : ended - entered;", "return most[OWN];"),
     "the last start for the first": ("{span.entered, -span.began, span.ended,", "{span.entered, span.began, span.ended,"),
@@ -160,9 +162,7 @@ def test_a_planted_fault_fails_the_self_check(common: Path, tmp_path: Path, faul
     (common / "faulty.c").write_text(source.replace(right, wrong))
     build(common, "faulty")
     place = ["--directory", str(tmp_path)] if kernel in ("io", "loader", "metadata") else []
-    ranks = RANKS.get(kernel, "4")
-    command = [str(find_mpiexec()), "-n", ranks, str(common / "faulty"), "--self-check", "--fake-nodes", "2", *place]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = self_check(common / "faulty", *place, ranks=RANKS.get(kernel, 4))
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"error: {kernel}: " in done.stderr
 
@@ -176,8 +176,7 @@ def test_ranks_that_took_turns_pass_for_no_kernel_as_side_by_side(common: Path, 
     assert spans.read_text().count(right) == 1, "the fault is planted at one place"
     spans.write_text(spans.read_text().replace(right, wrong))
     build(copy, "hello")
-    command = [str(find_mpiexec()), "-n", "4", str(copy / "hello"), "--self-check", "--fake-nodes", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = self_check(copy / "hello", ranks=4)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "self-check: it does not hold that ranks " in done.stderr
 
@@ -204,7 +203,13 @@ def with_products(source: str) -> str:
     return source.replace('#include "products.h"', (kernel_directory() / "common/products.h").read_text())
 
 
+def self_check(program: Path, *words: str, ranks: int) -> subprocess.CompletedProcess[str]:
+    command = [str(find_mpiexec()), "-n", str(ranks), str(program), "--self-check", "--fake-nodes", "2", *words]
+    return subprocess.run([*taking_turns(ranks), *command], capture_output=True, text=True, check=False)
+
+
 def build(where: Path, name: str) -> None:
+    """As fast as a compiler is: a fault is one with whatever optimisation, and each program runs once."""
     (where / name).unlink(missing_ok=True)
-    command = ["make", "-s", f"CC_MPI={find_mpicc()}", "CFLAGS=-O1", "WARNINGS=-w", name]
+    command = ["make", "-s", f"CC_MPI={find_mpicc()}", "CFLAGS=-O0", "WARNINGS=-w", name]
     subprocess.run(command, cwd=where, check=True)
