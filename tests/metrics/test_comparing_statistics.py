@@ -183,6 +183,26 @@ def test_one_bad_run_hides_no_step() -> None:
         assert abs(place - 12) <= 1, bad
 
 
+@pytest.mark.parametrize(
+    ("before", "during", "after"), [(8, 8, 8), (20, 10, 20), (30, 6, 30), (10, 5, 3), (400, 40, 900)]
+)
+def test_a_level_that_comes_back_is_found(before: int, during: int, after: int) -> None:
+    """Each is found where it begins and ends; the last is longer than what is looked at place by place."""
+    noise = random.Random(5)
+    values = noisy(noise, 100, before) + noisy(noise, 92, during) + noisy(noise, 100, after)
+    there, back = change_points(values, 0.005, 0.02)
+    assert abs(there - before) <= 1 and abs(back - before - during) <= 1
+
+
+def test_two_slow_runs_of_three_are_no_level() -> None:
+    """Half as fast or a tenth slower, two runs and one beside them tell of no level."""
+    noise = random.Random(6)
+    values = noisy(noise, 100, 24)
+    for place in range(3, 19):
+        slow = [value / 1.5 if one in (place, place + 2) else value for one, value in enumerate(values)]
+        assert change_points(slow, 0.005, 0.02) == []
+
+
 @pytest.mark.parametrize("count", [20, 40])
 def test_a_series_without_a_change_is_given_none(count: int) -> None:
     noise = random.Random(7)
