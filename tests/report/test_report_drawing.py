@@ -287,6 +287,16 @@ def test_the_name_of_an_axis_is_not_cut_off() -> None:
     assert cut == []
 
 
+def test_the_name_of_an_axis_is_not_cut_off_where_each_layout_has_other_numbers() -> None:
+    """Before the legend has its room the axis has 0, 5 and 10, after it 0.0, 2.5 and so on, and so with every layout."""
+    rows = [msgspec.structs.replace(run_row(i), elapsed_s=11.47, started=346.0 + 15 * i) for i in range(20)]
+    rows.append(msgspec.structs.replace(run_row(21, "failed"), elapsed_s=5.7, started=420.0))
+    with style():
+        figure = _draw(1, Group("stability", "esm4-large", [Series("case", rows, 11.47)]), [], 0.0)._figure
+        figure.axes[0].yaxis.get_tightbbox()  # the name moves to where it is drawn
+        assert figure.axes[0].yaxis.label.get_window_extent().x0 >= figure.bbox.x0
+
+
 def test_bars_of_cases_with_long_names_keep_their_width() -> None:
     spec = FigureSpec("rate", unit="GB/s", better="higher")
     summary = FigureSummary(spec, (1.0, 2.0, 3.0), describe([1.0, 2.0, 3.0]), None, (), 0)

@@ -10,11 +10,14 @@ import pytest
 
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.rows.table import fold_runs
+from shakedown.metrics.scaling import Series, Step
 from shakedown.model.nouns import Case, Component, FigureSpec, Test
-from shakedown.model.scaling import Scaling
+from shakedown.model.scaling import Measurement, Scaling, points_of
 from shakedown.report.evidence import find_evidence
 from shakedown.report.figures.curves import Picture
 from shakedown.report.figures.parameters import draw_parameters, pictures_along
+from shakedown.report.figures.scaling import figure_of
+from shakedown.report.figures.style import style
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
@@ -107,3 +110,40 @@ def test_what_is_no_curve_is_not_drawn(new: Callable[..., CampaignBuilder], rows
 
 def test_what_a_test_scales_along_has_its_own_figure(new: Callable[..., CampaignBuilder]) -> None:
     assert pictures(new, threads(1, 2, 4), along="threads")[1] == ([], [])
+
+
+def test_more_curves_than_can_be_told_apart_are_a_picture_for_each_size(new: Callable[..., CampaignBuilder]) -> None:
+    """Paper 004, figures 14 to 16: six builds of LAMMPS, a figure for each number of atoms."""
+    rows = [
+        {"threads": str(count), "package": f"p{build}", "atoms": atoms}
+        for count in (1, 2, 4)
+        for build in range(6)
+        for atoms in ("6.9", "16.3", "32")
+    ]
+    found, (drawn, said) = pictures(new, rows)
+    along = [one for one in found if one.column == "threads"]
+    assert [one.where for one in along] == ["atoms=6.9", "atoms=16.3", "atoms=32"]
+    assert all([curve.name for curve in one.curves] == [f"package=p{build}" for build in range(6)] for one in along)
+    assert [one.title for one in drawn[:3]] == [f"rate of t in main, {one.where}" for one in along]
+    (over,) = [one for one in found if one.column == "atoms"]  # along a second axis all are one picture
+    assert len(over.curves) == 18 and said == []
+
+
+def test_a_parameter_of_many_values_makes_no_row_of_pictures(new: Callable[..., CampaignBuilder]) -> None:
+    rows = [row for build in range(9) for row in threads(1, 2, 4, package=f"p{build}")]
+    (found,), _ = pictures(new, rows)
+    assert (found.where, len(found.curves)) == ("", 9)
+
+
+def test_a_figure_of_scaling_shows_what_was_measured() -> None:
+    """Two compilers scale alike, and one takes twice as long: speed-up and efficiency cannot tell."""
+    series = []
+    for name, factor in (("gcc", 1.0), ("classic", 2.0)):
+        sizes = [Measurement(size, factor * 100.0 / size, 1.0, 1) for size in (1.0, 2.0, 4.0)]
+        steps = [Step("t", point.size, 0, point) for point in points_of(Scaling("n", "strong"), sizes)]
+        series.append(Series("main", "t", "", f"pe={name}", "n", "strong", "time", "s", False, tuple(steps)))
+    with style():
+        measured, speedup, _ = figure_of("scaling-01-t", series)._figure.axes
+        lines = [list(line.get_ydata()) for line in measured.get_lines()]
+        assert measured.get_ylabel() == "time, s" and speedup.get_ylabel() == "speed-up over the smallest"
+    assert lines == [[100.0, 50.0, 25.0], [200.0, 100.0, 50.0]]

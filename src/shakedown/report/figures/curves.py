@@ -35,7 +35,8 @@ class Curve:
 @dataclass(slots=True)
 class Picture:
     """One figure of one test in one component, against the column that tells its rows apart, or a parameter. ``beside``: what
-    changes with that parameter, in words; ``ticks``: places along the axis that are named, () = as the axis has them.
+    changes with that parameter, in words; ``ticks``: places along the axis that are named, () = as the axis has them; ``where``:
+    what all of its curves are, "" = all there are.
     """
 
     component: str
@@ -46,6 +47,7 @@ class Picture:
     curves: list[Curve] = field(default_factory=list)
     beside: str = ""
     ticks: tuple[float, ...] = ()
+    where: str = ""
 
     @property
     def points(self) -> list[tuple[float, float, float, float]]:
@@ -119,6 +121,7 @@ def draw_picture(prefix: str, picture: Picture) -> Drawing:
             legend_above(figure, list(axes.get_lines()), [label(name) for name in names[: len(shown)]])
 
     title = f"{one_line(picture.figure, 30)} of {one_line(picture.test, 40)} in {one_line(picture.component, 30)}"
+    title += f", {one_line(picture.where, 60)}" if picture.where else ""
     what = f"{one_line(picture.figure, 30)} against {one_line(picture.column, 30)}: median of the runs that count"
     left = len(picture.curves) - len(shown)
     more = f" tables/figures.csv has {plural(left, 'case')} more." if left else ""

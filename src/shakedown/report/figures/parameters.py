@@ -3,13 +3,14 @@ section VII; paper 002, figures 6 to 8).
 
 A parameter whose values are three numbers or more gives a picture for each figure of the test, with a curve for each combination of
 the other parameters, toolchain and partition. Where several parameters go together, as ranks and threads of a full node do, the
-first is the axis. What a test scales along has figures of its own.
+first is the axis. What a test scales along has figures of its own. More curves than can be told apart become a picture for each
+value of a parameter, as paper 004 has one for each number of atoms; along a second axis the first curves are drawn alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from shakedown.metrics.cases import ELAPSED, CaseSummary, FigureSummary
@@ -18,9 +19,11 @@ from shakedown.model.nouns import Case, Document
 from shakedown.model.units import parse_quantity
 from shakedown.report.figures.curves import FEWEST, Curve, Picture, draw_picture
 from shakedown.report.figures.declaration import Drawn, Material, ReportFigure
+from shakedown.report.figures.style import SEQUENCE
 from shakedown.report.words import one_line
 
-PICTURES_LIMIT = 12  # in one report
+PICTURES_LIMIT = 18  # in one report
+_MOST_PARTS = 6  # pictures that one becomes
 _TOLD = 6  # values of what goes with the axis that a caption names
 _TICKS = 10  # places along an axis, up to which each is named
 
@@ -42,12 +45,14 @@ def pictures_along(cases: Sequence[CaseSummary], scaled: Collection[tuple[str, s
     for (component, test), group in groupby(cases, lambda one: (one.component, one.case.test)):
         mine = list(group)
         taken = {name for name, _ in mine[0].case.parameters if (test, name) in scaled}
+        drawn = bool(taken)
         for name, _ in mine[0].case.parameters:
             axis = None if name in taken else _axis(name, [one.case for one in mine])
             if axis is not None:
                 found = list(_of_axis(component, test, axis, mine))
+                yield from (part for one in found for part in ([one.of(one.curves)] if drawn else _parts(one)))
                 taken |= axis.together if found else set()
-                yield from found
+                drawn = drawn or bool(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,36 @@ def _go_together(name: str, other: str, rows: Sequence[dict[str, str]]) -> bool:
     return len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
 
 
-def _of_axis(component: str, test: str, axis: _Axis, cases: Sequence[CaseSummary]) -> Iterator[Picture]:
+@dataclass(slots=True)
+class _Uncut:
+    """A picture before it is known how many there are of it: its curves by what they are."""
+
+    picture: Picture
+    curves: dict[Others, Curve]
+
+    def of(self, curves: dict[Others, Curve], where: str = "") -> Picture:
+        """The picture of some of the curves, each named by what sets it apart from these."""
+        names = _names(self.picture.test, curves)
+        named = [Curve(words, sorted(one.points)) for words, one in zip(names, curves.values(), strict=True)]
+        return replace(self.picture, curves=named, where=where)
+
+
+def _parts(uncut: _Uncut) -> list[Picture]:
+    """One picture where its curves can be told apart, else one for each value of what leaves few enough, or the fewest."""
+    curves, cuts = uncut.curves, []
+    for name in dict(next(iter(curves))) if len(curves) > len(SEQUENCE) else ():
+        groups: dict[str, dict[Others, Curve]] = {}
+        for others, curve in curves.items():
+            groups.setdefault(dict(others)[name], {})[others] = curve
+        cuts.append((name, groups))
+    apart = [cut for cut in cuts if 1 < len(cut[1]) <= _MOST_PARTS]
+    if not apart:
+        return [uncut.of(curves)]
+    name, groups = min(apart, key=lambda cut: (max(len(SEQUENCE), *map(len, cut[1].values())), len(cut[1])))
+    return [uncut.of(mine, f"{name}={value}") for value, mine in groups.items()]
+
+
+def _of_axis(component: str, test: str, axis: _Axis, cases: Sequence[CaseSummary]) -> Iterator[_Uncut]:
     """A picture for each figure of the test; of its run time only where it has no other figure."""
     curves: dict[tuple[str, str], dict[Others, Curve]] = {}
     for one in cases:
@@ -103,11 +137,7 @@ def _of_axis(component: str, test: str, axis: _Axis, cases: Sequence[CaseSummary
     for (name, unit), found in curves.items():
         shown = {others: curve for others, curve in found.items() if len(curve.points) >= FEWEST}
         if shown:
-            named = [
-                Curve(words, sorted(curve.points))
-                for words, curve in zip(_names(test, shown), shown.values(), strict=True)
-            ]
-            yield Picture(component, test, name, column, unit, named, beside, axis.ticks)
+            yield _Uncut(Picture(component, test, name, column, unit, [], beside, axis.ticks), shown)
 
 
 def _figures(case: CaseSummary) -> list[FigureSummary]:

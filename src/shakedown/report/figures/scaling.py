@@ -1,5 +1,5 @@
-"""Scaling: speed-up and efficiency against the size, with the ideal line, all series of a test together (paper 004, figures 12
-to 21).
+"""Scaling: what was measured, speed-up and efficiency against the size, with the ideal line, all series of a test together (paper
+004, figures 12 to 21).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from shakedown.metrics.scaling import Series
 from shakedown.metrics.words import plural
 from shakedown.report.case_names import folded
 from shakedown.report.figures.declaration import Drawn, Material, ReportFigure
-from shakedown.report.figures.style import FAINT, SEQUENCE, Drawing, draw, legend_above, short_number
+from shakedown.report.figures.style import FAINT, SEQUENCE, Drawing, draw, label, legend_above, short_number
 from shakedown.report.words import file_name
 
 SERIES_LIMIT = 6  # in one figure
@@ -33,18 +33,22 @@ def draw_scaling(material: Material) -> Drawn:
 
 
 def figure_of(name: str, series: Sequence[Series]) -> Drawing:
-    """Purpose: speed-up with its ideal on the left, efficiency with its interval on the right; at most six series."""
+    """Purpose: what was measured, speed-up with its ideal, efficiency with its interval; at most six series.
+
+    Speed-ups and efficiencies of a fast series and of a slow one may be alike: what was measured tells them apart.
+    """
     shown = list(series[:SERIES_LIMIT])
     along, low = shown[0].along, shown[0].low
     several = len({one.component for one in shown}) > 1
     names = [", ".join(filter(None, (one.source, one.name, one.component if several else ""))) for one in shown]
 
     def paint(figure: Any) -> None:
-        left, right = figure.subplots(1, 2)
-        for one, marker, colour, label in zip(shown, _MARKERS, SEQUENCE, names, strict=False):
+        first, left, right = figure.subplots(1, 3)
+        for one, marker, colour, words in zip(shown, _MARKERS, SEQUENCE, names, strict=False):
             sizes = [point.size for point in one.points]
             look = {"marker": marker, "markersize": 4, "linewidth": 1.0, "color": colour}
-            left.plot(sizes, [point.speedup for point in one.points], label=folded(label, 44, 2), **look)
+            first.plot(sizes, [point.value for point in one.points], **look)
+            left.plot(sizes, [point.speedup for point in one.points], label=folded(words, 44, 2), **look)
             right.errorbar(sizes, [100 * p.efficiency for p in one.points], yerr=_errors(one), elinewidth=0.8, **look)
         longest = max(shown, key=lambda one: one.points[-1].ideal).points
         left.plot(
@@ -53,10 +57,11 @@ def figure_of(name: str, series: Sequence[Series]) -> Drawing:
         right.axhline(100, color=FAINT, linestyle=(0, (4, 2)), linewidth=0.9)
         right.axhline(100 * low, color=FAINT, linestyle=(0, (1, 2)), linewidth=0.9)
         right.set_ylim(bottom=0)
-        for axes, words in ((left, "speed-up over the smallest size"), (right, "efficiency, %")):
-            axes.set_xlabel(along)
-            axes.set_ylabel(words)
-            _scaled(axes, longest[0].size, longest[-1].size, both=axes is left)
+        measured = label(f"{shown[0].figure}, {shown[0].unit}" if shown[0].unit else shown[0].figure, 30)
+        for axes, says in ((first, measured), (left, "speed-up over the smallest"), (right, "efficiency, %")):
+            axes.set_xlabel(label(along))
+            axes.set_ylabel(says)
+            _scaled(axes, longest[0].size, longest[-1].size, both=axes is not right)
         legend_above(figure, *left.get_legend_handles_labels())
 
     caption = f"Dashed: ideal. Dotted: an efficiency of {100 * low:g} %. Bars: interval at 95 %, from three values on."

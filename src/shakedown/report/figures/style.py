@@ -130,11 +130,17 @@ class Drawing:
     def _figure(self) -> Any:
         """Painted, and everything placed once, for all formats: that is half of the time a figure takes."""
         from matplotlib.figure import Figure
+        from matplotlib.ticker import FixedLocator
 
         figure: Any = Figure(figsize=(WIDTH if self.wide else HALF, self.height))
         self._paint(figure)
         figure.get_layout_engine().execute(figure)
-        if _sticks_out(figure):  # with axes of another size come other numbers beside them
+        sticking = _sticking_out(figure)
+        for axis in (
+            sticking
+        ):  # axes of another size have other numbers beside them: each layout would be for those of the one before
+            axis.set_major_locator(FixedLocator(axis.get_majorticklocs()))
+        if sticking:
             figure.get_layout_engine().execute(figure)
         figure.set_layout_engine("none")
         return figure
@@ -170,11 +176,13 @@ def fonts_without_shaping() -> Iterator[None]:
         options._drop_tables_default = usual
 
 
-def _sticks_out(figure: Any) -> bool:
-    """Whether the name of an axis lies partly outside of its figure."""
-    names = [name for axes in figure.axes for name in (axes.xaxis.label, axes.yaxis.label) if name.get_text()]
-    boxes, whole = [name.get_window_extent() for name in names], figure.bbox
-    return any(box.x0 < whole.x0 or box.y0 < whole.y0 for box in boxes)
+def _sticking_out(figure: Any) -> list[Any]:
+    """The axes whose name lies partly outside of the figure."""
+    sides = [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) if axis.label.get_text()]
+    for axis in sides:
+        axis.get_tightbbox()  # moves the name to where the numbers beside it leave it
+    boxes, whole = [axis.label.get_window_extent() for axis in sides], figure.bbox
+    return [axis for axis, box in zip(sides, boxes, strict=True) if box.x0 < whole.x0 or box.y0 < whole.y0]
 
 
 @contextmanager
