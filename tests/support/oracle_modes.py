@@ -279,9 +279,9 @@ class ModeRules:
     def look_at(self, executing: list[str]) -> None:
         """Ground truth: what really runs together. ``executing``: jobs whose payload runs now."""
         for job in executing:
-            stage, beside = self.books.stages.get(job), [one for one in executing if one != job]
-            beside = [one for one in beside if self.books.places[one] == self.books.places[job]]
+            stage = self.books.stages.get(job)
             if stage is None:
                 continue
+            beside = [one for one in executing if one != job and self.books.places[one] == self.books.places[job]]
             strange = [one for one in beside if stage[1] == "isolated" or self.books.stages[one] != stage]
             need(not strange, f"{job} ({stage}) really runs beside {strange[:3]}")

@@ -39,12 +39,15 @@ class _Mortal:
         if not callable(found):
             return found
 
+        at, before, after = self._plan.at, f"{self._name}.{method}:before", f"{self._name}.{method}:after"
+
         def call(*arguments: Any) -> Any:
-            self._plan.at(f"{self._name}.{method}:before")
+            at(before)
             answer = found(*arguments)
-            self._plan.at(f"{self._name}.{method}:after")
+            at(after)
             return answer
 
+        self.__dict__[method] = call  # asked for once: a campaign makes a million calls
         return call
 
 
