@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shakedown.events.plain_files import read_plain
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Pairs
 from shakedown.model.ports import Part
@@ -22,6 +24,7 @@ from shakedown.schedulers.copied_inputs import Progress, copy_input, shared_inpu
 from shakedown.schedulers.linked_inputs import deepest_first, link_input
 from shakedown.schedulers.made_directories import make_directory
 
+GATHERED_S = 3600.0  # for which gathered input files are taken as they are
 _WORD = re.compile(r"\{([A-Za-z0-9_-]+)\}")
 
 
@@ -84,11 +87,28 @@ class Placing:
         try:
             if self._is_done():
                 return
-            origins = self.gather(progress)
+            origins = self._gathered()
+            if origins is None:
+                origins = self.gather(progress)
+                self._note.write_bytes(b"\0".join(os.fsencode(origin) for origin in origins))
             if wanted():
                 self.settle(origins)
         except OSError as error:
             raise cannot_start(self.run, error, self.layout) from error
+
+    @property
+    def _note(self) -> Path:
+        """The note that the draft directory is complete, with what its links lead to: to look through it again may take as long."""
+        return self.draft.with_name(f"{self.draft.name}.gathered")
+
+    def _gathered(self) -> list[Path] | None:
+        """What the links of a complete draft lead to; None where there is none, or what it was made from may be another by now."""
+        try:
+            if time.time() - self._note.stat().st_mtime > GATHERED_S or not self.draft.is_dir():
+                return None
+            return [Path(os.fsdecode(word)) for word in read_plain(self._note).split(b"\0") if word]
+        except OSError:
+            return None
 
     def gather(self, progress: Progress) -> list[Path]:
         """Put the input files of the run into its draft directory, which no job uses yet; what they are linked to, of those that
@@ -134,6 +154,7 @@ class Placing:
                 for number, origin in enumerate(origins):
                     _point(shared / str(number), origin)
             self.place.parent.mkdir(exist_ok=True, parents=self.own)
+            self._note.unlink(missing_ok=True)
             self.draft.rename(self.place)
         if self.own:
             return

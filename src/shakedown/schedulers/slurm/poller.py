@@ -117,8 +117,7 @@ class Asker:
         lost, jobs = [job for job in jobs if job.lost], [job for job in jobs if not job.lost]
         chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
         plain = [job for job in jobs if len(rows.get(job.id, [])) < 2 and is_plain(job, chosen[job.id])]
-        alive = (self._alive(job, row) for job in plain if (row := chosen[job.id]))
-        say([report for found in alive if (report := weigh(found))])
+        say([report for job in plain if (row := chosen[job.id]) and (report := weigh(self._alive(job, row)))])
         if wanted is not None:
             tell(survey(wanted, self.clusters, self.token, self.ask, self.command_s))
         self._forget(plain, jobs)
