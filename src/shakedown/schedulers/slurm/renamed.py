@@ -70,8 +70,8 @@ class Numbers:
 class Owners:
     """Which of our jobs the rows of a queue are, whatever they are called. ``known``: the answers, by number and name.
 
-    ``acts``: whether something is done to the jobs. Then a row whose name and number say two jobs is left out until the controller
-    tells which one it is: after a controller lost its memory, the number of a job that is lost is that of one which goes on.
+    ``acts``: whether something is done to the jobs. Then a row that has the number of one and the name of another is left out until
+    the controller tells which it is: after it lost its memory, the number of a job that is lost is that of one which goes on.
     """
 
     token: str
@@ -104,7 +104,7 @@ class Owners:
             mine = by_number.get(here, [])
             if named not in mine and (mine or numbers.get(named, here) != here):
                 owner = self.owner(row)
-                if self.acts and not owner:
+                if self.acts and mine and not owner:
                     continue
                 named = owner or (mine[0] if len(mine) == 1 and named not in unnumbered else named)
             found.append((named, row))
