@@ -72,7 +72,14 @@ def main(arguments: list[str]) -> int:
 
 def settle(events: list[Json], plans: dict[str, Json]) -> Json:
     """Purpose: outcome, and the outcome without each act, by its number as text."""
-    return _Settled(events, plans).told()
+    found = _Settled(events, plans)
+    later = [number for number, act in found.acts.items() if number > found.closed > 0 and act.kind != "agree"]
+    if found.closed and all(
+        found.missing.get(number) for number in later
+    ):  # what both sealed is judged, and nothing else
+        kept = [line for line in events if line["seq"] <= found.closed or line["event"] in ("agreed", "campaign_end")]
+        return _Settled(kept, plans).told()
+    return found.told()
 
 
 def with_files_where_they_were(plans: dict[str, Json], events: list[Json]) -> dict[str, Json]:

@@ -11,7 +11,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from shakedown.metrics.judging.consent import Signed
+from shakedown.metrics.judging.closed import closed_at, until, with_later
+from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.covering import least, since_each, taken_beside, taken_together
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.ends import Ends
@@ -44,7 +45,7 @@ from shakedown.metrics.judging.settled_words import (
 from shakedown.metrics.judging.taken import MOVES_CLOCKS
 from shakedown.metrics.judging.what_if import TURNS_NOTHING, Documents, WhatIf, earlier_plans, plans_of, restricted
 from shakedown.metrics.judging.without import Acts, Variants, moves_nothing
-from shakedown.metrics.rows.table import Record
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.metrics.words import plural, some
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document
@@ -71,13 +72,35 @@ def settle(
     if not acts:
         record.plans = plans_of(record, document_of)
         return score(document, record, earlier=earlier_plans(record, document_of))
+    consent = weigh(record, acts, document_of, signatures or {})
+    if not closed_at(consent, acts):
+        return _settle_all(document, record, document_of, reread, signatures or {}, acts, evaluate)
+    before = fold_runs(until(consent.closed, reread()))
+    if before.events == record.events:
+        return _settle_all(document, record, document_of, reread, signatures or {}, acts, evaluate)
+    plan, known = document_of(before.document), without_effect(known_agains(acts_of(before), document), before)
+    again = partial(until, consent.closed)
+    card = _settle_all(plan, before, document_of, lambda: again(reread()), signatures or {}, known, evaluate)
+    return with_later(card, acts, consent, record.events - before.events)
+
+
+def _settle_all(
+    document: Document,
+    record: Record,
+    document_of: Documents,
+    reread: Callable[[], Iterable[Event]],
+    signatures: Mapping[int, Signed],
+    acts: tuple[Act, ...],
+    evaluate: Evaluate | None,
+) -> Scorecard:
+    """The whole of a record, whatever every party agreed to."""
     moved = moved_files(record)
     if moved:
         document_of, at_first = where_they_were(document_of, moved)
         document = at_first(document)
     ends = Ends(record, acts, document_of, times_up(record, document_of))
     variants, answers = Variants(record, acts, reread, ends), Answers(evaluate)
-    settling = _Settling(document, record, document_of, variants, acts, signatures or {}, answers)
+    settling = _Settling(document, record, document_of, variants, acts, signatures, answers)
     return settling.scorecard()
 
 
