@@ -26,7 +26,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -219,10 +219,12 @@ def _run(words: list[str], site: Path) -> None:
 # ---- commands, each in a fork: nothing is imported twice ---------------------------------------------------------------------
 
 
-def tell(site: Path, *words: str, limit_s: float = 60.0, as_nobody: bool = False) -> Told:
+def tell(
+    site: Path, *words: str, limit_s: float = 60.0, as_nobody: bool = False, first: Callable[[], None] | None = None
+) -> Told:
     """Purpose: what a command says in a site; status 0 where it was ended at its limit: a resume may wait for one.
 
-    ``as_nobody``: as a user whom permissions bind.
+    ``as_nobody``: as a user whom permissions bind. ``first``: what the process of the command does before the command.
     """
     from shakedown.cli import main
 
@@ -240,10 +242,14 @@ def tell(site: Path, *words: str, limit_s: float = 60.0, as_nobody: bool = False
                 os.dup2(out.fileno(), 1)
                 os.dup2(err.fileno(), 2)
                 sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), write_through=True)
-                sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb", closefd=False), write_through=True)
+                sys.stderr = io.TextIOWrapper(
+                    os.fdopen(2, "wb", closefd=False), errors="backslashreplace", write_through=True
+                )
                 sys.argv = ["shakedown", *words]
                 os.environ["XDG_CACHE_HOME"] = str(site / CACHE)
                 sys.modules["shakedown.queries.folds"].WORTH = 1  # type: ignore[attr-defined]
+                if first is not None:
+                    first()
                 try:
                     main.main()
                     status = 0
@@ -304,7 +310,7 @@ def learn(source: Source, scratch: Path, readers: Sequence[tuple[str, ...]] = RE
         source.reference[words] = told[0]
         if told[0].damaged or told[0].status not in (0, 1, 2, 4) or "fault of Shakedown" in told[0].err:
             raise AssertionError(f"{source.name}: {words}: {told[0]}")
-        if _numbers(told[0]) != _numbers(told[1]):
+        if numbers(told[0]) != numbers(told[1]):
             source.unsteady.add(words)
 
 
@@ -314,7 +320,7 @@ def copy(source: Source, scratch: Path) -> Path:
     return scratch
 
 
-def _numbers(told: Told) -> Counter[str]:
+def numbers(told: Told) -> Counter[str]:
     return Counter(_NUMBER.findall(_NAME.sub("", told.out)))
 
 
@@ -600,7 +606,7 @@ def try_commands(
     for words in (chance.choice(ACTS), ("resume", "-q")):
         log = _bytes_of(site / source.campaign / "log")
         told = tell(site, *words_of(source, words), limit_s=limit_s if words[0] == "resume" else 60.0, as_nobody=bound)
-        broken += [f"{' '.join(words)}: {what}" for what in _faults(told)]
+        broken += [f"{' '.join(words)}: {what}" for what in faults(told)]
         about_lease = "lease file is damaged" in told.out + told.err
         if told.status == 3 and told.damaged and not about_lease and _bytes_of(site / source.campaign / "log") != log:
             broken.append(f"{' '.join(words)}: it says damaged, and the log is another one")
@@ -619,7 +625,7 @@ def _bytes_of(log: Path) -> dict[str, bytes]:
     return found
 
 
-def _faults(told: Told) -> list[str]:
+def faults(told: Told) -> list[str]:
     text = told.out + told.err
     found = [f"{word!r}: {_line(text, word)}" for word in ("Traceback", "fault of Shakedown") if word in text]
     if told.status not in (0, 1, 2, 3, 4):
@@ -633,7 +639,7 @@ def _line(text: str, word: str) -> str:
 
 
 def _broken(source: Source, words: tuple[str, ...], told: Told, done: Damage) -> list[str]:
-    found = _faults(told)
+    found = faults(told)
     reference = source.reference[words]
     about_lease = "lease file is damaged" in told.out + told.err  # who drives is no part of the record
     if told.damaged and told.status != 3 and words[0] != "verify" and not about_lease:
@@ -642,9 +648,9 @@ def _broken(source: Source, words: tuple[str, ...], told: Told, done: Damage) ->
     if done.path.startswith(CACHE) and (told.damaged or told.status != reference.status):
         found.append(f"what is kept beside the record is not the record: status {told.status}, was {reference.status}")
     if trusted and not told.damaged and told.status in (0, 1, 4) and words not in source.unsteady:
-        new = _numbers(told) - _numbers(reference)
+        new = numbers(told) - numbers(reference)
         if words[0] in ("status", "runs", "failures", "nodes", "log", "acts"):
-            new |= _numbers(reference) - _numbers(told)  # what is missing is as wrong
+            new |= numbers(reference) - numbers(told)  # what is missing is as wrong
         if new and "verify" not in words[0] and "--verify" not in words:
             found.append(f"other numbers, and no word: {dict(list(new.items())[:4])}")
     return found

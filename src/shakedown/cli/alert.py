@@ -122,5 +122,5 @@ def _place(site: Path, target: str, words: tuple[str, ...]) -> Path:
     import hashlib
 
     home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "shakedown/alerts"
-    key = hashlib.sha256("\0".join([str(site.resolve()), target, *words]).encode()).hexdigest()[:16]
+    key = hashlib.sha256(os.fsencode("\0".join([str(site.resolve()), target, *words]))).hexdigest()[:16]
     return home / f"{key}.json"

@@ -60,12 +60,7 @@ def emit(data: Any, as_json: bool, render: Callable[[], str], exact: bool = Fals
     """
     damage = damage_noted()
     if as_json:
-        import msgspec
-
-        if damage:
-            plain = msgspec.to_builtins(data, str_keys=True)
-            data = {"damaged": damage} | (plain if isinstance(plain, dict) else {"data": plain})
-        text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode()
+        text = _as_json(data, damage)
     else:
         text = f"DAMAGED: {printable(damage)}\n{render()}" if damage else render()
         text = text if exact else fitted(text)
@@ -73,6 +68,17 @@ def emit(data: Any, as_json: bool, render: Callable[[], str], exact: bool = Fals
         click.echo(text)
     except BrokenPipeError:  # the reader has seen enough: the exit status still says how it came out
         fall_silent(1)
+
+
+def _as_json(data: Any, damage: str) -> str:
+    import msgspec
+
+    from shakedown.events.lines import shown_json
+
+    if damage:
+        plain = msgspec.to_builtins(data, str_keys=True)
+        data = {"damaged": damage} | (plain if isinstance(plain, dict) else {"data": plain})
+    return shown_json(data).decode()
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:

@@ -169,4 +169,4 @@ def _place_of_index(site: Path) -> Path:
         raise UsageError(
             message, hint="name another place with --index, such as sqlite:////tmp/index.sqlite"
         ) from error
-    return home / f"index-{hashlib.sha256(str(site.resolve()).encode()).hexdigest()[:16]}.sqlite"
+    return home / f"index-{hashlib.sha256(os.fsencode(site.resolve())).hexdigest()[:16]}.sqlite"

@@ -26,18 +26,28 @@ def encode_event(event: Event) -> bytes:
     try:
         body = _ENCODER.encode(event)
     except UnicodeEncodeError:
-        body = _ENCODER.encode(_without_surrogates(msgspec.to_builtins(event)))
+        body = _ENCODER.encode(without_surrogates(msgspec.to_builtins(event)))
     return _PREFIX + body[1:] + b"\n"
 
 
-def _without_surrogates(data: Any) -> Any:
+def without_surrogates(data: Any) -> Any:
+    """Purpose: plain data with the escapes visible of what UTF-8 cannot hold: bytes of a strange file name."""
     if isinstance(data, str):
         return data.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(data, dict):
-        return {_without_surrogates(key): _without_surrogates(value) for key, value in data.items()}
+        return {without_surrogates(key): without_surrogates(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_without_surrogates(value) for value in data]
+        return [without_surrogates(value) for value in data]
     return data
+
+
+def shown_json(data: Any) -> bytes:
+    """Purpose: anything as indented JSON for programs, with visible escapes where text is none, as in the record."""
+    try:
+        encoded = msgspec.json.encode(data)
+    except UnicodeEncodeError:
+        encoded = msgspec.json.encode(without_surrogates(msgspec.to_builtins(data, str_keys=True)))
+    return msgspec.json.format(encoded, indent=2)
 
 
 def decode_block(block: bytes) -> list[Event]:

@@ -83,7 +83,7 @@ def _check(layout: Layout, digest: str, seal: Seal, hashes: dict[tuple[str, int]
     def hashed(item: FileSum) -> str:
         key = (item.path, item.bytes)
         if key not in hashes:
-            hashes[key] = hash_file(layout.root / item.path, item.bytes)
+            hashes[key] = hash_file(item.under(layout.root), item.bytes)
         return hashes[key]
 
     lines_trouble = file_damage(layout, seal.lines, hashed)
@@ -102,7 +102,7 @@ def _check(layout: Layout, digest: str, seal: Seal, hashes: dict[tuple[str, int]
 
 def file_damage(layout: Layout, item: FileSum, hashed: Hash, growing: bool = False) -> Damage | None:
     """Purpose: whether a file is not as it was sealed. ``growing``: what was added behind its sealed bytes is no damage."""
-    path = layout.root / item.path
+    path = item.under(layout.root)
     try:
         size = path.stat().st_size
         if size < item.bytes or (size > item.bytes and not growing):

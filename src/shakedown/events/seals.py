@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from shakedown.events.lines import encode_event
+from shakedown.events.lines import encode_event, without_surrogates
 from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.events.recorded_name import campaign_name
 from shakedown.events.segment_file import sync_directory, unwritable
@@ -31,14 +32,25 @@ FOLDERS = ("documents", "evidence", "fingerprints", "environments", "packs", "ou
 GROWING = ("packs",)  # files that a later driver may append to: what was sealed of them must stay
 NO_DIGEST = "0" * 64  # stands for the seal's own digest in the line of its event
 _BLOCK = 1 << 20
+_ESCAPED = re.compile(r"\\u(dc[0-9a-f]{2})")
 
 
 class FileSum(Struct, frozen=True):
-    """A file as it was sealed; ``path`` is inside the campaign. Of a file that may grow, its first ``bytes``."""
+    """A file as it was sealed; ``path`` is inside the campaign. Of a file that may grow, its first ``bytes``.
+
+    What of a path is no text, bytes of a strange file name, stands in it as visible escapes.
+    """
 
     path: str
     bytes: int
     sha256: str
+
+    def under(self, root: Path) -> Path:
+        """Where the file lies in the campaign ``root``."""
+        path = root / self.path
+        if "\\udc" in self.path and not os.path.lexists(path):
+            return root / _ESCAPED.sub(lambda found: chr(int(found[1], 16)), self.path)
+        return path
 
 
 class Closing(Struct, frozen=True):
@@ -128,7 +140,7 @@ def sums_of(layout: Layout) -> Iterator[FileSum]:
         for path in sorted((layout.root / name).rglob("*")):
             if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
                 size = path.stat().st_size
-                yield FileSum(str(path.relative_to(layout.root)), size, hash_file(path, size))
+                yield FileSum(without_surrogates(str(path.relative_to(layout.root))), size, hash_file(path, size))
 
 
 def hash_file(path: Path, length: int) -> str:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import msgspec
-
 from shakedown import __version__
+from shakedown.events.lines import shown_json
 from shakedown.live.beside import BY
 from shakedown.live.maps import COLOURS
 from shakedown.model.errors import UsageError, did_you_mean
@@ -129,7 +128,7 @@ class Pages:
         left_out = ("view", "damage", "here", "asked", "found", "sections", "words", "saying")
         shown = {key: value for key, value in facts.items() if key not in left_out}
         plain = {key: value for key, value in shown.items() if not isinstance(value, Markup)}
-        return msgspec.json.format(msgspec.json.encode(plain), indent=2)
+        return shown_json(plain)
 
     def asked(self, items: list[tuple[str, str]], campaign: str) -> Asked:
         """Purpose: the words of an address, read. Errors: UsageError that names the word and what it may be."""

@@ -87,7 +87,7 @@ def export_run(layout: Layout, run: str, target: Path) -> list[Path]:
         "events.jsonl": "".join(_line(event) for event in found.events),
     }
     for name, text in files.items():
-        (target / name).write_text(text, encoding="utf-8")
+        (target / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     with (target / "output").open("wb") as out:
         for start in range(0, int(found.output.get("bytes", 0)), COPY_BYTES):
             out.write(read_output(layout, found.output, start, COPY_BYTES))

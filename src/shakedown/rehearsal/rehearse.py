@@ -25,6 +25,7 @@ from shakedown.conductor.record.documents import Documents
 from shakedown.engine import State, index_plan
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.events.lease import Lease
+from shakedown.events.lines import without_surrogates
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
 from shakedown.events.segment_file import unwritable
@@ -240,7 +241,7 @@ def portable(document: Document, site: Path) -> Document:
     """
     text = freeze(document)
     for place, name in ((site.resolve(), b"site"), (Path(shakedown.__file__).resolve().parent, b"shakedown")):
-        path = msgspec.json.encode(str(place))[1:-1]
+        path = msgspec.json.encode(without_surrogates(str(place)))[1:-1]
         if len(path) > 1:
             text = text.replace(path + b"/", name + b"/").replace(path + b'"', name + b'"')
     return thaw(text)

@@ -250,7 +250,7 @@ def place_of(site: Path, address: str, form: str) -> Path:
     import hashlib
 
     home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "shakedown/feeds"
-    key = hashlib.sha256(f"{site.resolve()}\0{address}\0{form}".encode()).hexdigest()[:16]
+    key = hashlib.sha256(os.fsencode(f"{site.resolve()}\0{address}\0{form}")).hexdigest()[:16]
     return home / f"{key}.json"
 
 
