@@ -17,6 +17,7 @@ from stories import MakeSite
 SOURCE = Path(__file__).parent.parent / "support/injector.c"
 ERRORS = int(os.environ.get("INJECTED_ERRORS", "20"))
 KILLS = int(os.environ.get("INJECTED_KILLS", "10"))
+FIRST = int(os.environ.get("INJECTED_FIRST", "0"))  # of the seeds
 
 
 @pytest.fixture(scope="session")
@@ -31,17 +32,17 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-@pytest.mark.parametrize("seed", range(ERRORS))
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + ERRORS))
 def test_after_an_error_every_run_is_judged_as_it_ended(make_site: MakeSite, library: Path, seed: int) -> None:
     assert trial(make_site(TESTS), library, wish(seed)) == [], wish(seed)
 
 
-@pytest.mark.parametrize("seed", range(ERRORS // 4))
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + ERRORS // 4))
 def test_after_a_stale_handle_every_run_is_judged_as_it_ended(make_site: MakeSite, library: Path, seed: int) -> None:
     assert trial(make_site(TESTS), library, wish(seed, STALE)) == [], wish(seed, STALE)
 
 
-@pytest.mark.parametrize("seed", range(ERRORS // 2))
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + ERRORS // 2))
 def test_after_a_sibling_of_an_error_every_run_is_judged_as_it_ended(
     make_site: MakeSite, library: Path, seed: int
 ) -> None:
@@ -49,6 +50,6 @@ def test_after_a_sibling_of_an_error_every_run_is_judged_as_it_ended(
     assert trial(site, library, wish(seed, SIBLINGS), under=site) == [], wish(seed, SIBLINGS)
 
 
-@pytest.mark.parametrize("seed", range(KILLS // 5))
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + KILLS // 5))
 def test_after_five_kills_every_run_is_judged_as_it_ended(make_site: MakeSite, seed: int) -> None:
     assert trial(make_site(TESTS), None, seed, kills=5) == []
