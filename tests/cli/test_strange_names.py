@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,47 @@ def test_a_file_of_such_a_name_is_sealed_and_missed(source: Source) -> None:
     brought.unlink()
     found = json.loads(say(source, "verify", "--json").out)
     assert found["damage"]["why"] == "it was sealed and is gone"
+
+
+# ---- a user without name and home ------------------------------------------------------------------------------------------
+
+NOBODY_KNOWN = 3_999_999
+
+
+def without_home() -> None:
+    """As in a container that was started with the number of a user alone."""
+    for name in ("HOME", "USER", "LOGNAME", "LNAME", "USERNAME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        os.environ.pop(name, None)
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY_KNOWN)
+        os.setuid(NOBODY_KNOWN)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be a user that no password file knows")
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("status",), 0),
+        (("runs",), 0),
+        (("list", "tests"), 0),
+        (("report", "--no-pdf"), 0),
+        (("seal", "--by", "A"), 0),
+        (("feed", "influx", "http://127.0.0.1:1", "--once"), 2),
+        (("alert", "mail", "ada@example.org", "--once"), 2),
+    ],
+)
+def test_a_user_without_home_keeps_nothing_and_is_told_where_that_matters(
+    finished: Source, words: tuple[str, ...], status: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are for their owner alone
+        site = shutil.copytree(finished.site, Path(folder) / "site", symlinks=True)
+        for path in (Path(folder), site, *site.rglob("*")):
+            os.chown(path, NOBODY_KNOWN, NOBODY_KNOWN, follow_symlinks=False)
+        told = tell(site, *words, first=without_home)
+        assert not (site / "~").exists()
+    assert "fault of Shakedown" not in told.err and told.status == status, told
+    if status == 2:
+        assert (
+            "this user has no home directory" in told.err and "set HOME, or XDG_STATE_HOME to a directory" in told.err
+        )

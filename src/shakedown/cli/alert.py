@@ -12,6 +12,7 @@ import click
 from shakedown.cli.output import emit, json_option, say, site_option
 from shakedown.live.alerts.kinds import KINDS, TEST, USUAL
 from shakedown.model.errors import UNDECIDED, UsageError
+from shakedown.model.own_places import own_place
 
 if TYPE_CHECKING:
     from shakedown.live.alerts.targets import Target
@@ -115,12 +116,19 @@ def _target(target: str, words: tuple[str, ...], shape: str, server: str, sender
     host, _, port = server.partition(":")
     if not host or (port and not port.isdecimal()):
         raise UsageError(f"--server '{server}' is no server", hint="HOST or HOST:PORT")
-    return Mail(words, sender or f"{getpass.getuser()}@{os.uname().nodename}", host, int(port or 25))
+    return Mail(words, sender or f"{_login()}@{os.uname().nodename}", host, int(port or 25))
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # as in a container that has no name for its user
+        return f"uid{os.getuid()}"
 
 
 def _place(site: Path, target: str, words: tuple[str, ...]) -> Path:
     import hashlib
 
-    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "shakedown/alerts"
+    home = own_place("XDG_STATE_HOME") / "shakedown/alerts"
     key = hashlib.sha256(os.fsencode("\0".join([str(site.resolve()), target, *words]))).hexdigest()[:16]
     return home / f"{key}.json"

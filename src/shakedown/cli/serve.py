@@ -13,6 +13,7 @@ import click
 
 from shakedown.cli.output import say, site_option
 from shakedown.model.errors import UsageError
+from shakedown.model.own_places import own_place
 
 if TYPE_CHECKING:
     from shakedown.store.index import Index
@@ -161,7 +162,7 @@ def _place_of_index(site: Path) -> Path:
     """A file of the person's own cache for each site: nothing is written into the site."""
     import hashlib
 
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shakedown"
+    home = own_place("XDG_CACHE_HOME") / "shakedown"
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:

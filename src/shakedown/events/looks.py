@@ -21,7 +21,9 @@ from msgspec import Struct
 
 from shakedown.events.damage import NOT_JSON
 from shakedown.events.plain_files import open_plain
+from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
+from shakedown.model.own_places import NOWHERE, own_place
 
 SETTLED_S = 60.0  # a file that changed later than this before it was read may change again without looking changed
 BELIEVED_S = 86400.0  # every byte is read again after a day: a disk that rots changes no time
@@ -81,9 +83,11 @@ class Shelf:
 
 
 def kept_in() -> Path:
-    """Purpose: the directory of everything that is kept of campaigns."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    return Path(home) / "shakedown" / "folds"
+    """Purpose: the directory of everything that is kept of campaigns; one that cannot be made where the user has no home."""
+    try:
+        return own_place("XDG_CACHE_HOME") / "shakedown" / "folds"
+    except UsageError:
+        return NOWHERE
 
 
 def _make_room(but: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from shakedown.kernels.compilers import GET_COMPILER, GET_MPI, find_mpicc, find_program
 from shakedown.kernels.sources import checked_names, kernel_directory
 from shakedown.model.errors import ShakedownError, UsageError
+from shakedown.model.own_places import own_place
 
 # what a person's environment says to make of the compiler's words: a program built with others is another program
 _MAKES = ("CFLAGS", "LDFLAGS", "OFFLOAD", "LOADER_LIBRARIES", "LOADER_FUNCTIONS", "MPICH_CC", "OMPI_CC")
@@ -59,8 +60,7 @@ def _cached(mpicc: Path, sources: list[Path]) -> Path:
     digest = hashlib.sha256("\n".join([platform.machine(), str(compiler), *words, ""]).encode())
     for path in [compiler, *sources]:
         digest.update(f"{path.name}\n".encode() + path.read_bytes())
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    return Path(home) / "shakedown" / "kernels" / digest.hexdigest()[:16]
+    return own_place("XDG_CACHE_HOME") / "shakedown" / "kernels" / digest.hexdigest()[:16]
 
 
 def build_tracer(target: Path | None = None, mpicc: str | None = None) -> Path:

@@ -1,7 +1,7 @@
 """Resolved listings kept between commands. Whatever is wrong with a cache, the answer is the same, only slower."""
 
 # paths are text in this room: a Path for each of thousands of files costs too much
-# ruff: noqa: PTH103, PTH105, PTH108, PTH111, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH105, PTH108, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import tempfile
 import time
 from collections.abc import Iterable
 
+from shakedown.model.errors import UsageError
+from shakedown.model.own_places import NOWHERE, own_place
 from shakedown.plans.files import Found
 
 _MAGIC = b"shakedown listing 1\n"
@@ -54,5 +56,8 @@ def now() -> int:
 
 
 def _path(name: str) -> str:
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    try:
+        home = own_place("XDG_CACHE_HOME")
+    except UsageError:
+        home = NOWHERE
     return os.path.join(home, "shakedown", "listings", name)

@@ -31,6 +31,7 @@ from shakedown.model.errors import RecordError, ShakedownError, UsageError
 from shakedown.model.events import Event
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
+from shakedown.model.own_places import own_place
 from shakedown.report.words import one_line
 
 MANY = 2000  # items in one request
@@ -249,7 +250,7 @@ def place_of(site: Path, address: str, form: str) -> Path:
     """Purpose: where the place of a feed is kept unless somebody says: in the person's own state, one for each site and server."""
     import hashlib
 
-    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "shakedown/feeds"
+    home = own_place("XDG_STATE_HOME") / "shakedown/feeds"
     key = hashlib.sha256(os.fsencode(f"{site.resolve()}\0{address}\0{form}")).hexdigest()[:16]
     return home / f"{key}.json"
 
