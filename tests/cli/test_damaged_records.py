@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import killing
+import more_damages
 import pytest
 import record_damages
 from record_damages import Source, Told, tell
@@ -322,6 +323,18 @@ def test_random_damages_break_no_promise(records: dict[str, Source], name: str, 
         done = record_damages.damage(site / source.campaign, chance, [other.root for other in records.values()])
         broken = record_damages.try_commands(source, site, done, chance, 2, cheap, limit_s=2.0)
         assert not broken, f"seed {seed}, {name}, {done}: {broken}"
+
+
+@pytest.mark.parametrize("kind", ["strange names", "second name", "strays in the inbox", "driven elsewhere"])
+def test_what_lies_beside_a_record_breaks_no_promise(records: dict[str, Source], kind: str, tmp_path: Path) -> None:
+    source, chance = records["interrupted"], random.Random(kind)
+    cheap = [words for words in record_damages.READERS if words[0] in ("status", "runs", "log", "show", "why")]
+    if not source.reference:
+        record_damages.learn(source, tmp_path / "scratch", cheap)
+    site = record_damages.copy(source, tmp_path / "copy")
+    remade = more_damages.spoil_record(site / source.campaign, kind, chance, ())
+    done = record_damages.Damage(kind, ".", remade)
+    assert record_damages.try_commands(source, site, done, chance, 4, cheap, limit_s=2.0) == []
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -43,6 +43,14 @@ __attribute__((constructor)) static void begin(void)
     snprintf(under, sizeof under, "%s", place);
 }
 
+/* A process that was forked and goes on as a command reads its own wish. */
+void inject_anew(void)
+{
+    call[0] = '\0';
+    count = 0;
+    begin();
+}
+
 /* INJECT_TOLD names a file with a line for each call that failed: whether a trial met its error at all. */
 static void tell(const char *name)
 {

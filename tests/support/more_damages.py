@@ -16,6 +16,8 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import beside_damages
+
 STRANGE: tuple[str, ...] = (
     *("not UTF-8", "NUL", "huge number", "tiny number", "digit more", "deep nesting"),
     *("empty line", "CRLF", "BOM", "long line"),
@@ -28,6 +30,7 @@ OF_A_FOLDER = ("a file", "a link to nothing", "no permission", "of another campa
 OF_A_RECORD = (
     *("rolled back", "older log end", "plan replaced", "log and lease of another campaign", "lease removed"),
     *("segment renamed", "segment again", "segment of another campaign behind", "header lies"),
+    *("strange names", "second name", "strays in the inbox", "driven elsewhere"),
 )
 NOBODY = 65534
 _NUMBER = re.compile(rb"(?<=[:\[,])-?[0-9]+(?:\.[0-9]+)?(?=[,\]}])")
@@ -197,6 +200,12 @@ def spoil_record(root: Path, kind: str, chance: random.Random, others: Sequence[
     if kind == "lease removed":
         shutil.rmtree(root / "lease", ignore_errors=True)
         return False
+    if kind in ("strange names", "second name", "strays in the inbox", "driven elsewhere"):
+        beside_damages.spoil(root, kind, chance)
+        return kind in (
+            "strays in the inbox",
+            "driven elsewhere",
+        )  # what is asked is heard; who drives is no part of it
     other = chance.choice([one for one in others if one != root])
     if kind.startswith("segment"):
         return _segment(root / "log", kind, chance, other / "log")
