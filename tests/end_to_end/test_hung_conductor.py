@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -60,6 +61,22 @@ def test_status_says_as_of_when_and_how_it_is_replaced(
     assert "what follows is as of then" in words
     assert "after 3 min 00 s shakedown resume --if-needed replaces it" in words
     assert 75 <= json.loads(shakedown("status", "p-1", "--json", cwd=site).stdout)["silent_s"] < 120
+
+
+def test_one_elsewhere_whose_heartbeat_lies_in_the_future_is_replaced_where_it_does_not_beat(
+    hung: tuple[Path, subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout = Layout(hung[0] / "campaigns/p-1")
+    held = lease.holder(layout)
+    assert held is not None
+    elsewhere = dataclasses.replace(held, alive=None, locked=None, beat_age_s=-30 * 86400.0)
+    monkeypatch.setattr(lease, "holder", lambda layout: elsewhere)
+    looks: list[float] = []
+    monkeypatch.setattr(lease.stays_silent, "__defaults__", (looks.append,))
+    assert driver_needed(layout) == "take over"
+    assert looks == [lease.STALE_S + lease.BEAT_S]
+    monkeypatch.setattr(lease.stays_silent, "__defaults__", (lambda seconds: silent_for(layout, -99),))
+    assert driver_needed(layout) == "", "it beat while we looked"
 
 
 def test_it_is_replaced_runs_nothing_twice_and_stops_when_it_wakes(

@@ -20,7 +20,7 @@ import pytest
 from shakedown.events import lease as leases
 from shakedown.events import sums
 from shakedown.events.identity import Identity, is_alive, this_process, user_name
-from shakedown.events.lease import Lease, changed_leases, holder
+from shakedown.events.lease import Lease, changed_leases, holder, stays_silent
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
 from shakedown.events.verification import verify
@@ -356,6 +356,29 @@ def test_staleness_goes_by_the_clock_of_the_file_system(
     monkeypatch.setattr(time, "time", lambda: real + 7200)
     with pytest.raises(LeaseHeld, match=r"last heartbeat \d+ ms ago"):
         Lease.acquire(layout)
+
+
+def test_a_heartbeat_in_the_future_is_told_as_that_and_watched_as_long_as_a_driver_may_be_silent(
+    layout: Layout, no_locks: None
+) -> None:
+    """A clock was set back since: the heartbeat has no age, and would have none for a month."""
+    with Lease.acquire(layout):
+        as_if_on(layout, host="login7")
+        let_go_stale(layout, -30 * 86400.0 - 30)
+        with pytest.raises(LeaseHeld) as error:
+            Lease.acquire(layout)
+        assert "its last heartbeat lies 30 d 0 h in the future: a clock was set back since" in error.value.message
+        assert error.value.hint == (
+            "shakedown resume --if-needed watches for 65 s whether it still beats; add --take-over if it is dead"
+        )
+        held = holder(layout)
+        assert held is not None
+        looks: list[float] = []
+        assert stays_silent(layout, held, looks.append)
+        assert looks == [65.0]
+        assert not stays_silent(layout, held, lambda _: let_go_stale(layout, -30 * 86400.0 - 5)), "it beats"
+        assert not dataclasses.replace(held, locked=True).ahead, "a lock shows that it lives"
+        assert not dataclasses.replace(held, beat_age_s=-3.0).ahead, "clocks of two hosts differ by that"
 
 
 def test_an_epoch_file_without_a_name_in_it_goes_stale_like_any_other(layout: Layout, no_locks: None) -> None:

@@ -149,6 +149,8 @@ def driver_needed(layout: Layout) -> str:
         return "resume"
     if found.gone:
         return "resume" if stays_silent(layout, found) else ""
+    if found.ahead:
+        return "take over" if stays_silent(layout, found) else ""
     runs_here = state.plan is not None and any(cluster.embedded for cluster in state.index.document.system.clusters)
     if not found.hung or (runs_here and found.alive is None):
         return ""

@@ -34,7 +34,7 @@ STALE_S = 60.0  # a heartbeat older than this, by the file system's own clock, i
 BEAT_S = 5.0
 SILENT_S = 20.0  # a living driver whose heartbeat is older does not answer
 HUNG_S = 180.0  # one that has not answered for so long is replaced by whoever looks after the campaign (cron)
-_NAME = re.compile(r"(\d{6,})\.json")
+_NAME = re.compile(r"([0-9]{6,})\.json")
 _ATTEMPTS = 5
 _LONGEST_WORD = 4096  # bytes of what a driver says beside its lease
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
@@ -45,7 +45,8 @@ class Holder:
     """Who holds a lease that was not given back.
 
     ``alive`` is None where neither its process is seen from here, nor that its lock is gone on this machine; ``locked`` None where
-    locks do not work; ``who`` None where the epoch file cannot be read. ``beat_age_s`` is the age of the last heartbeat.
+    locks do not work; ``who`` None where the epoch file cannot be read. ``beat_age_s`` is the age of the last heartbeat, negative
+    where it lies ahead of the file system's clock.
     """
 
     epoch: int
@@ -60,6 +61,13 @@ class Holder:
         if self.alive is not None:
             return not self.alive
         return self.beat_age_s > STALE_S and self.locked is not True
+
+    @property
+    def ahead(self) -> bool:
+        """Whether a holder that may be dead left a heartbeat in the future: a clock was set back since. Its age says nothing then;
+        only a look for as long as a heartbeat may take tells whether it still comes.
+        """
+        return self.alive is None and self.locked is not True and self.beat_age_s < -SILENT_S
 
     @property
     def silent_s(self) -> float:
@@ -80,6 +88,10 @@ class Holder:
 
     def __str__(self) -> str:
         beat = f"last heartbeat {show_duration(max(0.0, self.beat_age_s))} ago"
+        if self.ahead:
+            beat = (
+                f"its last heartbeat lies {show_duration(-self.beat_age_s)} in the future: a clock was set back since"
+            )
         if self.who is None:
             return f"driven by a conductor that left no name, or its lease file is damaged (lease/{self.epoch:06d}.json); {beat}"
         since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.who.since))
@@ -204,11 +216,14 @@ def why_it_waits(layout: Layout) -> str:
 
 
 def stays_silent(layout: Layout, held: Holder, look_again: Callable[[float], None] = time.sleep) -> bool:
-    """Purpose: look again after more than a heartbeat: whether there was none. A clock that was set makes a heartbeat look old."""
+    """Purpose: look again after more than a heartbeat: whether there was none. A clock that was set makes a heartbeat look old.
+
+    Where the heartbeat lies in the future, this look is all that there is to go by: it takes as long as a driver may be silent.
+    """
     path = _epoch_path(layout, held.epoch)
     try:
         before = path.stat().st_mtime_ns
-        look_again(2 * BEAT_S + 1)
+        look_again(STALE_S + BEAT_S if held.ahead else 2 * BEAT_S + 1)
         return path.stat().st_mtime_ns == before and _newest(layout) == held.epoch
     except FileNotFoundError:
         return False
@@ -405,6 +420,9 @@ def _locked(path: Path) -> bool | None:
 
 
 def _way_out(held: Holder) -> str:
+    if held.ahead:
+        watched = f"shakedown resume --if-needed watches for {STALE_S + BEAT_S:.0f} s whether it still beats"
+        return f"{watched}; add --take-over if it is dead"
     if held.who is None:
         return f"wait until its heartbeat is {STALE_S:.0f} s old, or add --take-over if you know that it is dead"
     if held.alive:
