@@ -143,7 +143,7 @@ def shares() -> Iterable[tuple[int, float]]:
 def counts() -> Iterable[tuple[int, float]]:
     """Purpose: of each true mean how often Garwood's interval holds it."""
     for middle in (2, 5, 10, 50):
-        ways = [math.exp(k * math.log(middle) - middle - math.lgamma(k + 1)) for k in range(8 * middle + 40)]
+        ways = [math.exp(k * math.log(middle) - middle - math.lgamma(k + 1)) for k in range(3 * middle + 25)]
         yield middle, math.fsum(way for k, way in enumerate(ways) if _within(statistics.count_interval(k), middle))
 
 

@@ -87,6 +87,7 @@ def test_a_rehearsal_is_told_and_its_figure_is_marked(site: Path, document: Docu
     )
     assert found.rehearsed and found.conditions[0].machine == ()
     drawings: list[Any] = [draw_comparison(found.comparison, rehearsed) for rehearsed in (False, True)]
+    assert drawings[0].caption.endswith(f"the smallest change that matters, {100 * found.comparison.least:g} %.")
     assert drawings[0].svg != drawings[1].svg
 
 

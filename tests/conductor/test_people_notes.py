@@ -46,7 +46,8 @@ def test_a_class_and_a_ticket_stand_beside_what_was_found_and_change_no_outcome(
     with (site / "campaigns/p-1/report/tables/runs.csv").open() as file:
         table = {row["run"]: row for row in csv.DictReader(file)}
     told = table["r000004"]
-    assert (told["failure_class"], told["classified_by"], told["ticket"]) == ("out-of-memory", "Anna", "INC-17")
+    names = ("failure_class", "classified_by", "ticket", "ticket_by")
+    assert [told[name] for name in names] == ["out-of-memory", "Anna", "INC-17", "Anna"]
     page = (site / "campaigns/p-1/report.html").read_text()
     assert "as Anna says" in page and "ticket INC-17 (by Anna)" in page
 

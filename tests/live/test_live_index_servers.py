@@ -63,6 +63,7 @@ def test_whatever_a_test_prints_is_kept(url: str) -> None:
         "component": ODD,
         "nodes": ODD, "reason": ODD * 3000, "failure": ODD, "attempt": 1, "repeat": 1, "epoch": 1, "ordered": 1.0, "started": None,
         "ended": None, "elapsed": None, "exit": None, "job": ODD, "mode": ODD, "ruling": ODD, "ticket": ODD,
+        "ticket_by": ODD,
     }  # fmt: skip
     facts = {
         "plan": ODD, "rehearsal": ODD, "started": None, "last": 1.0, "ended": None, "seq": 1, "epoch": 1, "building": 0,

@@ -326,6 +326,11 @@ def test_two_campaigns_beside_each_other_and_a_figure_over_all(site: Path, brows
     found = browser.get("/compare?before=p-1&after=p-2&least=5%25&as=json").data["compared"]["comparison"]
     assert found["groups"] == ["p-2"] and found["least"] == 0.05
     assert {share["verdict"] for share in found["shares"]} == {"no change seen"}
+    page = re.sub(r"\s+", " ", browser.get("/compare?before=p-1&after=p-2&least=5%25").text)
+    assert re.search(
+        r"p-2 against p-1: .*\d+ without a change that can be seen; of \d+ figures and \d+ shares of passed runs\.",
+        page,
+    )
     picture = browser.get("/compare.svg?before=p-1&after=p-2")
     assert picture.headers["content-type"] == "image/svg+xml" and picture.text.lstrip().startswith("<?xml")
     lines = browser.get("/history?figure=elapsed&test=ok&as=json").data["looked"]["lines"]

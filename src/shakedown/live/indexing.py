@@ -239,6 +239,7 @@ def _live_row(one: _Followed, row: OpenRun) -> dict[str, Any]:
         "failure": "",
         "ruling": "",
         "ticket": "",
+        "ticket_by": "",
     }
     return common | more | {"ended": row.freed, "elapsed": None, "exit": None, "minute": int(one.record.last // 60)}
 
@@ -249,7 +250,7 @@ def _judged_row(one: _Followed, row: RunRow) -> dict[str, Any]:
     common = _common(row, test) | {"seq": row.seq, "at": row.time, "live": 0, "bad": int(bad)}
     more = {"state": row.verdict, "nodes": row.nodes, "reason": row.reason, "failure": row.cause}
     ends = {"ended": row.over, "elapsed": row.elapsed_s, "exit": row.exit, "minute": int(row.time // 60)}
-    return common | more | ends | {"ruling": row.ruling, "ticket": row.ticket}
+    return common | more | ends | {"ruling": row.ruling, "ticket": row.ticket, "ticket_by": row.ticket_by}
 
 
 def _common(row: RunRow | OpenRun, test: str) -> dict[str, Any]:

@@ -28,8 +28,12 @@ COLUMNS = {
     "attempt": "attempt", "repeat": "repeat", "at": "last change (UTC)", "ordered": "ordered (UTC)", "started": "began (UTC)",
     "ended": "ended (UTC)", "elapsed": "seconds", "nodes": "nodes", "failure": "put down to", "reason": "reason", "job": "job",
     "mode": "mode", "epoch": "epoch", "exit": "exit", "ruling": "ruled",
-    "ticket": "ticket",
+    "ticket": "ticket", "ticket_by": "ticket by",
 }  # fmt: skip
+COUNTED = {
+    "too few runs": "with too few runs to say",
+    "no change seen": "without a change that can be seen",
+}  # after a number
 USUAL = ("run", "case", "state", "attempt", "started", "elapsed", "nodes", "reason")
 FIRST = ("test", "case", "state", "nodes", "failure", "reason")  # filters that stand before the others
 RIGHT = frozenset({"attempt", "repeat", "elapsed", "epoch", "exit"})
@@ -109,6 +113,7 @@ class Pages:
             "version": __version__,
             "may": "rulings are taken" if rulings else "read only",
             "BY": BY,
+            "COUNTED": COUNTED,
             "COLOURS": COLOURS,
             "COLUMNS": COLUMNS,
             "FIRST": FIRST,

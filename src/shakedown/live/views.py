@@ -140,7 +140,7 @@ class Views:
                 raise NotThere(f"{name} has no run '{run}'", hint="its page of runs lists them")
             figures = figures_of(connection, row["id"], run)
             mine, _ = runs_of(connection, Filter(campaign=name, patterns={"run": f"^{literal(run)}$"}, limit=1))
-        said = [(word, str(one[key])) for one in mine for key, word in _SAID.items() if one[key]]
+        said = [(word, _with_name(one, key)) for one in mine for key, word in _SAID.items() if one[key]]
         return row, figures, said, show_run(Layout(self._path(name)), run)
 
     def say(self, name: str, said: Said, sayings: Sayings) -> dict[str, Any]:
@@ -244,6 +244,12 @@ class Views:
         if held is None or held.gone:
             return "not over; nobody drives it"
         return f"running; its conductor has not answered for {held.silent_s:.0f} s" if held.hung else "running"
+
+
+def _with_name(row: dict[str, Any], column: str) -> str:
+    """What people say of a run, with who said it where the index knows: "INC-17 (by Anna)"."""
+    name = row.get(f"{column}_by", "")
+    return f"{row[column]} (by {name})" if name else str(row[column])
 
 
 def grouped(states: dict[str, int]) -> dict[str, int]:

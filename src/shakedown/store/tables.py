@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Double, Index, Integer, MetaData, Table, Text, UniqueConstraint
 from sqlalchemy.dialects.mysql import LONGTEXT, VARCHAR
 
-VERSION = 2  # of the tables: an index of another version is thrown away and built again
+VERSION = 3  # of the tables: an index of another version is thrown away and built again
 
 metadata = MetaData()
 
@@ -73,6 +73,7 @@ runs = Table(
     Column("mode", Words, nullable=False),
     Column("ruling", Words, nullable=False),
     Column("ticket", Words, nullable=False),
+    Column("ticket_by", Words, nullable=False),
     Index("runs_by_time", "campaign", "at"),
     Index("bad_runs_by_time", "campaign", "bad", "at"),
     Index("runs_by_minute", "campaign", "minute"),

@@ -50,7 +50,8 @@ def draw_comparison(comparison: Comparison, rehearsed: bool = False) -> Drawing:
         if handles:
             legend_above(figure, handles, names)
 
-    caption = f"Dots: change of the mean; bars: interval at 95 %. Dashed: the smallest change that matters, {comparison.least:.3g}."
+    caption = "Dots: change of the mean; bars: interval at 95 %. "
+    caption += f"Dashed: the smallest change that matters, {100 * comparison.least:g} %."
     if len(every) > len(moves):
         caption += f" The first {len(moves)} of {plural(len(every), 'figure')}."
     title = f"{', '.join(comparison.groups[:3])} against {comparison.baseline}"

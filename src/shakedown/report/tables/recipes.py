@@ -103,7 +103,7 @@ TABLES = {
     "and when windows of the plan were open, which have no event: the plan and the clock on the wall tell them.",
     "runs.csv": "One line a verdict. counted: in the component's count; good: passed or ended as expected; aside: why its "
     "figures do not count; result: which wanted result it is an attempt at; failure_class: what it is put down to, by "
-    "classified_by where a person did.",
+    "classified_by where a person did; ticket_by attached the ticket.",
     "values.csv": "One line a value of a run. counts: it is in the summary of its figure; outlier: as found there.",
     "recorded.csv": "One line a pattern of files that a verdict recorded: the sha256 of what sha256sum prints of them, sorted.",
     "epochs.csv": "What opened each epoch.",

@@ -100,7 +100,7 @@ _RUNS = (
     "run", "component", "test", "case", "mode", "repeat", "attempt", "result", "verdict", "reason", "event", "supersedes",
     "superseded_by", "epoch", "counted", "good", "ruling", "aside", "started", "ended", "elapsed_s", "exit", "nodes", "job",
     "retried", "output", "failure_class", "failure_family", "failure_line", "judged_by", "judged_because",
-    "classified_by", "ticket",
+    "classified_by", "ticket", "ticket_by",
 )  # fmt: skip
 _VALUES = (
     "run", "component", "test", "case", "mode", "epoch", "figure", "value", "unit", "event", "superseded_by", "counts",
@@ -209,6 +209,7 @@ def _runs(evidence: Evidence) -> Iterable[Sequence[Cell]]:
             row.started, row.over, row.elapsed_s, row.exit, row.nodes, row.job, row.retried,
             " ".join(f"{key}={value}" for key, value in row.output.items() if not isinstance(value, dict | list)),
             row.cause, row.cause_family, row.failure_line, row.judged_by, row.judged_because, row.said_by, row.ticket,
+            row.ticket_by,
         )  # fmt: skip
 
 
