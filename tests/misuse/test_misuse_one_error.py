@@ -25,7 +25,7 @@ MISTAKES = [  # site, file, right, wrong, the error's beginning
     (C5, "tests/noaa.yaml", "build:", "bild:", "tests/noaa.yaml"),
     (C5, "systems/emu.yaml", "system: emu", "sytem: emu", "systems/emu.yaml:2:1: unknown key 'sytem'"),
     (C5, "systems/emu.yaml", "cores:", "coers:", "systems/emu.yaml:11:14: unknown key 'coers'"),
-    (C5, "contracts/c5-phase2.yaml", "contract: c5-phase2", "contract: c5", "plans/c5-phase2-emu.yaml:5:11: there is no contract"),
+    (C5, "contracts/c5-phase2.yaml", "contract: c5-phase2", "contract: c5", "plans/c5-figures-emu.yaml:5:11: there is no contract"),
     (C5, "contracts/c5-phase2.yaml", "columns:", "colums:", "contracts/c5-phase2.yaml:7:1: unknown key 'colums'"),
     (C5, "plans/c5-phase2.yaml", "{test: cm4, where: {f2: shared", "{test: cm5, where: {f2: shared", "plans/c5-phase2.yaml:47:22"),
     (C5, "plans/c5-phase2.yaml", "{test: cm4, where: {f2: shared", "{test: cm4, where: {f2: shard", "plans/c5-phase2.yaml:47:34"),
