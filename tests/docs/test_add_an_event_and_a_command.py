@@ -23,7 +23,8 @@ system: box
 clusters: {local: {scheduler: local, partitions: {all: {nodes: 1, type: t}}}}
 node_types: {t: {cores: 2}}
 """,
-    "plans/p.yaml": "plan: p\nsystem: box\ncomponents: [{functionality: {tests: [once]}}]\n",
+    "plans/p.yaml": "plan: p\nsystem: box\ncomponents: [{functionality: {tests: [once], criteria: {last: {measure: "
+    "passed / attempts, must: all, epochs: last}}}}]\n",
 }
 
 
@@ -49,9 +50,9 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     last = re.search(r'    EventKind\(\n        "withdrawn",\n.*?\n    \),\n', kinds.read_text(), re.DOTALL)
     assert last is not None
     behind(kinds, last.group(), body(declaration))
-    for block in (fold, command):
-        with (root / named(block)).open("a") as file:
-            file.write("\n\n" + body(block))
+    assert body(fold) in (root / named(fold)).read_text()  # it shows a function that is there
+    with (root / named(command)).open("a") as file:
+        file.write("\n\n" + body(command))
     page = root / "docs/reference/events.md"
     page.write_text(page.read_text().replace("### `sealed`", reference + "\n### `sealed`"))
     (root / named(door)).write_text(body(door))
@@ -77,28 +78,38 @@ def run(*words: str, clone: Path, cwd: Path) -> subprocess.CompletedProcess[str]
     return subprocess.run([sys.executable, *words], cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
+def table(site: Path, name: str) -> list[dict[str, str]]:
+    with (site / f"campaigns/p-1/report/tables/{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
 def test_the_event_stands_in_the_log_the_acts_and_the_report(clone: Path, tmp_path: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
 
-    def shakedown(*words: str) -> str:
+    def shakedown(*words: str, status: int = 0) -> str:
         done = run("-m", "shakedown", *words, clone=clone, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == status, done.stderr
         return done.stdout
 
     assert "inspect" in shakedown("--help")
     shakedown("check")
     shakedown("run", "p", "--quiet")
+    shakedown("inspect", " ", "--by", "the vendor", "--because", "a smell", status=2)
     shakedown("inspect", "racks 1 to 3", "--by", "the vendor", "--because", "a smell")
 
     assert "inspected       racks 1 to 3 the vendor: a smell" in shakedown("log", "--event", "inspected")
     assert json.loads(shakedown("status", "--json"))["epoch"] == 2
-    assert "a smell" in shakedown("acts")
-    shakedown("report", "--no-pdf")
-    with (tmp_path / "campaigns/p-1/report/tables/acts.csv").open() as file:
-        (act,) = [row for row in csv.DictReader(file) if row["kind"] == "inspect"]
-    assert act["by"] == "the vendor"
+    # no run of the new epoch has been judged
+    assert "the vendor inspected racks 1 to 3: a new epoch began" in " ".join(shakedown("acts", status=4).split())
+    shakedown("report", "--no-pdf", status=4)
+    (act,) = [row for row in table(tmp_path, "acts") if row["kind"] == "inspect"]
+    assert (act["by"], act["what"]) == ("the vendor", "inspected racks 1 to 3: a new epoch began")
+    opened = [(row["epoch"], row["opened_by"], row["by"], row["because"]) for row in table(tmp_path, "epochs")]
+    assert opened[1:] == [("2", "inspected", "the vendor", "a smell")]
+    (last,) = [row for row in table(tmp_path, "criteria") if row["criterion"] == "last"]
+    assert last["outcome"] == "undecided"
 
 
 def test_the_tests_of_the_reference_pass_in_the_clone(clone: Path) -> None:

@@ -14,8 +14,7 @@ import click
 from shakedown.cli.naming import campaign_argument
 from shakedown.cli.output import damage_noted, fitted, json_option, printable, say, site_option
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
-from shakedown.model.event_kinds import EVENT_KINDS
-from shakedown.model.events import EVENTS, Event
+from shakedown.model.events import EVENTS, SHOWN, Event
 
 if TYPE_CHECKING:
     from shakedown.events.verification import Verification
@@ -26,7 +25,6 @@ Wanted = Callable[[Event], bool]
 LOOK_S = 0.2  # how often a followed log is looked at
 WIDTH = 80
 INDENT = " " * 26
-_SHOWN = {kind.name: kind.shown for kind in EVENT_KINDS}  # what a line says of an event before its reason
 
 
 @click.command("log")
@@ -161,7 +159,7 @@ def describe(event: Event, width: int | None = None) -> str:
 
 def _tell(event: Event) -> str:
     """The telling facts and the reason."""
-    facts = [str(event.value[key]) for key in _SHOWN.get(event.event, ()) if event.value.get(key) not in (None, "")]
+    facts = [str(event.value[key]) for key in SHOWN.get(event.event, ()) if event.value.get(key) not in (None, "")]
     return ": ".join(part for part in (" ".join(facts), event.reason) if part)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -13,11 +13,15 @@ class EventKind(Struct, frozen=True):
     - ``name``: the word in the record. ``about``: what it says, a sentence; the reference has it word for word
     - ``section``: the heading of ``docs/reference/events.md`` that it stands under
     - ``fold``: the function in ``engine/fold`` that changes the state, "file.function"; "" where the event changes nothing in it
-    - ``shown``: the facts of its value that ``shakedown log`` shows before the reason
+    - ``shown``: the facts of its value that ``shakedown log`` shows before the reason, and that an act is told with where it has no
+      words of its own
     - ``act``: where it is what a person did: the kind of act, which is the command's name
     - ``request``: the word of the command in a campaign's inbox that it answers
     - ``consent``: a plan may ask for the other party's agreement to it: such an act waits for it, or, where it cannot be undone,
       the outcome is disputed until then
+    - ``opens_epoch``: every such event opens an epoch, in the engine and in the report alike: a new ``plan`` is in force, or the
+      ``machine`` may not be as it was, and what was ordered and has not begun belongs to the new epoch. An event that opens one
+      only now and then does so in its own functions, and is not declared
     - ``afterwards``: it only says something of what was; no time of the campaign passes by it
     """
 
@@ -29,6 +33,7 @@ class EventKind(Struct, frozen=True):
     act: str = ""
     request: str = ""
     consent: bool = False
+    opens_epoch: Literal["", "plan", "machine"] = ""
     afterwards: bool = False
 
 
@@ -48,6 +53,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         shown=("by",),
         act="amend",
         consent=True,
+        opens_epoch="plan",
         request="amend",
     ),
     EventKind(
@@ -391,10 +397,10 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "changed",
         "A person declared a change of the machine or its surroundings: it opened a new epoch.",
         "What people say",
-        fold="campaign.opens_epoch",
         shown=("by",),
         act="change",
         consent=True,
+        opens_epoch="machine",
         request="change",
     ),
     EventKind(

@@ -73,8 +73,18 @@ PARTIES: Final[dict[str, str]] = {
 
 _AFTERWARDS: Final = frozenset(kind.name for kind in EVENT_KINDS if kind.afterwards)
 
+# event -> the facts of its value that are shown
+SHOWN: Final[dict[str, tuple[str, ...]]] = {kind.name: kind.shown for kind in EVENT_KINDS}
+
+# event -> what is new in the epoch that it opens: the plan or the machine
+OPENS_EPOCH: Final[dict[str, str]] = {kind.name: kind.opens_epoch for kind in EVENT_KINDS if kind.opens_epoch}
+
 # event -> the kind of act, which is the command's name
 ACTS: Final[dict[str, str]] = {kind.name: kind.act for kind in EVENT_KINDS if kind.act}
+
+EPOCH_ACTS: Final = frozenset(
+    ACTS[name] for name, new in OPENS_EPOCH.items() if new == "machine"
+)  # a change of the machine, declared
 
 CONSENT: Final = tuple(
     sorted(kind.act for kind in EVENT_KINDS if kind.consent)

@@ -25,7 +25,6 @@ Want = tuple[str, str, str, int]  # component's name, mode, case, repeat
 
 def amended(state: State, event: Event) -> None:
     """A new document is in force (its index was put in place before). Only what is newly wanted begins anew."""
-    state.epoch += 1
     state.campaign.cancelled = ""
     for name, at in event.value.get("stopped", {}).items():
         stood_still(state, name, at, event)

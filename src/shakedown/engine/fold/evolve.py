@@ -7,6 +7,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from shakedown.engine.fold import (
     again,
@@ -46,7 +47,7 @@ _FILES = (again, amendments, builds, campaign, drills, findings, jobs, observing
 
 
 def handlers(kinds: Iterable[EventKind]) -> dict[str, Handler]:
-    """Purpose: an event's name -> the function that its declaration names.
+    """Purpose: an event's name -> the function that its declaration names, in a new epoch where it opens one.
 
     Errors: KeyError or AttributeError where there is no such file or function.
     """
@@ -56,7 +57,19 @@ def handlers(kinds: Iterable[EventKind]) -> dict[str, Handler]:
         if kind.fold:
             file, _, name = kind.fold.partition(".")
             found[kind.name] = getattr(files[file], name)
+        if kind.opens_epoch:
+            found[kind.name] = partial(_in_a_new_epoch, kind.opens_epoch, found.get(kind.name))
     return found
+
+
+def _in_a_new_epoch(new: str, handler: Handler | None, state: State, event: Event) -> None:
+    """After a change of the machine a component that is over may come out differently; a new plan judges all of them anew."""
+    if new == "machine":
+        campaign.opens_epoch(state, event)
+    else:
+        state.epoch += 1
+    if handler is not None:
+        handler(state, event)
 
 
 HANDLERS = handlers(EVENT_KINDS)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from shakedown.metrics.rows.rows import EpochRow
 from shakedown.metrics.rows.table import Record
+from shakedown.model.events import OPENS_EPOCH
 from shakedown.model.judging import Criterion
 
-_DECLARED = frozenset({"campaign_start", "amended", "changed"})
+_DECLARED = frozenset({"campaign_start", *OPENS_EPOCH})
 _FOUND = {"fingerprint": "found by the fingerprint", "finding": "found by the conductor"}
 
 

@@ -16,6 +16,7 @@ from shakedown.metrics.rows.facts import said_at
 from shakedown.metrics.rows.rows import ActRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
+from shakedown.model.events import OPENS_EPOCH, SHOWN
 from shakedown.model.nouns import Document
 from shakedown.model.said_words import accepted_words
 
@@ -183,7 +184,7 @@ def _words(rows: Sequence[ActRow], known: Mapping[int, ActRow]) -> str:
     """What was done, in the past tense: who did it stands before it."""
     first = rows[0]
     tell = _TOLD.get(first.kind)
-    text = tell(rows, first.value) if tell else first.kind
+    text = tell(rows, first.value) if tell else _as_declared(rows)
     if first.kind == "attest" and (before := _not_met_before(first, known)):
         text = text.replace(
             " as met", f" as met instead of not met (event {before.seq}, by {before.by or 'somebody'})", 1
@@ -194,6 +195,19 @@ def _words(rows: Sequence[ActRow], known: Mapping[int, ActRow]) -> str:
         said = f": {_words(taken, known)}" if taken else ""
         text = f"withdrew event {', '.join(map(str, numbers or ())) or '?'}{said}"
     return " ".join(text.split())
+
+
+def _as_declared(rows: Sequence[ActRow]) -> str:
+    """An act that has no words of its own: the word of its event, which is in the past tense, and the facts that the log shows."""
+    event = rows[0].event
+    facts = [fact for fact in SHOWN.get(event, ()) if fact not in ("by", "who")]
+    told = [some(list(dict.fromkeys(filter(None, (_fact(row.value.get(fact)) for row in rows))))) for fact in facts]
+    epoch = ": a new epoch began" if event in OPENS_EPOCH else ""
+    return " ".join([event.replace("_", " "), *filter(None, told)]) + epoch
+
+
+def _fact(value: object) -> str:
+    return some([str(one) for one in value]) if isinstance(value, list) else "" if value is None else str(value)
 
 
 def _not_met_before(row: ActRow, known: Mapping[int, ActRow]) -> ActRow | None:

@@ -17,10 +17,11 @@ from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural
+from shakedown.model.events import EPOCH_ACTS
 from shakedown.model.nouns import Document
 from shakedown.model.units import show_duration
 
-MOVES_CLOCKS = frozenset({"clock", "pause", "change", "amend"})
+MOVES_CLOCKS = frozenset({"clock", "pause", "amend"}) | EPOCH_ACTS
 Clocks = Mapping[str, Clock | None]
 Runs = Mapping[str, frozenset[str]]  # component -> runs
 _LEAST_S = 1e-6  # of clock time: less is rounding
@@ -50,7 +51,7 @@ def taken(
     found += _time(documents[0], *clocks) if clocks and not held else []
     if kind in ("drain", "cancel"):
         found += _ended(without, judged if beside else None)
-    if kind in ("rule", "change", "clock", "drill"):
+    if kind in ("rule", "clock", "drill") or kind in EPOCH_ACTS:
         found += _values(judged, without)
     return tuple(dict.fromkeys(found))
 

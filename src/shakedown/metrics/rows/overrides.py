@@ -235,14 +235,8 @@ def _noted(record: RecordRows, event: Event) -> None:
     record.runs[record._place[event.run]] = older
 
 
-def _changed(record: RecordRows, event: Event) -> None:
-    open_epoch(record, event)
-    _move_unstarted(record)
-    record.note(event)
-
-
-def found_changed(record: RecordRows, event: Event) -> None:
-    """Purpose: inputs, programs or settings that changed under the campaign: what runs from now on is of another epoch."""
+def machine_is_new(record: RecordRows, event: Event) -> None:
+    """Purpose: the machine, inputs, programs or settings are not as they were: what runs from now on is of another epoch."""
     open_epoch(record, event)
     _move_unstarted(record)
 
@@ -347,7 +341,6 @@ def _sealed(record: RecordRows, event: Event) -> None:
 HANDLERS: dict[str, Callable[[RecordRows, Event], None]] = {
     "ruled": _ruled,
     "noted": _noted,
-    "changed": _changed,
     "waived": _waived,
     "attested": _attested,
     "drilled": _drilled,

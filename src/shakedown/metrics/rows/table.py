@@ -23,7 +23,7 @@ from shakedown.metrics.rows.rows import (
     RunRow,
     UnavailableRow,
 )
-from shakedown.model.events import EVENTS, NO_LONGER_WANTED, Event, is_act, is_afterwards
+from shakedown.model.events import EVENTS, NO_LONGER_WANTED, OPENS_EPOCH, Event, is_act, is_afterwards
 from shakedown.model.ports import ENDED
 from shakedown.model.recorded import read_recorded
 
@@ -45,13 +45,25 @@ class Record(RecordRows):
         self.seq = event.seq
         if not is_afterwards(event):
             self.last = max(self.last, event.time)
-        handler = _HANDLERS.get(event.event)
         if is_act(event):
             acts.note_act(self, event)
+        if event.event in OPENS_EPOCH:
+            _in_a_new_epoch(self, event)
+        handler = _HANDLERS.get(event.event)
         if handler is not None:
             handler(self, event)
         elif event.event not in EVENTS:
             self.unknown[event.event] = self.unknown.get(event.event, 0) + 1
+
+
+def _in_a_new_epoch(record: Record, event: Event) -> None:
+    """A change of the machine that no function of its own keeps is kept as a note."""
+    if OPENS_EPOCH[event.event] == "plan":
+        acts.open_epoch(record, event)
+        return
+    acts.machine_is_new(record, event)
+    if event.event not in _HANDLERS:
+        record.note(event)
 
 
 # ---- the campaign ----------------------------------------------------------------------------------------------------
@@ -74,7 +86,6 @@ def _amended(record: Record, event: Event) -> None:
     """A new plan is in force. Which cases are unavailable is told anew: by events, else by the plan itself."""
     record.document = str(event.value.get("document", record.document))
     record.documents.append(record.document)
-    acts.open_epoch(record, event)
     record.ended = None
     record.unavailable.clear()
     record.time_up.clear()
@@ -115,7 +126,7 @@ def _finding(record: Record, event: Event) -> None:
     if event.value.get("kind") == "time_is_up":
         record.time_up[str(event.value.get("component", ""))] = event.time
     elif event.value.get("kind") == "conditions_changed" and not event.value.get("late"):
-        acts.found_changed(record, event)
+        acts.machine_is_new(record, event)
 
 
 def _observed(record: Record, event: Event) -> None:
