@@ -1,9 +1,11 @@
 from shakedown.checks.extract import label
+from shakedown.checks.text import Text
 from shakedown.model.checks import CheckKind
+from shakedown.model.nouns import Check
 from shakedown.model.ports import CheckResult
 
 
-def has_lines(check, text):
+def has_lines(check: Check, text: Text) -> CheckResult:
     """Whether the text has at least so many lines that are not blank."""
     count = sum(1 for part in text.parts for line in part.splitlines() if line.strip())
     if count >= int(check.argument):

@@ -1,10 +1,12 @@
 from collections import Counter
 
+from matplotlib.figure import Figure
+
+from shakedown.report.figures.declaration import Drawn, Material, ReportFigure
 from shakedown.report.figures.style import ACCENT, draw
-from shakedown.report.figures.declaration import ReportFigure
 
 
-def starts_by_hour(material):
+def starts_by_hour(material: Material) -> Drawn:
     """One figure, or none where nothing ran."""
     rows = material.evidence.record.current()
     starts = [row.started for row in rows if row.started is not None]
@@ -12,7 +14,7 @@ def starts_by_hour(material):
         return [], []
     hours = Counter(int((start - material.begin) // 3600) for start in starts)
 
-    def paint(figure):
+    def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         axes.bar(list(hours), list(hours.values()), color=ACCENT)
         axes.set_xlabel("hour of the campaign")

@@ -1,8 +1,11 @@
+from shakedown.metrics.judging.populations import Population
+from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
+from shakedown.model.judging import Criterion
 from shakedown.model.measures import Measure
 
 
-def first_time(criterion, population, context):
+def first_time(criterion: Criterion, population: Population, context: MeasureContext) -> Measured:
     """The share of first attempts that passed."""
     rows = [row for row in population.rows if row.attempt == 1]
     if not rows:
@@ -22,5 +25,6 @@ FIRST_TIME = Measure(
     keys=("test", "per", "epochs"),
     per=("case",),
     share_of_runs=True,
+    sees_failures=True,
     reads="none",
 )

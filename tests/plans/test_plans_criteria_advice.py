@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from shakedown.model.measures import MEASURES, measures
 from shakedown.model.units import parse_duration, parse_quantity
 from shakedown.plans.checking import check_site
+from shakedown.plans.components import criteria_advice
 
 TESTS = {
     "rates": "run: {command: x}\nfigures: {rate: {json: a, unit: GB/s, better: higher},"
@@ -189,6 +192,19 @@ def test_criteria_that_overlook_runs_that_fail(
     found = [text for text in warned(site, here, keys, *criteria, tests=tests) if "may fail" in text]
     assert len(found) == bool(said)
     assert not said or found[0].startswith(said)
+
+
+def test_nothing_is_advised_of_runs_that_fail_by_a_measure_that_does_not_say_whether_it_sees_them(
+    site: Any, here: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = measures()
+    unsaid = replace(every["correct / completed"], sees_failures=None)
+    monkeypatch.setattr(criteria_advice, "measures", lambda: {**every, unsaid.name: unsaid})
+    assert [text for text in warned(site, here, "repeats: 5", CORRECT) if "may fail" in text] == []
+
+
+def test_every_measure_that_is_shipped_says_whether_it_sees_runs_that_fail() -> None:
+    assert [measure.name for measure in MEASURES if measure.sees_failures is None] == []
 
 
 # ---- out of reach, and true after a drain ------------------------------------------------------------------------------

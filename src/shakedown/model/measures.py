@@ -34,7 +34,8 @@ class Measure(Struct, frozen=True):
     - ``better``: ``higher`` or ``lower``; "": as the figure. ``share_of_runs``: its share counts runs
     - ``beyond_all``: its share may be more than all; ``negative``: less than nothing
     - ``always_per_case``: each case is always judged on its own
-    - ``without_cases``: it is not about runs of cases. ``sees_failures``: a run that fails makes it worse
+    - ``without_cases``: it is not about runs of cases. ``sees_failures``: whether a run that fails makes it worse; None:
+      not said, so nothing is advised of runs that may fail
     - ``in_plans``: a plan may name it; else it stands by itself
     - ``reads``: which numbers of runs it reads, that a rehearsal makes up where nobody says them: ``none`` (it goes by verdicts, by
       when and where runs ran, or by people), those of its ``figure``, of the ``scaling`` of its tests, of contract ``rows``, of a
@@ -56,7 +57,7 @@ class Measure(Struct, frozen=True):
     negative: bool = False
     always_per_case: bool = False
     without_cases: bool = False
-    sees_failures: bool = False
+    sees_failures: bool | None = None
     in_plans: bool = True
     reads: Literal["none", "figure", "scaling", "rows", "ladder", "score", "files", ""] = ""
 
@@ -105,6 +106,7 @@ MEASURES: tuple[Measure, ...] = (
         keys=RESULTS,
         per=("case",),
         share_of_runs=True,
+        sees_failures=False,
         reads="none",
     ),
     Measure(
@@ -117,6 +119,7 @@ MEASURES: tuple[Measure, ...] = (
         per=("case",),
         phrase="{statistic} of {of}",
         better="",
+        sees_failures=False,
         reads="figure",
     ),
     Measure(
@@ -129,6 +132,7 @@ MEASURES: tuple[Measure, ...] = (
         phrase="sd / mean of {of}",
         better="lower",
         beyond_all=True,
+        sees_failures=False,
         reads="figure",
     ),
     Measure(
@@ -145,6 +149,7 @@ MEASURES: tuple[Measure, ...] = (
         beyond_all=True,
         negative=True,
         always_per_case=True,
+        sees_failures=False,
         reads="figure",
     ),
     Measure(
@@ -155,6 +160,7 @@ MEASURES: tuple[Measure, ...] = (
         "not unjudged, each judged again as there on values.csv with {row} alone; the outcome there is of all components' runs",
         keys=("basis", *RESULTS),
         per=("case",),
+        sees_failures=False,
         reads="rows",
     ),
     Measure(
@@ -166,6 +172,7 @@ MEASURES: tuple[Measure, ...] = (
         keys=("files", "across", "mode", "test", "epochs"),
         phrase="identical {files}",
         share_of_runs=True,
+        sees_failures=False,
         reads="files",
     ),
     Measure(
@@ -174,6 +181,7 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.judging.procedures:attested",
         "procedures.csv, rows of the component: met = yes with enough evidence / all",
         without_cases=True,
+        sees_failures=False,
         reads="none",
     ),
     Measure(
@@ -190,6 +198,7 @@ MEASURES: tuple[Measure, ...] = (
         "all our runs there, of the same",
         "shakedown.metrics.utilisation:our_utilisation",
         _UTILISATION,
+        sees_failures=False,
         reads="none",
     ),
     Measure(
@@ -216,6 +225,7 @@ MEASURES: tuple[Measure, ...] = (
         bound="count",
         keys=("test", "per"),
         per=("case", "test"),
+        sees_failures=False,
         reads="none",
     ),
     Measure(
@@ -227,6 +237,7 @@ MEASURES: tuple[Measure, ...] = (
         units=("", "node-hours"),
         keys=("test", "per"),
         per=("case", "test"),
+        sees_failures=False,
         reads="none",
     ),
     Measure(
@@ -235,6 +246,7 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.judging.floors:hours_per_node",
         "node-use.csv, rows with {row}: the least of hours",
         bound="hours",
+        sees_failures=False,
         reads="none",
     ),
     Measure(
@@ -243,6 +255,7 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.judging.floors:mean_time_to_interrupt",
         "interrupts.csv, row with {row}: mean_h",
         bound="hours",
+        sees_failures=False,
         reads="none",
     ),
     Measure(
@@ -254,6 +267,7 @@ MEASURES: tuple[Measure, ...] = (
         keys=("test", "per"),
         per=("test",),
         better="lower",
+        sees_failures=False,
         reads="none",
     ),
     Measure(
@@ -264,6 +278,7 @@ MEASURES: tuple[Measure, ...] = (
         bound="hours",
         better="lower",
         without_cases=True,
+        sees_failures=False,
         reads="none",
     ),
     Measure(
@@ -274,6 +289,7 @@ MEASURES: tuple[Measure, ...] = (
         keys=("test", "mode", "at", "epochs"),
         phrase="{name}",
         beyond_all=True,
+        sees_failures=False,
         reads="scaling",
     ),
     Measure(
@@ -288,6 +304,7 @@ MEASURES: tuple[Measure, ...] = (
         better="lower",
         beyond_all=True,
         negative=True,
+        sees_failures=False,
         reads="figure",
     ),
     Measure(
@@ -319,6 +336,7 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.judging.planned_time:planned_time",
         "clock-spans.csv, rows with {row} and maintenance = no: the sum of end - begin",
         bound="hours",
+        sees_failures=False,
         in_plans=False,
         reads="none",
     ),
@@ -364,6 +382,7 @@ MEASURES: tuple[Measure, ...] = (
         bound="hours",
         better="lower",
         without_cases=True,
+        sees_failures=False,
         in_plans=False,
         reads="none",
     ),
@@ -375,6 +394,7 @@ MEASURES: tuple[Measure, ...] = (
         bound="hours",
         better="lower",
         without_cases=True,
+        sees_failures=False,
         in_plans=False,
         reads="none",
     ),
@@ -386,6 +406,7 @@ MEASURES: tuple[Measure, ...] = (
         bound="figure",
         phrase="score {of}",
         without_cases=True,
+        sees_failures=False,
         in_plans=False,
         reads="score",
     ),

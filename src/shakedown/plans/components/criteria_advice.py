@@ -323,20 +323,22 @@ def _may_fail(test: str, component: Component, most: Most) -> tuple[int, int]:
     for criterion in component.criteria:
         if criterion.test not in ("", test):
             continue
-        if _counts_failures(criterion, component):
+        if _may_count_failures(criterion, component):
             return 0, every
         if not component.duration_s:
             unseen = min(unseen, _spare(criterion, mine, most))
     return (unseen, every) if mine else (0, 0)
 
 
-def _counts_failures(criterion: Criterion, component: Component) -> bool:
+def _may_count_failures(criterion: Criterion, component: Component) -> bool:
+    """Whether a run that fails keeps it from being met, or may do so: a measure of a package need not say it."""
+    sees = measures()[criterion.measure].sees_failures
+    if sees is None:
+        return True
     modes = {mode.name for mode in component.modes}
     if criterion.measure == FAILURES_SINCE:
         return criterion.bound < 1 and (not criterion.mode or modes <= {criterion.mode})
-    asks = (
-        measures()[criterion.measure].sees_failures and not criterion.comparison.startswith("<") and criterion.bound > 0
-    )
+    asks = sees and not criterion.comparison.startswith("<") and criterion.bound > 0
     return asks and (not criterion.mode or modes <= {criterion.mode})
 
 
