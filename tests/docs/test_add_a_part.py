@@ -47,6 +47,7 @@ def test_check_a_campaign_and_its_report_know_the_class_and_the_test(site: Path)
     assert "clock-step" in shakedown("list", "tests", site=site).stdout
     shown = shakedown("failures", "--catalogue", "--class", "optical-link-flap", site=site)
     assert shown.returncode == 0, shown.stderr
+    assert re.search(r"^  suspect +vendor$", shown.stdout, re.MULTILINE), shown.stdout
     checked = shakedown("check", site=site)
     assert checked.returncode == 0, checked.stderr
 

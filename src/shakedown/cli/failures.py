@@ -137,13 +137,13 @@ def _named(counted: Iterable[tuple[str, int]]) -> str:
     return ", ".join(listed[:_SHOWN]) + more
 
 
-def _fact(name: str, text: str) -> list[str]:
+def _fact(name: str, text: str, column: int = 7) -> list[str]:
     """'  name   text', wrapped under itself; nothing where there is no text."""
     if not text:
         return []
-    width = _WIDTH - 9
+    width = _WIDTH - 2 - column
     parts = textwrap.wrap(printable(text).replace("\n", " "), width, break_long_words=True, break_on_hyphens=False)
-    return [f"  {name if not place else '':<7}{part}" for place, part in enumerate(parts)]
+    return [f"  {name if not place else '':<{column}}{part}" for place, part in enumerate(parts)]
 
 
 # ---- the catalogue, and a text tried on it -----------------------------------------------------------------------------
@@ -170,11 +170,17 @@ def _catalogue(root: Path | None, name: str, as_json: bool) -> int:
 def _render_classes(classes: list[FailureClass], in_full: bool) -> str:
     lines: list[str] = []
     for one in sorted(classes, key=lambda one: (one.family, one.name)):
-        lines += [f"{one.name}, {one.family}" if one.family != one.name else one.name, *_fact("about", one.about)]
+        facts = {"about": one.about}
         if in_full:
-            lines += _fact("next", one.hint) + _fact("suspect", one.suspect) + _fact("file", one.place)
+            facts |= {"next": one.hint, "suspect": one.suspect, "file": one.place}
+        column = max(map(len, facts)) + 2
+        lines.append(f"{one.name}, {one.family}" if one.family != one.name else one.name)
+        lines += [line for name, text in facts.items() for line in _fact(name, text, column)]
+        if in_full:
             for group in sorted(one.lines, key=lambda group: -group.weight):
-                lines += _fact(f"{group.weight}", f"{group.source}: " + " | ".join((*group.texts, *group.patterns)))
+                lines += _fact(
+                    f"{group.weight}", f"{group.source}: " + " | ".join((*group.texts, *group.patterns)), column
+                )
     return "\n".join(lines)
 
 
