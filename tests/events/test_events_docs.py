@@ -10,6 +10,7 @@ import msgspec
 
 from shakedown.cli.main import COMMANDS
 from shakedown.engine.fold.evolve import HANDLERS
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.event_kinds import EVENT_KINDS
 from shakedown.model.events import EVENTS, LINE_VERSION, VERDICTS, Event
 
@@ -46,6 +47,12 @@ def test_no_event_is_declared_twice_and_every_function_that_folds_one_is_declare
     introduced = set(re.findall(r"`(\w+)`", REFERENCE.split("\n## Standing orders\n")[1].split("\n### ")[0]))
     shown_but_not_described = {kind.name: set(kind.shown) - facts(kind.name) - introduced for kind in EVENT_KINDS}
     assert {name: words for name, words in shown_but_not_described.items() if words} == {}
+
+
+def test_every_standing_order_that_is_declared_is_kept_among_them() -> None:
+    orders = [kind.name for kind in EVENT_KINDS if kind.section == "Standing orders"]
+    record = fold_runs(Event(name, seq) for seq, name in enumerate(orders, 1))
+    assert [note.kind for note in record.standing] == orders
 
 
 def test_every_act_that_is_declared_is_a_command() -> None:

@@ -26,14 +26,13 @@ from shakedown.metrics.rows.rows import (
     SealRow,
     WaiverRow,
 )
+from shakedown.model.event_kinds import EVENT_KINDS
 from shakedown.model.events import ACTS, Event, machine_changed
 
 if TYPE_CHECKING:
     from shakedown.metrics.rows.record_rows import RecordRows
 
-STANDING_ORDERS = (
-    "paused", "continued", "capped", "budget_set", "excluded", "included", "drain_request", "clock", "case_stopped",
-)  # fmt: skip
+STANDING_ORDERS = tuple(kind.name for kind in EVENT_KINDS if kind.section == "Standing orders")
 _ALSO_BY_THE_PLAN = frozenset({"paused", "continued", "excluded", "included", "capped", "budget_set", "drain_request"})
 _NOT_STARTED = frozenset({"ordered", "queued", "waiting again", "absent", "no_answer", "unknown"})
 

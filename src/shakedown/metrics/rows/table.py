@@ -351,6 +351,8 @@ def _waits_again(record: Record, event: Event) -> None:
 
 
 _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
+    **builds.HANDLERS,
+    **acts.HANDLERS,
     "campaign_start": _campaign_start,
     "campaign_end": _campaign_end,
     "amended": _amended,
@@ -374,6 +376,4 @@ _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "given_up": _given_up,
     "observed": _observed,
     "unavailable": _unavailable,
-    **builds.HANDLERS,
-    **acts.HANDLERS,
 }
