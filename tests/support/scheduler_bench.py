@@ -339,6 +339,10 @@ class FakeSlurmBench(SpoolBench):
             jobs[self.number_in(jobs, number)]["forgotten"] = True
 
 
+# Every bench, for the clauses of the contract and for the campaign.
+BENCHES: dict[str, type[Bench]] = {"local": LocalBench, "slurm": FakeSlurmBench, "spool": SpoolBench}
+
+
 def without_hurry(port: Any) -> None:
     """Slurm's port keeps the loop waiting for seconds alone, and gives up what a busy machine had no time for; the engine orders it
     again. A bench orders once: it waits.

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from contract_fixtures import MakeBench
 from crash_points import CRASHING
-from scheduler_bench import Bench, FakeSlurmBench, LocalBench, SpoolBench
+from scheduler_bench import BENCHES
 from stories import SHAKEDOWN
 
 from shakedown.events.reader import read_events
 from shakedown.metrics.rows.table import fold_runs
 
-BENCHES: dict[str, type[Bench]] = {"local": LocalBench, "slurm": FakeSlurmBench, "spool": SpoolBench}
 KILLS = ("scheduler.submit:after", "collector.start:before", "scheduler.poll:after")
 TEST = """\
 test: count

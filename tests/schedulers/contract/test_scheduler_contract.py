@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 from contract_fixtures import MakeBench
-from scheduler_bench import Bench, FakeSlurmBench, LocalBench, SpoolBench
+from scheduler_bench import BENCHES
 from scheduler_contract import CONTRACT
 
-BENCHES: dict[str, type[Bench]] = {"local": LocalBench, "slurm": FakeSlurmBench, "spool": SpoolBench}
 TRIED = [(name, kind) for name, one in CONTRACT.items() for kind, bench in BENCHES.items() if one.fits(bench)]
 
 
