@@ -34,6 +34,7 @@ def told(site: Any, here: Any) -> list[str]:
     [
         ("about: runs with {n}", "about: '{n}'"),
         ("needs: {programs: ['x{n}']}", "needs.programs: '{n}'"),
+        ("needs: {programs: ['x{1 + n}']}", "needs.programs: '{1 + n}'"),
         ("tags: [a]\nexpect: [{verdict: failed, because: 'with {node.cores // 2} cores'}]", "{node.cores // 2}"),
     ],
 )
@@ -128,8 +129,66 @@ def test_each_case_has_its_own_values_in_checks_and_figures(site: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "written",
+    ["{n + 1}", "{1 + n}", "{(n + 1)}", "{ n + 1 }", "{-n + 7}", "{2 * n - 2}", "{+n + 1}", "{max(4, n)}", "{\tn+1}"],
+)
+def test_an_expression_is_filled_in_however_it_begins(site: Any, written: str) -> None:
+    """Left as it is written, ``lacks "failures {1 + n}"`` would pass whatever the run says."""
+    checks = [
+        f'output lacks "failures {written}"',
+        f'output matches "^a{{3}} {written} x{{2,5}}$"',
+        f"exit is {written}",
+    ]
+    body = "check:\n" + "".join(f"  - '{check}'\n" for check in checks)
+    figure = f"figures: {{f: {{regex: '{written}: (?P<value>[0-9]{{1,3}})', from: 'log.{written}'}}}}\n"
+    site.test("test: a\nparameters: {n: [3]}\nrun: {command: x}\n" + (body + figure).replace("\t", "  "))
+    (test,) = site.listing().tests
+    own = test.of(site.case())
+    arguments = [check.argument for check in own.checks]
+    assert arguments == ["failures 4", "^a{3} 4 x{2,5}$", "4"]
+    assert (own.figures[0].regex, own.figures[0].source) == ("4: (?P<value>[0-9]{1,3})", "log.4")
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("{{1 + n}}", "{1 + n}"),
+        ("{{ n }}", "{ n }"),
+        ("{{n ** 2}}", "{n ** 2}"),
+        ('{\\"n\\": 1}', '{"n": 1}'),
+        ("{1 + 2} {3} {2,} {,2} {}", "{1 + 2} {3} {2,} {,2} {}"),
+    ],
+)
+def test_braces_that_are_meant_literally_stay(site: Any, written: str, kept: str) -> None:
+    site.test(f"test: a\nparameters: {{n: [3]}}\nrun: {{command: x}}\ncheck: ['output lacks \"{written}\"']\n")
+    assert site.listing().tests[0].of(site.case()).checks[0].argument == kept
+
+
+def test_a_backslash_that_is_itself_escaped_keeps_no_name_from_its_value(site: Any) -> None:
+    site.test(r"""test: a
+parameters: {n: [3]}
+run: {command: x}
+check: ['output matches "\\{n} \{n} \N{DIGIT ONE} \{{n}}"']
+""")
+    assert site.listing().tests[0].of(site.case()).checks[0].argument == r"\\3 \{n} \N{DIGIT ONE} \{3}"
+
+
+@pytest.mark.parametrize("written", ["{n ** 2}", "{2n}", "{n +}", "{sqrt(n)}", "{n[0]}", "{n, 5}"])
+@pytest.mark.parametrize("check", ['output lacks "%s"', 'file out contains "%s"'])
+def test_what_computes_with_a_name_and_is_no_expression_is_an_error(site: Any, check: str, written: str) -> None:
+    site.test(f"test: a\nparameters: {{n: [3]}}\nrun: {{command: x}}\ncheck: ['{check % written}']\n")
+    with pytest.raises(FileProblems) as wrong:
+        site.cases()
+    assert f"a.yaml:4:9: check: '{written}' is not an expression" in str(wrong.value)
+    assert "'{{' and '}}'" in str(wrong.value) or "it may hold names" in str(wrong.value)
+
+
+@pytest.mark.parametrize(
     ("key", "said"),
     [
+        ("check: ['output contains \"{1 + sise}\"']", "check: unknown name 'sise' in an expression"),
+        ("check: ['output contains \"{ sise }\"']", "braces that are meant literally are doubled: '{{' and '}}'"),
+        ("check: ['exit is {3}']", "check: 'exit is {3}' is not a check"),
         (
             "parameters: {size: [1]}\ncheck: ['output contains \"{sise}\"']",
             "check: unknown name 'sise' in an expression",

@@ -39,7 +39,7 @@ _PLACES = (
 )
 _TOOLCHAIN = ("toolchain", "toolchain.cc", "toolchain.cxx", "toolchain.fc")
 KNOWN = frozenset((*CAMPAIGN_NAMES, *_SHAPE, *_PLACES, *_TOOLCHAIN))
-_BRACES = re.compile(r"(?<![${])\{([A-Za-z_][^{}\n]*)\}(?!\})")
+_BRACES = re.compile(r"(?<![${])\{([^{}\n]*)\}(?!\})")
 _BY_CASE = ("check", "check+")  # each case fills them in, or tells what is wrong
 _OF_FIGURE = re.compile(r"figures\..+\.(?:regex|json|yaml|from|table\..+)")
 _FILLED_IN = "names are filled in in parameters, build.run, loads, checks and figures, and in run, but for its files"

@@ -1,12 +1,13 @@
 """``{name}`` in checks and figures: what a case looks for where its test writes parameters or other names of ``run``.
 
-Only braces around an expression with a name are filled in: ``{3}`` of a regular expression and JSON's braces stay.
+Only braces around an expression with a name are filled in: ``{3}`` of a regular expression and JSON's braces stay. What computes
+with a name that is known and is no expression (``{n ** 2}``) is an error: as it is written no output would ever hold it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -16,19 +17,26 @@ from shakedown.model.nouns import Check, FigureSpec, Test
 from shakedown.plans.cases.combinations import Path
 from shakedown.plans.cases.figure_specs import with_names
 from shakedown.plans.cases.references import Freezer, filled
+from shakedown.plans.partition_scopes import Names
 from shakedown.plans.schema.check_items import CURVE, EQUAL
 from shakedown.plans.schema.check_words import compile_pattern, inside, with_argument
-from shakedown.plans.schema.expressions import ExpressionError, Value, fill, names_in
+from shakedown.plans.schema.expressions import ExpressionError, fill, names_in
 from shakedown.plans.schema.scalars import InvalidValue
 
-_IN_TEXT = re.compile(r"\{\{([A-Za-z_][^{}\n]*)\}\}|\{([A-Za-z_][^{}\n]*)\}")
-_IN_PATTERN = re.compile(r"(?<!\\)\{\{([A-Za-z_][^{}\n]*)\}\}|(?<!\\)(?<!\\N)\{([A-Za-z_][^{}\n]*)\}")
+_IN_TEXT = re.compile(r"\{\{([^{}\n]*)\}\}|\{([^{}\n]*)\}")
+_IN_PATTERN = re.compile(
+    r"\\N\{[^{}\n]*\}|\\.|" + _IN_TEXT.pattern, re.DOTALL
+)  # what is escaped, or a character's name, stays
+_COMPUTED = re.compile(
+    r"[\w\s.,+\-*/%()<>=!&|^~\[\]]*"
+)  # what somebody writes who computes; JSON and a shell's braces have more
+_WORD = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _WITHOUT_VALUE = ("build", "campaign", "launch")  # directories that a campaign makes, and a line of words
-_LITERALLY = "braces that are meant literally are doubled"
+_LITERALLY = "braces that are meant literally are doubled: '{{' and '}}'"
 
 
 def own_evidence(
-    noun: Test, names: Mapping[str, Value], at: Callable[[Path], None], freezer: Freezer
+    noun: Test, names: Names, at: Callable[[Path], None], freezer: Freezer
 ) -> tuple[tuple[tuple[str, Check], ...], tuple[FigureSpec, ...]]:
     """Purpose: the checks, each with the text that it stands for, and the figures that a case has of its own.
 
@@ -57,9 +65,7 @@ def own_evidence(
     return tuple(checks), tuple(figures)
 
 
-def _held_against(
-    check: Check, names: Mapping[str, Value], number: int, at: Callable[[Path], None], freezer: Freezer
-) -> Check:
+def _held_against(check: Check, names: Names, number: int, at: Callable[[Path], None], freezer: Freezer) -> Check:
     """A check with a reference: the names of both files are filled in, and a case's own reference is frozen."""
     word = EQUAL if check.text.startswith(EQUAL) else CURVE
     at(("check", number, word))
@@ -72,7 +78,7 @@ def _held_against(
     return freezer.freeze(number, word, reference)
 
 
-def _check(check: Check, names: Mapping[str, Value]) -> Check:
+def _check(check: Check, names: Names) -> Check:
     kind = kind_of(check)
     is_pattern = kind is not None and kind.argument == "pattern"
     argument = _filled(check.argument, names, is_pattern)
@@ -80,7 +86,7 @@ def _check(check: Check, names: Mapping[str, Value]) -> Check:
     return replace(with_argument(check, argument), subject=inside(_filled(check.subject, names)), text=shown)
 
 
-def _figure(figure: FigureSpec, names: Mapping[str, Value]) -> FigureSpec:
+def _figure(figure: FigureSpec, names: Names) -> FigureSpec:
     regex = _filled(figure.regex, names, True)
     if regex:
         compile_pattern(regex)
@@ -94,7 +100,7 @@ def _figure(figure: FigureSpec, names: Mapping[str, Value]) -> FigureSpec:
     )
 
 
-def _table(table: Table, names: Mapping[str, Value]) -> Table:
+def _table(table: Table, names: Names) -> Table:
     """Its lines are regular expressions; columns and rows are text."""
     patterns = (table.after, table.header, table.until, table.rows)
     after, header, until, rows = (_filled(one, names, True) for one in patterns)
@@ -114,27 +120,37 @@ def _table(table: Table, names: Mapping[str, Value]) -> Table:
     )
 
 
-def _filled(text: str, names: Mapping[str, Value], is_pattern: bool = False, quoted: bool = True) -> str:
+def _filled(text: str, names: Names, is_pattern: bool = False, quoted: bool = True) -> str:
     """The text with its names replaced; in a regular expression a value means itself, whatever its characters."""
 
     def one(match: re.Match[str]) -> str:
-        expression = f"{{{match.group(1) or match.group(2)}}}"
-        try:
-            named = names_in(expression)
-        except ExpressionError:
+        doubled, single = match.group(1), match.group(2)
+        if doubled is not None:
+            return f"{{{doubled}}}" if _names_something(doubled, names) else match.group()
+        if single is None or not _names_something(single, names):
             return match.group()
-        if not named:
-            return match.group()
-        if match.group(1):
-            return expression
-        for name in _WITHOUT_VALUE:
-            if name in named:
-                raise InvalidValue(f"'{{{name}}}' has no value in checks and figures", _LITERALLY)
-        try:
-            value = fill(expression, names)
-        except ExpressionError as error:
-            error.hint = f"{error.hint}; {_LITERALLY}" if error.hint else _LITERALLY
-            raise
+        value = _value(f"{{{single}}}", names)
         return re.escape(value) if is_pattern and quoted else value
 
     return (_IN_PATTERN if is_pattern else _IN_TEXT).sub(one, text)
+
+
+def _names_something(inside_braces: str, names: Names) -> bool:
+    """Whether what stands in braces is an expression with a name, or would be one of a name that has a value here."""
+    try:
+        return bool(names_in(f"{{{inside_braces}}}"))
+    except ExpressionError:
+        known = {*names.known(), *_WITHOUT_VALUE}
+        return bool(_COMPUTED.fullmatch(inside_braces)) and not known.isdisjoint(_WORD.findall(inside_braces))
+
+
+def _value(expression: str, names: Names) -> str:
+    try:
+        for name in _WITHOUT_VALUE:
+            if name in names_in(expression):
+                raise InvalidValue(f"'{{{name}}}' has no value in checks and figures", _LITERALLY)
+        return fill(expression, names)
+    except ExpressionError as error:
+        if "are doubled" not in (error.hint or ""):
+            error.hint = f"{error.hint}; {_LITERALLY}" if error.hint else _LITERALLY
+        raise

@@ -66,8 +66,8 @@ def _argument(kind: CheckKind, text: str, written: str) -> str:
 
 
 def _words(kind: CheckKind, text: str, written: str) -> str:
-    """Words that fit the declaration. Those with a name in braces are kept until the name has its value."""
-    return written if re.search(r"\{[A-Za-z_]", written) else _fitting(kind, text, written)
+    """Words that fit the declaration. Those with braces are kept until the names in them have their values."""
+    return written if "{" in written else _fitting(kind, text, written)
 
 
 def _fitting(kind: CheckKind, text: str, written: str) -> str:
