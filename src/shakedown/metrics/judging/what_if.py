@@ -232,7 +232,10 @@ class WhatIf:
             return "accepted with restrictions"
         known = frozenset(act.number for act in self.known if act.number not in gone and self.can_take(act))
         rest = known | frozenset(number for number in back if self.can_take(self.by_number[number]))
-        return restricted("accepted", [*rest][:1] if len(rest) > 1 and self.lost(rest, gone) else ())
+        if len(rest) > 1:
+            return restricted("accepted", [*rest][:1] if self.lost(rest, gone) else ())
+        # One alone may take nothing by the plan in force, and something by the plan that is in force without an amendment.
+        return restricted("accepted", [number for number in rest if self.takes(self.by_number[number], judged, gone)])
 
     def counting_again(self, gone: Acts) -> Acts:
         """What was withdrawn by some of these acts, and counts again without them."""
