@@ -67,3 +67,20 @@ def test_a_key_that_is_changed_later_signed_what_it_signed(keyed: Path, people: 
     assert people(keyed, "report", "--no-pdf").returncode == 4, "the amendment opened it again"
     report = (keyed / "campaigns/p-1/report.html").read_text()
     assert "Bo for vendor, " in report and "New for vendor" not in report
+
+
+def test_a_key_that_is_none_of_a_party_signs_no_seal_in_its_name_and_a_witness_stands_behind_the_parties(
+    keyed: Path, people: Run, drive: Run
+) -> None:
+    assert drive(keyed, "run", "p", "-q").returncode == 0
+    refused = people(keyed, "seal", "--by", "Bo", "--sign", "new")
+    assert refused.returncode == 2
+    assert "Bo speaks for vendor, and the key SHA256:" in refused.stderr
+    assert "is none that the plan gives to vendor: nothing was signed" in refused.stderr
+    digest = next((keyed / "campaigns/p-1/seals").glob("*.json")).stem
+    assert f"sign it with: shakedown seal --digest {digest[:16]}" in " ".join(refused.stderr.split())
+    assert not list((keyed / "campaigns/p-1/seals").glob("*.signed")), "no signature is kept"
+    for name, by in (("new", "Eve"), ("ada", "Ada"), ("bo", "Bo")):
+        assert people(keyed, "seal", "--by", by, "--sign", name, "--digest", digest).returncode == 0
+    page = (keyed / "campaigns/p-1/signature.html").read_text()
+    assert 0 < page.index("Ada for site") < page.index("Bo for vendor") < page.index("Eve, ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from shakedown.model.errors import UsageError
 if TYPE_CHECKING:
     from shakedown.audit.sealing import Sealed
     from shakedown.events.signatures import Signature
+    from shakedown.model.layout import Layout
 
 
 @click.command()
@@ -45,7 +47,7 @@ def command(
     """
     from shakedown.audit.sealing import counter_seals_of, find_seal, newer_seal, seal_campaign, signature_page
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.events.signatures import check_key, sign, signatures_of
+    from shakedown.events.signatures import check_key, signatures_of
     from shakedown.model.layout import Layout
     from shakedown.report.page.signature import signature_words
 
@@ -56,7 +58,7 @@ def command(
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     sealed = seal_campaign(layout, who, because, unfinished) if digest is None else find_seal(layout, digest)
     if key is not None:
-        _refuse_other_name(sign(layout, sealed.digest, Path(key), who), who)
+        _sign(layout, sealed.digest, Path(key), who)
     signatures = signatures_of(layout, [sealed.digest])
     newer = newer_seal(layout, sealed) if digest is not None else ""
     page = signature_page(layout, sealed, older=bool(newer))
@@ -77,6 +79,16 @@ def command(
         lambda: printable(words),
     )
     return 0
+
+
+def _sign(layout: Layout, digest: str, key: Path, who: str) -> None:
+    """Sign a seal. Raise UsageError where the key may not sign in this name, or signed in another one before."""
+    from shakedown.conductor.record.settling import parties_of_seals
+    from shakedown.conductor.record.signing import why_not_signed
+    from shakedown.events.signatures import sign
+
+    refused = partial(why_not_signed, parties_of_seals(layout, [digest])[digest], who)
+    _refuse_other_name(sign(layout, digest, key, who, refused), who)
 
 
 def _refuse_other_name(signature: Signature, who: str) -> None:

@@ -14,7 +14,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -134,7 +134,12 @@ def check_words(text: str, armour: str, namespace: str) -> tuple[str, str, str]:
         return "", fingerprint_of(blob), "the key did not sign these words"
     if CERTIFICATE in _key_type(blob):
         return "", fingerprint_of(blob), "it was made with a certificate, which has an end: sign with the key itself"
-    return f"{_key_type(blob)} {base64.b64encode(blob).decode()}", fingerprint_of(blob), ""
+    return _as_written(blob), fingerprint_of(blob), ""
+
+
+def _as_written(blob: bytes) -> str:
+    """A public key as a .pub file has it, without the comment."""
+    return f"{_key_type(blob)} {base64.b64encode(blob).decode()}"
 
 
 def fingerprint_of(blob: bytes) -> str:
@@ -142,17 +147,23 @@ def fingerprint_of(blob: bytes) -> str:
     return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
 
 
-def sign(layout: Layout, digest: str, key: Path, by: str) -> Signature:
+def sign(
+    layout: Layout, digest: str, key: Path, by: str, refused: Callable[[str, str], str] = lambda key, fingerprint: ""
+) -> Signature:
     """Purpose: sign a seal with a person's own key; ssh-keygen asks for the pass phrase itself.
 
-    A key that signed it already, and whose signature holds, is not asked again. Errors: UsageError where the key cannot sign;
-    RecordError where the signature cannot be written.
+    A key that signed it already, and whose signature holds, is not asked again. ``refused``: a public key (type and key) and its
+    fingerprint -> why no signature with it is kept, or "". Errors: UsageError where the key cannot sign, or is refused; RecordError
+    where the signature cannot be written.
     """
     at = moment()
     text = f"{_FIRST_LINE}\ndigest: {digest}\nby: {' '.join(by.split())[:100]}\nat: {at}\n"
     again = f"the seal {digest[:16]} stands; sign it with: shakedown seal --digest {digest[:16]} --sign KEY --by WHO"
     armour = sign_words(text, key, NAMESPACE, again)
-    path = seals_of(layout) / f"{digest}.{hashlib.sha256(_public_key(armour)).hexdigest()[:32]}.signed"
+    blob = _public_key(armour)
+    if why := refused(_as_written(blob), fingerprint_of(blob)):
+        raise UsageError(why, hint=again)
+    path = seals_of(layout) / f"{digest}.{hashlib.sha256(blob).hexdigest()[:32]}.signed"
     if path.exists():
         already = _check(_read(path), path, None)
         if already.holds:

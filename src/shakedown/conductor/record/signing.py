@@ -9,7 +9,7 @@ from shakedown.events.signatures import GOOD, UNKNOWN, Signature, fingerprint_of
 from shakedown.model.errors import FileProblems
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Party
-from shakedown.model.speakers import names_another, party_of_key
+from shakedown.model.speakers import names_another, party_of, party_of_key
 from shakedown.model.ssh_keys import key_of_text
 
 
@@ -63,6 +63,16 @@ def signed_for(parties: Sequence[Party], signatures: Sequence[Signature]) -> Map
     """
     sides = sides_of(parties)
     return {one.file: _as_named(parties, one, sides[one.fingerprint]) for one in signatures if one.fingerprint in sides}
+
+
+def why_not_signed(parties: Sequence[Party], by: str, key: str, fingerprint: str) -> str:
+    """Purpose: why nobody may sign a seal in this name with this key, or "": the name is that of a party's person, the plan gives
+    that party keys, and this is none of them. Who speaks for no party may sign beside the parties.
+    """
+    mine = party_of(parties, by)
+    if mine is None or not mine.keys or party_of_key(parties, key) == mine.name:
+        return ""
+    return f"{by} speaks for {mine.name}, and the key {fingerprint} is none that the plan gives to {mine.name}: nothing was signed"
 
 
 def _as_named(parties: Sequence[Party], one: Signature, side: str) -> str:

@@ -271,9 +271,10 @@ def _digest(digest: str, event: int, campaign: str, outputs: str) -> str:
 
 
 def _signatures(signatures: Sequence[Signature], parties: int, sides: Mapping[str, str], acts: bool = False) -> str:
-    """Who signed with which key, as many as fit. A signature that does not hold is said to be none."""
+    """Who signed with which key, as many as fit, those of parties first. A signature that does not hold is said to be none."""
     if not signatures:
         return ""
+    signatures = sorted(signatures, key=lambda one: one.file not in sides)
     room = 1 if parties > 2 else MOST_SIGNATURES - (len(signatures) > MOST_SIGNATURES)
     room = min(room, 2) if acts else room
     words = [signature_words(one, sides.get(one.file, "")) for one in signatures[:room]]
