@@ -1,4 +1,4 @@
-"""What the record adds up to, pure: rows (``table``), numbers (``statistics``, ``cases``) and judgement (``criteria``).
+"""The sums of a campaign record, pure: rows (``table``), numbers (``statistics``, ``cases``) and judgement (``criteria``).
 
 No files, no clock, no processes: events and the frozen document arrive as arguments.
 """

@@ -1,11 +1,11 @@
 """Availability as computing centres report it: scheduled, overall, per node; mean times to interrupt, to failure and to repair.
 
-``availability`` is the table of contents. The period is the campaign, from its begin to its end. The formulas of the system are
+Start reading at ``availability``. The period is the campaign, from its begin to its end. The formulas of the system are
 those by which the leadership computing facilities of the U.S. Department of Energy report each year (for example "High Performance
 Computing Facility Operational Assessment, CY 2011, Oak Ridge Leadership Computing Facility", section "Resource Availability"); a
-scheduled outage is one that was announced. Nodes are counted as Stearley, "Defining and Measuring Supercomputer Reliability,
-Availability, and Serviceability" (Sandia National Laboratories, 2005), counts components: each by its own hours. ``FORMULAS`` has
-all of them in words.
+scheduled outage is one that was announced. Nodes are counted in the way in which Stearley, "Defining and Measuring Supercomputer
+Reliability, Availability, and Serviceability" (Sandia National Laboratories, 2005), counts components: each by its own hours.
+``FORMULAS`` states every formula in words.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ FORMULAS = {
 
 
 class Outage(Struct, frozen=True):
-    """A stretch in which people said that the machine could not be used. ``known``: its end was said; else the period's end."""
+    """A period in which, as people said, the machine could not be used. ``known``: people said when it ended; else ``end`` is the
+    period's end.
+    """
 
     begin: float
     end: float
@@ -50,8 +52,8 @@ class Outage(Struct, frozen=True):
 
 
 class NodeAvailability(Struct, frozen=True):
-    """One node that was down for a time. ``down_s`` of ``of_s``: the period without scheduled outages; ``repairs_s``: how long each
-    of its failures lasted whose end is known.
+    """One node that was down for a time. ``down_s``: the seconds it was down, out of ``of_s``, the period without scheduled
+    outages. ``repairs_s``: the length of each of its failures whose end is known.
     """
 
     cluster: str
@@ -67,8 +69,9 @@ class NodeAvailability(Struct, frozen=True):
 
 
 class Availability(Struct, frozen=True):
-    """A campaign's availability, in seconds. ``scheduled_s`` and ``unscheduled_s``: how long outages were together; what is both is
-    scheduled. ``node_list``: nodes that were down at any time; the ``nodes`` of the plan that are not in it never were.
+    """A campaign's availability, in seconds. ``scheduled_s`` and ``unscheduled_s``: the total lengths of the outages; time in both
+    kinds counts as scheduled. ``node_list``: the nodes that were down at any time; the other nodes of the plan's ``nodes`` were
+    never down.
     """
 
     period_s: float
@@ -129,7 +132,9 @@ class Availability(Struct, frozen=True):
 
     @property
     def node_mttf_interval(self) -> tuple[float, float | None] | None:
-        """At 95 %, from the exact interval of the count; open above where no node failed."""
+        """The 95 % interval of the nodes' mean time to failure, from the exact interval of the count; no upper end if no node
+        failed.
+        """
         return mean_time_interval(self.node_s - self.node_down_s, self.node_failures)
 
     @property
@@ -141,7 +146,9 @@ class Availability(Struct, frozen=True):
         return _over(sum(self.repairs_s), len(self.repairs_s))
 
     def numbers(self) -> tuple[tuple[str, float | None, str, str], ...]:
-        """Each number by the name of its formula: the value, its unit (share or s), and how it comes about, in words."""
+        """Every number, in the order of FORMULAS: the formula's name, the value, its unit (share or s), and the calculation in
+        words.
+        """
         planned, other = self.count(True), self.count(False)
         hours = {name: seconds / 3600 for name, seconds in _times(self).items()}
         known = f"{len(self.repairs_s)} of {plural(self.node_failures, 'failure')} whose end is known"
@@ -181,7 +188,7 @@ def _over(top: float, bottom: float) -> float | None:
 
 
 def availability(record: Record, spent: TimeSpent | None) -> Availability | None:
-    """Purpose: the availability of the machine that a campaign saw; None where it has not begun."""
+    """Purpose: the availability of the machine during a campaign; None if the campaign has not begun."""
     if spent is None:
         return None
     period = (spent.begin, spent.end)
@@ -196,8 +203,8 @@ def availability(record: Record, spent: TimeSpent | None) -> Availability | None
 
 
 def outages_of(record: Record, period: Span) -> Iterator[Outage]:
-    """Purpose: what people paused a component or stopped its clock for, where the machine was the cause or maintenance; what was
-    said of several components and overlaps is one outage.
+    """Purpose: the outages: periods in which people paused a component or stopped its clock because of the machine, its vendor, the
+    site or maintenance. Overlapping periods of several components, both scheduled or both unscheduled, are one outage.
     """
     told: list[Outage] = []
     open_: dict[tuple[str, bool], tuple[float, NoteRow]] = {}

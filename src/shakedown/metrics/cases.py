@@ -1,4 +1,4 @@
-"""Every case of every component in numbers: what a report's table rows are made of. ``summarise`` is the table of contents."""
+"""Every case of every component in numbers, for the table rows of a report. Start reading at ``summarise``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ELAPSED", "CaseSummary", "FigureSummary", "Outlier", "in_order_of_re
 
 
 class Outlier(Struct, frozen=True):
-    """A run whose value lies far from its case's median: ``score`` robust standard deviations, with sign."""
+    """A run whose value lies far from its case's median: ``score`` is the distance in robust standard deviations, with sign."""
 
     run: str
     value: float
@@ -25,10 +25,10 @@ class Outlier(Struct, frozen=True):
 
 
 class FigureSummary(Struct, frozen=True):
-    """A figure over the runs of one case, in one mode, that count: they completed correctly and had the machine as their mode says.
-
-    ``summary`` is with outliers, ``without_outliers`` without. ``missing``: runs that would count and gave no value. ``aside``:
-    (run, why its figures do not count). ``run_of_record``: whose value stands for the case where a score takes one run.
+    """A figure over those runs of one case, in one mode, that count: runs that completed correctly and had the machine as their
+    mode says. ``summary`` includes outliers, ``without_outliers`` does not. ``missing``: the number of runs that would count but
+    gave no value. ``aside``: (run, why its figures do not count). ``run_of_record``: the run whose value stands for the case in a
+    score of one run.
     """
 
     spec: FigureSpec
@@ -43,8 +43,8 @@ class FigureSummary(Struct, frozen=True):
 
 
 class CaseSummary(Struct, frozen=True):
-    """One case of one component. ``rows`` are the verdicts in force without ``warm_ups``; ``figures`` the run time first, each
-    once for each mode of the component.
+    """One case of one component. ``rows``: the verdicts in force, without those of ``warm_ups``. ``figures``: the run time first;
+    each figure appears once for each mode of the component.
     """
 
     component: str
@@ -63,7 +63,7 @@ class CaseSummary(Struct, frozen=True):
 
 
 def run_of_record(case: CaseRuns, figure: str) -> RunRow | None:
-    """Purpose: the run whose value stands for a case: the first that counts, in the order its result was first ordered in.
+    """Purpose: the run whose value stands for a case: the first run that counts, in the order in which results were first ordered.
 
     So nobody can choose the best run afterwards, and no later run changes it.
     """
@@ -72,13 +72,13 @@ def run_of_record(case: CaseRuns, figure: str) -> RunRow | None:
 
 
 def in_order_of_record(row: RunRow) -> tuple[int, int]:
-    """The order that the run of record is the first in: of a case, as its results were first ordered."""
+    """The sort key of runs of a case, of which the run of record is the first: result number, then attempt number."""
     return row.result, row.attempt
 
 
 def summarise(document: Document, record: Record) -> tuple[CaseSummary, ...]:
-    """Purpose: every case of every component, in the order of the plan, unavailable ones in their place. Cases that a ladder
-    spares are in none.
+    """Purpose: every case of every component, in the order of the plan, with unavailable cases at their places. Cases that a ladder
+    spares are left out.
     """
     people = populations(document, record)
     cases = {case.id: case for case in document.cases}
@@ -90,7 +90,7 @@ def summarise(document: Document, record: Record) -> tuple[CaseSummary, ...]:
         for name in component.cases:
             if name in available:
                 found.append(_summary(component.name, available[name], specs.get(available[name].case.test, ())))
-            elif name in missing:  # else its ladder spares it
+            elif name in missing:  # otherwise the ladder spares this case
                 found.append(_missing(component.name, cases.get(name) or Case(name, name, ""), missing[name]))
     return tuple(found)
 

@@ -1,7 +1,8 @@
-"""The clock of each component: what started, stopped and restarted it, the time it has run, and what lies inside of it.
+"""The clock of each component: what started, stopped and restarted the clock, the time it ran, and which part of it lies in a
+period.
 
-``clocks_of`` is the table of contents. A clock starts with the component's first order, or when a person declares it, as the plan
-says. It is moved by words about the clock itself, and by pauses: what a pause does is said by the plan for its cause.
+Start reading at ``clocks_of``. A clock starts with the component's first order, or when a person declares it, as the plan
+says. Statements about the clock itself move it, and so do pauses; the plan says what a pause does, by the pause's cause.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from shakedown.model import clocks
 from shakedown.model.nouns import Component, Document
 
 MAINTENANCE = "maintenance"
-TAKES_UP = ("again", "amended")  # what takes up a component that was over: its clock stood still until then
-_AFTER = {"stops": "go on", "restarts": "restart"}  # what a pause does to the clock -> what its end does
+TAKES_UP = ("again", "amended")  # events that resume a component that was over: its clock stood still until then
+_AFTER = {"stops": "go on", "restarts": "restart"}  # the act on the clock when a pause begins -> the act when it ends
 
 
 class Word(Struct, frozen=True):
-    """One word on a clock, as of ``at``: ``act`` is start, stop, go on, restart. ``kind``: the event that said it, "" where the
-    plan did. ``said``: when it was said.
+    """One statement that moves a clock at the time ``at``; ``act`` is start, stop, go on or restart. ``kind``: the event that
+    carries the statement, "" if the plan itself makes it. ``said``: when the statement was made.
     """
 
     at: float
@@ -40,8 +41,9 @@ class Word(Struct, frozen=True):
 
 
 class Clock(Struct, frozen=True):
-    """When a component's clock ran. ``spans``: that time; it lies between ``begin``, when it was last started or started anew, and
-    ``end``, the end of the component's last run or of its time. ``maintenance``: what of that was announced maintenance.
+    """When a component's clock ran. ``spans``: the periods in which it ran. They lie between ``begin``, when the clock was last
+    started or restarted, and ``end``, the end of the component's last run or of its time. ``maintenance``: announced maintenance
+    between the two.
     """
 
     begin: float
@@ -56,7 +58,7 @@ class Clock(Struct, frozen=True):
 
 
 class Hours:
-    """How much of any stretch lies inside some spans, in logarithmic time."""
+    """Sums how much of any period lies inside a fixed set of spans, in logarithmic time."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self.spans = tuple(spans)
@@ -64,14 +66,14 @@ class Hours:
         self._before = [0.0, *accumulate(end - begin for begin, end in self.spans)]
 
     def inside(self, span: Span) -> float:
-        """Seconds of a stretch that lie inside."""
+        """The seconds of the given period that lie inside the spans."""
         place = bisect_right(self._begins, span[0]) - 1
-        if place >= 0 and span[1] <= self.spans[place][1]:  # the rule: all of it within one
+        if place >= 0 and span[1] <= self.spans[place][1]:  # the usual case: the period lies within one of the spans
             return max(0.0, span[1] - span[0])
         return max(0.0, self.until(span[1]) - self.until(span[0]))
 
     def until(self, time: float) -> float:
-        """Seconds of the spans that lie before a moment."""
+        """The seconds of the spans that lie before the given time."""
         place = bisect_right(self._begins, time) - 1
         if place < 0:
             return 0.0
@@ -79,40 +81,40 @@ class Hours:
         return self._before[place] + min(time, end) - begin
 
     def moment(self, amount: float) -> float | None:
-        """When so many seconds of the spans had passed."""
+        """The time at which ``amount`` seconds of the spans had passed; None if they are shorter."""
         return clocks.reached(self.spans, amount)
 
 
 def clocks_of(document: Document, record: Record) -> dict[str, Clock | None]:
-    """Purpose: the clock of every component; None where it has not run. One pass over the rows."""
+    """Purpose: the clock of every component; None where the clock has not run. Takes one pass over the rows."""
     ends = _last_ends(record)
     return {component.name: _clock(component, record, ends.get(component.name)) for component in document.components}
 
 
 def component_clock(component: Component, record: Record) -> Clock | None:
-    """Purpose: one component's clock, None where it has not begun or nothing of it is judged."""
+    """Purpose: one component's clock; None where the clock has not begun or no run of the component is judged."""
     return _clock(component, record, _last_ends(record).get(component.name))
 
 
 def words_of(component: Component, record: Record) -> tuple[Word, ...]:
-    """Purpose: everything that was said of a component's clock, by time; of the same moment in the order of the log."""
+    """Purpose: every statement about a component's clock, by the time it takes effect; for equal times in the order of the log."""
     return tuple(sorted(_words(component, record), key=lambda word: word.at))
 
 
 def began(component: Component, record: Record) -> float | None:
-    """Purpose: when the clock was last started or started anew; None where it was not."""
+    """Purpose: when the clock was last started or restarted; None if it never was."""
     return clocks.since(_acts(component, record))
 
 
 def time_has_passed(component: Component, record: Record) -> bool:
-    """Purpose: whether a component that runs for a time has had it, or was told to come to its end."""
+    """Purpose: whether a component that runs for a planned time has run for that time, or was told to end."""
     spans = _counted(component, record, record.last)
     return clocks.reached(spans, component.duration_s) is not None or _told_to_end(component, record) is not None
 
 
 def time_is_up_at(component: Component, record: Record) -> float | None:
-    """Purpose: when a component that runs for a time has had it, as its clock stands, or will have had it if nothing more is said;
-    None where its clock stands still or was not started. The drain is not asked about: it ends no time.
+    """Purpose: when the planned time of a component ends, or will end if nothing else moves its clock; None while its clock stands
+    still or was never started. The drain is ignored, because it does not end the planned time.
     """
     first, terms = record.first_orders.get(component.name), component.clock
     acts = _acts(component, record)
@@ -122,7 +124,7 @@ def time_is_up_at(component: Component, record: Record) -> float | None:
 
 
 def is_anew(component: Component, record: Record) -> bool:
-    """Purpose: whether the clock began later than with the first order, so that runs from before do not count."""
+    """Purpose: whether the clock began later than with the first order, so that earlier runs do not count."""
     first = record.first_orders.get(component.name)
     if not component.duration_s or first is None:
         return False
@@ -131,7 +133,7 @@ def is_anew(component: Component, record: Record) -> bool:
 
 
 def enough(ran: float, asked: float) -> bool:
-    """Whether a clock has run for as long as is asked; a thousandth of a second is rounding."""
+    """Whether a clock has run for the required seconds; a difference of a thousandth of a second counts as rounding."""
     return ran >= asked - 1e-3
 
 
@@ -160,7 +162,7 @@ def _clock(component: Component, record: Record, last_end: float | None) -> Cloc
 
 
 def _counted(component: Component, record: Record, until: float) -> tuple[Span, ...]:
-    """The time that counts: what the clock ran, without ramp and drain where the plan says so."""
+    """The spans that count: those in which the clock ran, without ramp and drain where the plan excludes these."""
     first, terms = record.first_orders.get(component.name), component.clock
     by_itself = first is not None and terms.start == "first order"
     ramp = (first, first + component.fill.ramp_s) if first is not None and by_itself and not terms.ramp else None
@@ -169,9 +171,9 @@ def _counted(component: Component, record: Record, until: float) -> tuple[Span, 
 
 
 def _told_to_end(component: Component, record: Record) -> float | None:
-    """When the machine began to be emptied: its time was up, or somebody wanted it drained, after its clock began.
+    """When the component began to be emptied: when its time was up, or a drain was requested, after its clock began.
 
-    So does a cancellation of the whole campaign. An amendment takes all of these back.
+    A cancellation of the whole campaign counts too. An amendment takes all of these back.
     """
     said = [record.time_up[component.name]] if component.name in record.time_up else []
     taken_up = max([record.amended, *record.again.get(component.name, ())])
@@ -188,15 +190,14 @@ def _acts(component: Component, record: Record) -> list[clocks.Act]:
 
 
 def _words(component: Component, record: Record) -> Iterator[Word]:
-    """What was said, in the order of the log; what the plan says of its own comes first.
-
-    The end of a pause starts a clock anew, but none that nobody has started yet.
+    """The statements about a clock in the order of the log; the start that the plan itself prescribes comes first.
+    The end of a pause restarts a clock, but only a clock that was started before.
     """
     first = record.first_orders.get(component.name)
     begun = component.clock.start == "first order" and first is not None
     if begun and first is not None:
         yield Word(first, "start", why="the first order", said=first)
-    waiting = ""  # what the end of a pause is to do to the clock
+    waiting = ""  # the act on the clock that the end of the current pause will cause
     for row in record.standing:
         if not _concerns(row, component):
             continue
@@ -218,7 +219,7 @@ def _words(component: Component, record: Record) -> Iterator[Word]:
 
 
 def _does(component: Component, row: NoteRow) -> str:
-    """What a pause does to the clock: as was said then, else by its cause; one between two parts of the time stops it."""
+    """What a pause does to the clock: as stated with the pause, else by its cause; a pause between two phases stops the clock."""
     if row.value.get("phase"):
         return "stops"
     if row.value.get("clock"):
@@ -240,7 +241,7 @@ def _concerns(row: NoteRow, component: Component) -> bool:
 
 
 def _maintenance(component: Component, record: Record, until: float) -> tuple[Span, ...]:
-    """Announced maintenance: from a pause or a stop of the clock with that cause until it is continued or let go on."""
+    """Announced maintenance: from a pause or a clock stop with that cause until the component continues or its clock goes on."""
     told = sorted(_of_maintenance(component, record), key=lambda pair: pair[0])
     spans: list[Span] = []
     since: float | None = None
@@ -255,7 +256,7 @@ def _maintenance(component: Component, record: Record, until: float) -> tuple[Sp
 
 
 def _of_maintenance(component: Component, record: Record) -> Iterator[tuple[float, bool]]:
-    """(when, whether maintenance begins or ends), in the order of the log."""
+    """(time, whether maintenance begins (True) or ends (False)), in the order of the log."""
     for row in record.standing:
         if row.kind not in ("clock", "paused", "continued") or row.case or not _concerns(row, component):
             continue
@@ -266,9 +267,9 @@ def _of_maintenance(component: Component, record: Record) -> Iterator[tuple[floa
 
 
 def _last_ends(record: Record) -> Mapping[str, float]:
-    """Component -> the end of its last run that is judged, set-ups and clean-ups left aside.
+    """Component -> the end of the last of its judged runs, without set-ups and clean-ups.
 
-    A run whose end is not known was over when it was first judged; judging it again moves no end.
+    A run with unknown end counts as over when it was first judged; a later verdict on the same run moves no end.
     """
     judged = {row.run: row.time for row in record.runs if not row.supersedes}
     ends: dict[str, float] = {}

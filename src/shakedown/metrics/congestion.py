@@ -1,8 +1,8 @@
-"""What a load on the network does to others: each quantity that a test measured without it and under it (paper 004, table II).
+"""The effect of a network load on tests: each quantity that a test measured without the load and under it (paper 004, table II).
 
-The figures tell it by their names: ``latency`` is measured without the load and ``latency_congested``, or ``congested_latency``,
-under it, each with a row in brackets where it has several. ``latency_p99`` and ``latency_congested_p99``: 99 of 100 samples are at
-least as good.
+The figures' names tell the two apart: ``latency`` is measured without the load, and ``latency_congested`` or ``congested_latency``
+under it; table figures have a row in brackets. ``latency_p99`` and ``latency_congested_p99``: 99 of 100 samples are at least this
+good.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ CONGESTED, P99 = "congested", "_p99"
 
 
 class Congestion(Struct, frozen=True):
-    """One quantity of a case in a mode: medians over its runs, in ``unit``; None where it has no value.
+    """One quantity of a case in a mode: medians over its runs, in ``unit``; None where there is no value.
 
-    An impact is how many times worse it is under the load: 1 is none, 2 is twice the time, or half of the rate.
+    An impact is how many times worse the quantity is under the load: 1 is no change, 2 is twice the time or half the rate.
     """
 
     component: str
@@ -37,12 +37,12 @@ class Congestion(Struct, frozen=True):
 
     @property
     def impact(self) -> float | None:
-        """Of the two averages."""
+        """The impact from the two averages."""
         return self._worse(self.isolated, self.congested)
 
     @property
     def impact_p99(self) -> float | None:
-        """Of the two 99th percentiles."""
+        """The impact from the two 99th percentiles."""
         return self._worse(self.isolated_p99, self.congested_p99)
 
     def _worse(self, isolated: float | None, congested: float | None) -> float | None:
@@ -64,7 +64,7 @@ def congestion_of(cases: Iterable[CaseSummary]) -> Iterator[Congestion]:
 
 
 def _quantity(case: CaseSummary, figure: FigureSummary, others: Mapping[str, FigureSummary]) -> Congestion | None:
-    """The quantity that a figure is the measurement without a load of; None where it is none, or one of both has no value."""
+    """The quantity whose value without a load is this figure; None without a loaded counterpart, or if either has no value."""
     base, row = _parts(figure.spec.name)
     loaded = _loaded(base, row, others)
     if loaded is None or not _alike(figure.spec, loaded.spec):
@@ -89,7 +89,7 @@ def _quantity(case: CaseSummary, figure: FigureSummary, others: Mapping[str, Fig
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """``latency[Name=a]`` -> ``latency`` and ``[Name=a]``."""
+    """Splits a figure's name: ``latency[Name=a]`` -> ``latency`` and ``[Name=a]``."""
     base, bracket, row = name.partition("[")
     return base, bracket + row
 

@@ -1,4 +1,4 @@
-"""Utilisation day by day: 24-hour days from the beginning of a component's clock, the last one as long as it was."""
+"""Utilisation day by day: 24-hour days from the start of a component's clock; the last day may be shorter."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from shakedown.metrics.wanted import UNCOUNTED
 from shakedown.model.shared_nodes import different_nodes
 
 DAY_S = 86400.0
-DAYS_LIMIT = 1000  # of one component: beyond that a day says little
+DAYS_LIMIT = 1000  # the most days for one component
 
 
 class Day(Struct, frozen=True):
-    """One day of a component. ``nodes`` of its partitions, ``all_nodes`` of the system; ``clock_s``: how long its clock ran,
-    ``maintenance_s``: announced maintenance. Node-hours: ``contractual`` and ``ours`` while the clock ran, ``delivered`` whenever.
+    """One day of a component. ``nodes``: those of its partitions; ``all_nodes``: those of the system; ``clock_s``: how long its
+    clock ran; ``maintenance_s``: announced maintenance. Node-hours: ``contractual`` and ``ours`` while the clock ran, ``delivered``
+    at any time.
     """
 
     component: str
@@ -39,12 +40,12 @@ class Day(Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """Delivered, of the day of all nodes."""
+        """The delivered node-hours as a share of the day's node-hours of all nodes of the system."""
         return self.delivered / (self.all_nodes * (self.end - self.begin) / 3600)
 
     @property
     def of_clock(self) -> float | None:
-        """Contractual, of the clock's time of its nodes."""
+        """The contractual node-hours as a share of the component's node-hours while its clock ran; None if it never ran."""
         return self.contractual / (self.nodes * self.clock_s / 3600) if self.clock_s > 0 else None
 
     @property
@@ -53,7 +54,7 @@ class Day(Struct, frozen=True):
 
 
 def days_of(population: Population, around: MeasureContext, clock: Clock) -> tuple[Day, ...]:
-    """Purpose: every day of a component's clock, however little was done in it."""
+    """Purpose: every day of a component's clock, at most DAYS_LIMIT, including days without work."""
     count = min(DAYS_LIMIT, math.ceil((clock.end - clock.begin) / DAY_S))
     windows = [(clock.begin + n * DAY_S, min(clock.end, clock.begin + (n + 1) * DAY_S)) for n in range(count)]
     running = [Hours(cut(clock.spans, window)) for window in windows]
@@ -76,7 +77,7 @@ def days_of(population: Population, around: MeasureContext, clock: Clock) -> tup
 
 
 def _by_day(rows: Iterable[RunRow], around: MeasureContext, days: list[Hours], begin: float) -> list[float]:
-    """Node-hours of some runs in each day; each run is looked for in the days that it touches."""
+    """Node-hours of the runs in each day; only the days that a run touches are computed for it."""
     amounts: list[list[float]] = [[] for _ in days]
     for row in rows:
         span = span_of(row)

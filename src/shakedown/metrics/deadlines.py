@@ -1,6 +1,6 @@
-"""Planned dates against kept ones: when each component was to be over by the plan, and when it was; and the measure ``late``.
+"""Planned and actual dates: when the plan required each component to be over, and when it was over; and the measure ``late``.
 
-Dates alone decide nothing. A criterion that names ``late`` does, and then it decides by the date of the plan in force.
+Dates alone decide nothing. Only a criterion with the measure ``late`` decides, by the date of the plan in force.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Deadline(Struct, frozen=True):
-    """A component with a deadline. ``planned`` and ``kept`` in seconds since 1970, None while it is not over.
+    """A component with a deadline. ``planned`` and ``kept`` (when it was over) in seconds since 1970; ``kept`` is None while it is
+    not over.
 
-    ``late_s``: by how many seconds it was over too late; of one that is not over, how late it is by the last event of the record.
-    ``first``: the first date that a plan of the campaign gave it. ``late_of_first_s``: the same against that date. ``planned`` is
-    None where an amendment took the date away, or the component; ``late_s`` is 0 then.
+    ``late_s``: by how many seconds it was over too late; for a component that is not over, how late it is at the last event of the
+    record. ``first``: the first date that a plan of the campaign gave; ``late_of_first_s``: the lateness against that date.
+    ``planned`` is None where an amendment removed the date or the component; ``late_s`` is 0 then.
     """
 
     component: str
@@ -41,7 +42,7 @@ class Deadline(Struct, frozen=True):
 
     @property
     def state(self) -> str:
-        """kept, missed, to come, or taken away."""
+        """The state of the deadline: kept, missed, to come, or taken away."""
         if self.planned is None:
             return "taken away"
         if self.late_s > 0:
@@ -50,16 +51,16 @@ class Deadline(Struct, frozen=True):
 
     @property
     def moved(self) -> bool:
-        """Whether an amendment moved the date, or took it away."""
+        """Whether an amendment moved or removed the date."""
         return self.planned != self.first
 
 
 def deadlines(
     document: Document, record: Record, people: Mapping[str, Population] | None = None
 ) -> tuple[Deadline, ...]:
-    """Purpose: every component that has a deadline, in the order of the plan; then those of which amendments took it away.
+    """Purpose: the deadlines of all components that have one, in the order of the plan; then those that amendments removed.
 
-    The plans that were in force before are those of ``record.plans``; ``people``: the populations, where they are known.
+    Earlier plans are read from ``record.plans``; ``people``: the populations, if the caller has them.
     """
     first = first_dates(document, record)
     parts = {component.name: component for component in document.components}
@@ -69,8 +70,8 @@ def deadlines(
 
 
 def missed_dates(document: Document, record: Record, people: Mapping[str, Population]) -> tuple[str, ...]:
-    """Purpose: of each date that was missed and that no criterion asks about, whose it is and by how much, in words: by the date of
-    the plan in force, else by the first one, where an amendment moved it or took it away.
+    """Purpose: a sentence for each missed date that no criterion judges: the component and its lateness, against the date of the
+    plan in force, else against the first date, where an amendment moved or removed it.
     """
     asked = {part.name for part in document.components if any(item.measure == "late" for item in part.criteria)}
     late = (one for one in deadlines(document, record, people) if one.component not in asked)
@@ -86,7 +87,9 @@ def _missed(one: Deadline) -> str:
 
 
 def first_dates(document: Document, record: Record) -> dict[str, float]:
-    """Purpose: component -> the first date that a plan gave it: by the plan in force, then those that only earlier plans had."""
+    """Purpose: component -> the first date that a plan gave it: components of the plan in force first, then those of earlier plans
+    only.
+    """
     earlier = [record.plans[digest] for digest in record.documents if digest in record.plans]
     first: dict[str, float] = {}
     for component in (part for plan in (*earlier, document) for part in plan.components):
@@ -97,7 +100,9 @@ def first_dates(document: Document, record: Record) -> dict[str, float]:
 
 
 def late(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """By how much the component was over later than planned. While it is not over it may still become later without end."""
+    """The measure ``late``: by how much the component was over later than planned; it can still grow while the component is not
+    over.
+    """
     component, record = around.component, around.record
     if component.deadline is None:
         return Measured(None, 0, "", reason="the plan gives the component no deadline", whole=True)
@@ -127,7 +132,7 @@ def _late_s(planned: float, kept: float | None, record: Record) -> float:
 
 
 def over_since(component: Component, population: Population, record: Record) -> float | None:
-    """Purpose: when the last of its results was in and the last of its procedures was attested; None while something is to come."""
+    """Purpose: when the last result was in and the last procedure was attested; None while any of them is still to come."""
     said = [record.attestations.get((component.name, item.name)) for item in component.procedures]
     if population.unfinished or any(row is None for row in said):
         return None
@@ -135,7 +140,7 @@ def over_since(component: Component, population: Population, record: Record) -> 
 
 
 def _results(population: Population, record: Record) -> Iterator[float]:
-    """When each run that counts was over; one that never began is over with its first verdict, however often it is judged again."""
+    """When each counting run was over; a run that never began is over with its first verdict, however often it is judged again."""
     counted = {row.run for row in population.rows}
     counted |= {row.run for case in population.cases if case.time_over for row in case.open_undetermined}
     first: dict[str, float] = {}

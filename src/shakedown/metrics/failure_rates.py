@@ -1,4 +1,4 @@
-"""How often runs failed, by verdict and by class: of the runs, and in a thousand node-hours, before and after rulings."""
+"""Failure rates by verdict and by class: as shares of runs and per thousand node-hours, before and after rulings."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ THOUSAND = 1000.0
 
 
 class FailureRate(Struct, frozen=True):
-    """Failures of one kind in one component: ``by`` is verdict or class, ``name`` which; "" in both for all of them together.
+    """Failures of one kind in one component. ``by``: "verdict" or "class"; ``name``: which verdict or class; "" in both for all
+    failures.
 
-    ``before`` are shares of all attempts, ``after`` of those that are left without failures that were ruled somebody else's than
-    the vendor's. ``node_hours``: what all these attempts took, failed ones too.
+    ``before``: as a share of all attempts; ``after``: of the attempts without the failures that were ruled not to be the vendor's.
+    ``node_hours``: used by all these attempts, including failed ones.
     """
 
     component: str
@@ -33,7 +34,7 @@ class FailureRate(Struct, frozen=True):
 
     @property
     def per_thousand(self) -> float | None:
-        """Failures in 1,000 node-hours, before rulings."""
+        """Failures per 1,000 node-hours, before rulings."""
         return THOUSAND * self.before.hits / self.node_hours if self.node_hours > 0 else None
 
     @property
@@ -42,12 +43,12 @@ class FailureRate(Struct, frozen=True):
 
     @property
     def per_thousand_interval(self) -> tuple[float, float] | None:
-        """At 95 %, exact (Poisson), before rulings."""
+        """The exact (Poisson) 95 % interval of ``per_thousand``, before rulings."""
         return rate_interval(self.before.hits, self.node_hours / THOUSAND)
 
 
 def failure_rates(population: Population, around: MeasureContext) -> tuple[FailureRate, ...]:
-    """Purpose: a line a verdict and a class that any failure of a component has, the commonest first, and one for all of them.
+    """Purpose: one line for all failures of a component, then one for each verdict and each class among them, the commonest first.
 
     A failure is an attempt that neither passed nor ended as its case expects.
     """
@@ -74,5 +75,5 @@ def _verdict(row: RunRow) -> str:
 
 
 def _class(row: RunRow) -> str:
-    """The class of its failure, where the verdict says one."""
+    """The class of the run's failure; "" if its verdict has none."""
     return row.cause

@@ -1,4 +1,4 @@
-"""Failures by class: what each run is put down to, runs of one class together, and unclassified ones by their likeness."""
+"""Failures by class: the class of each failed run, the runs of each class, and unclassified runs grouped by similar lines."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.events import SPARED, UNDETERMINED, Event
 from shakedown.model.failures import UNCLASSIFIED, Failure
 
-NO_FAILURE = frozenset({"passed", SPARED, UNDETERMINED})  # verdicts that no failure is put down to
+NO_FAILURE = frozenset({"passed", SPARED, UNDETERMINED})  # verdicts without a class of failure
 _REASON_TELLS = frozenset(
     {"timeout", "node_fail", "interrupted", "cancelled", "submit_failed", "build_failed", "not_run", "lost"}
 )
 
 
 class FailureGroup(Struct, frozen=True):
-    """Runs that failed alike. ``key`` is "" for a class; for unclassified runs what their lines have in common.
+    """Runs that failed in the same way. ``key``: "" for a class; for unclassified runs, the common form of their lines.
 
-    ``tests`` and ``nodes``: names with how many of the runs they had, the most first. ``first``, ``last``: times of the verdicts.
+    ``tests`` and ``nodes``: names with their numbers of runs, the most frequent first. ``first``, ``last``: times of verdicts.
     """
 
     name: str
@@ -43,9 +43,9 @@ class FailureGroup(Struct, frozen=True):
 
 
 def failure_fields(event: Event) -> dict[str, Any]:
-    """Purpose: the fields of a run's row that say why it failed, out of its verdict; nothing where it passed.
+    """Purpose: the fields of a run's row about its failure, taken from its verdict; empty strings if the run passed.
 
-    Verdicts that no output was looked at for have no word of it: their class follows from the verdict and the scheduler's words.
+    A verdict that was given without output names no class: the class then follows from the verdict and the scheduler's message.
     """
     failure = failure_of(event)
     if failure is None:
@@ -54,7 +54,7 @@ def failure_fields(event: Event) -> dict[str, Any]:
 
 
 def failure_of(event: Event) -> Failure | None:
-    """Purpose: what a verdict's run is put down to; None where it passed."""
+    """Purpose: the class of failure of the run that a verdict is about; None if it passed."""
     value = event.value
     verdict = str(value.get("verdict", ""))
     said = value.get("failure")
@@ -77,12 +77,12 @@ def _said(said: Mapping[str, Any]) -> Failure:
 
 
 def by_class(rows: Iterable[RunRow], tests: Mapping[str, str]) -> list[FailureGroup]:
-    """Purpose: the runs that failed by class, the commonest first. ``tests``: case -> its test."""
+    """Purpose: the failed runs grouped by class, the commonest first. ``tests``: case -> its test."""
     return _group([((row.cause, ""), row) for row in rows if row.cause], tests)
 
 
 def by_likeness(rows: Iterable[RunRow], tests: Mapping[str, str]) -> list[FailureGroup]:
-    """Purpose: unclassified runs by the likeness of their lines, the commonest first."""
+    """Purpose: the unclassified runs grouped by similar lines, the commonest first."""
     mine = [row for row in rows if row.cause == UNCLASSIFIED]
     return _group([((UNCLASSIFIED, likeness(row.failure_line)), row) for row in mine], tests)
 

@@ -1,6 +1,5 @@
-"""Whether runs left the same files: of those that are compared, the share that has what most of their group have.
-
-Runs of one case are a group; ``across`` joins cases that differ in nothing but these parameters, the toolchain or the partition.
+"""Whether runs left identical files: the share of the compared runs whose files equal those of most runs of their group.
+The runs of one case are a group; ``across`` joins cases that differ only in these parameters, the toolchain or the partition.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from shakedown.model.nouns import Case, Test
 from shakedown.model.recorded import Recorded, differing, recorded_checks
 
 PARTITION = "partition"
-_NAMED = 3  # runs that differ, in one sentence
+_NAMED = 3  # the most groups with differing runs, and the most such runs of a group, that one sentence names
 
 
 class Left(Struct, frozen=True):
-    """One run and what it left: None where nothing was recorded of it."""
+    """One run and the recorded sums of its files; None if nothing was recorded."""
 
     row: RunRow
     recorded: Recorded | None
 
 
 class Group(Struct, frozen=True):
-    """Runs that must have left the same. ``usual``: those with the sum that most have; none where every sum is alone."""
+    """Runs that must have left identical files. ``usual``: the runs with the most frequent sum."""
 
     left: tuple[Left, ...]
 
@@ -45,12 +44,12 @@ class Group(Struct, frozen=True):
 
     @property
     def hits(self) -> int:
-        """How many are identical; of runs that all differ the first one, beside which the others do."""
+        """The number of identical runs; if all runs differ it is 1, for the run that the others are compared with."""
         return len(self.usual)
 
 
 def identical(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Purpose: identical runs / runs compared, and who differs from the rest."""
+    """Purpose: identical runs / compared runs, and which runs differ from the rest."""
     groups = _groups(criterion, population, around)
     compared = [group for group in groups if len(group.left) > 1]
     hits, total = sum(group.hits for group in compared), sum(len(group.left) for group in compared)
@@ -71,7 +70,7 @@ def identical(criterion: Criterion, population: Population, around: MeasureConte
 
 
 def _reach(hits: int, total: int, alone: int, coming: int) -> tuple[float, float]:
-    """What it can still become: every run to come differs, or none does and a lone one finds its like."""
+    """The lowest and highest share still possible: all future runs differ, or none does and each single run finds an equal one."""
     if not coming:
         return hits / total, hits / total
     most = total + alone + coming
@@ -79,7 +78,7 @@ def _reach(hits: int, total: int, alone: int, coming: int) -> tuple[float, float
 
 
 def _groups(criterion: Criterion, population: Population, around: MeasureContext) -> list[Group]:
-    """The runs that came to their end, of cases that record these files, by what must be the same."""
+    """The completed runs of cases that record these files, grouped by what must be equal."""
     tests = {test.name: test for test in around.document.tests}
     found: dict[tuple[object, ...], list[Left]] = defaultdict(list)
     for runs in population.cases:
@@ -91,7 +90,7 @@ def _groups(criterion: Criterion, population: Population, around: MeasureContext
 
 
 def _pattern(written: str, case: Case, tests: Mapping[str, Test]) -> str | None:
-    """The pattern that a case records, where its test writes the one that is asked about."""
+    """The file pattern that a case records, if its test writes the pattern of the criterion; else None."""
     test = tests.get(case.test)
     own = dict(case.checks)
     for check in recorded_checks(test) if test is not None else ():
@@ -102,13 +101,13 @@ def _pattern(written: str, case: Case, tests: Mapping[str, Test]) -> str | None:
 
 
 def _key(case: Case, across: Sequence[str]) -> tuple[object, ...]:
-    """What must be the same of two cases that are compared."""
+    """The group key of a case: the test, the partition and the parameters, without those that the criterion compares across."""
     parameters = tuple(pair for pair in case.parameters if pair[0] not in across)
     return case.test, "" if PARTITION in across else case.partition, parameters
 
 
 def _minority(group: Group) -> str:
-    """Who differs from the rest, and in which files where that is known."""
+    """A sentence: which runs differ from the rest, and in which files where that is known."""
     usual = group.usual
     others = [one for one in group.left if one not in usual]
     named = ", ".join(f"{one.row.run} ({one.row.case})" for one in others[:_NAMED])
@@ -122,7 +121,7 @@ def _minority(group: Group) -> str:
 
 
 def _where(one: Left, usual: Left) -> str:
-    """The files in which the first of them differs."""
+    """The files in which the first differing run differs, in words."""
     if one.recorded is None or usual.recorded is None:
         return ": nothing was recorded of it" if one.recorded is None else ""
     files = differing(one.recorded, usual.recorded)

@@ -1,10 +1,11 @@
 """Interrupts: runs that the machine or its surroundings ended, and the mean time between them.
 
-A *job interrupt* is one of our runs that did not reach its end because of the system: verdict ``node_fail``, ``interrupted`` or
-``lost``, or any other that did not pass and was ruled the vendor's or the site's; without those that were ruled the application's,
-the harness's or nobody's. The mean time to interrupt is clock time over their number, as it is written into contracts as JMTTI:
-over the machine as a whole, and a restart mends none. Interrupts that come within a minute of each other are one *system
-interrupt*: a switch that takes thirty jobs with it is thirty of the first and one of the second.
+A *job interrupt* is a run of the campaign that did not reach its end because of the system: its verdict is ``node_fail``,
+``interrupted`` or ``lost``, or it is another verdict than passed and the run was ruled the vendor's or the site's. Runs that were
+ruled the application's, the harness's or nobody's do not count. The mean time to interrupt is clock time over the number of job
+interrupts, as contracts define it under the name JMTTI: for the machine as a whole, and a restart removes none. Interrupts within a
+minute of each other are one *system interrupt*: a switch failure that ends thirty jobs is thirty job interrupts and one system
+interrupt.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from shakedown.metrics.statistics import Interval, count_interval, no_more_than
 from shakedown.model.nouns import Component
 
 BY_THE_SYSTEM = frozenset({"node_fail", "interrupted", "lost"})  # verdicts
-TOGETHER_S = 60.0  # interrupts no further apart than this are one of the system
+TOGETHER_S = 60.0  # interrupts no further apart than this are one system interrupt
 _SYSTEM, RULED_OTHERS = frozenset({"vendor", "site"}), frozenset({"application", "harness", "excused"})  # rulings
 
 
 class Interrupts(Struct, frozen=True):
-    """The interrupts of one component's clock. ``seconds`` of clock time; ``jobs``: job interrupts by verdict, ``system``: how many
-    of the system. ``runs``: their names.
+    """The interrupts during one component's clock. ``seconds``: clock time; ``jobs``: the number of job interrupts by verdict;
+    ``system``: the number of system interrupts; ``runs``: the names of the interrupted runs.
     """
 
     component: str
@@ -42,7 +43,7 @@ class Interrupts(Struct, frozen=True):
 
     @property
     def mean(self) -> float | None:
-        """Seconds; None where there was no interrupt or no time."""
+        """The mean time to interrupt in seconds; None without interrupts or without clock time."""
         return self.seconds / self.count if self.count and self.seconds else None
 
     @property
@@ -51,7 +52,7 @@ class Interrupts(Struct, frozen=True):
 
     @property
     def interval(self) -> tuple[float, float | None] | None:
-        """Of the mean in seconds, at 95 %, from the exact interval of the count; open above where nothing was counted."""
+        """The 95 % interval of the mean in seconds, from the exact interval of the count; no upper end without interrupts."""
         return mean_time_interval(self.seconds, self.count)
 
     @property
@@ -60,7 +61,7 @@ class Interrupts(Struct, frozen=True):
 
 
 def interrupts(component: Component, clock: Clock, record: Record) -> Interrupts:
-    """Purpose: the interrupts of a component's runs, its fillers' too, while its clock ran."""
+    """Purpose: the interrupts of a component's runs, including those of its fillers, while its clock ran."""
     judged = {row.run: row.time for row in record.runs if not row.supersedes}
     mine = [
         row
@@ -75,16 +76,16 @@ def interrupts(component: Component, clock: Clock, record: Record) -> Interrupts
 
 
 def is_interrupt(row: RunRow) -> bool:
-    """Whether the system ended a run, by its verdict and what people said of it."""
+    """Whether the system ended a run, judged by its verdict and its ruling."""
     if row.verdict == "passed" or row.ruling in RULED_OTHERS:
         return False
     return row.verdict in BY_THE_SYSTEM or row.ruling in _SYSTEM
 
 
 def mean_time_interval(seconds: float, count: int) -> tuple[float, float | None] | None:
-    """The interval at 95 % of a mean time between events of which so many were counted; open above where there was none.
+    """The 95 % interval of the mean time between ``count`` events in ``seconds``; no upper end if ``count`` is 0.
 
-    Of none the lower end is one-sided: the least mean time under which none would still be seen once in twenty.
+    Without events the lower end is one-sided: at this mean time, seeing no event has a chance of one in twenty.
     """
     if seconds <= 0:
         return None
@@ -95,16 +96,16 @@ def mean_time_interval(seconds: float, count: int) -> tuple[float, float | None]
 
 
 def rate_interval(count: int, amount: float) -> Interval | None:
-    """The interval at 95 % of events per unit of ``amount``."""
+    """The 95 % interval of the rate of events per unit of ``amount``."""
     low, high = count_interval(count)
     return (low / amount, high / amount) if amount > 0 else None
 
 
 def _while_it_ran(moment: float, clock: Clock) -> bool:
-    """A run that was ended at the very moment at which the clock stopped was ended while it ran."""
+    """Whether a moment lies in the clock's spans; the moment at which the clock stopped is included."""
     return any(begin < moment <= end for begin, end in clock.spans)
 
 
 def _apart(times: Sequence[float]) -> int:
-    """How many groups of times there are, none further from the one before than ``TOGETHER_S``."""
+    """The number of groups of times in which each time is at most ``TOGETHER_S`` after the one before it."""
     return sum(at == 0 or time - times[at - 1] > TOGETHER_S for at, time in enumerate(times))

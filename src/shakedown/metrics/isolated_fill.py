@@ -1,6 +1,6 @@
 """Fill against isolated: how much worse a figure is when copies of its own case fill the machine (paper 004 IV.D).
 
-``slowdown`` is the table of contents. Of both only runs count that had the machine as their mode says (``overlap``).
+Start reading at ``slowdown``. In both modes only those runs count that had the machine as their mode says (``overlap``).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from shakedown.model.nouns import Case, Document, FigureSpec, Mode
 
 
 class Slowdown(Struct, frozen=True):
-    """One figure of one case, isolated and fill. ``share``: how much worse fill is, 0.12 = 12 % (below 0: better).
+    """One figure of one case, isolated and fill. ``share``: how much worse fill is; 0.12 = 12 % (below 0: better).
 
-    ``isolated`` and ``fill`` are values of ``statistic``, ``slowest`` the worst copy, ``slowest_share`` how much worse than
-    isolated that one is. ``achieved`` of ``required`` copies ran at once. ``aside``: correct runs that do not count.
+    ``isolated`` and ``fill``: values of ``statistic``; ``slowest``: the worst copy; ``slowest_share``: how much worse than isolated
+    the worst copy is. ``achieved`` of ``required`` copies ran at once. ``aside``: the number of correct runs that do not count.
     """
 
     component: str
@@ -47,7 +47,9 @@ class Slowdown(Struct, frozen=True):
         return worse_by(self.isolated, self.slowest, self.figure)
 
     def arithmetic(self, bound: float = 0.0) -> str:
-        """mean 11.2 s of 40 fill runs / mean 10 s of 3 isolated runs - 1 = 12.0%; the worst copy 12.1 s, 21.0%; ..."""
+        """The calculation in words: mean 11.2 s of 40 fill runs / mean 10 s of 3 isolated runs - 1 = 12.0%; the worst copy 12.1 s,
+        21.0%; ...
+        """
         unit, word = self.figure.unit, self.statistic
         fill = f"{word} {show_value(self.fill, unit)} of {plural(self.fill_count, 'fill run')}"
         alone = f"{word} {show_value(self.isolated, unit)} of {plural(self.isolated_count, 'isolated run')}"
@@ -58,13 +60,13 @@ class Slowdown(Struct, frozen=True):
 
 
 def worse_by(isolated: float, fill: float, figure: FigureSpec) -> float:
-    """How much worse fill is than isolated, as a share of isolated: of a time what is added, of a rate what is lost."""
+    """How much worse fill is than isolated, as a share of isolated: the added part of a time, the lost part of a rate."""
     ratio = fill / isolated
     return 1 - ratio if figure.better == "higher" else ratio - 1
 
 
 def slowdowns(document: Document, record: Record) -> tuple[Slowdown, ...]:
-    """Purpose: every case and figure of every component that has both modes, by the mean, as far as there are values."""
+    """Purpose: the slowdown of the mean for every case and figure of each component that has both modes, where there are values."""
     people, figures = populations(document, record), figures_of(document)
     found = []
     for component in document.components:
@@ -77,7 +79,7 @@ def slowdowns(document: Document, record: Record) -> tuple[Slowdown, ...]:
 
 
 def slowdown(figure: str, statistic: str, case: CaseRuns, around: MeasureContext) -> Slowdown | str:
-    """Purpose: isolated against fill for one case, or a sentence that says why it cannot be told."""
+    """Purpose: isolated against fill for one case, or a sentence that says why the slowdown cannot be computed."""
     spec = around.figure(case.case.test, figure)
     values = {mode: [v for _, v in case.of_mode(mode).values(figure)] for mode in ("isolated", "fill")}
     trouble = _trouble(spec, values, case)
@@ -120,7 +122,7 @@ def _required(case: Case, around: MeasureContext) -> int:
 
 
 def fill_over_isolated(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """How much worse fill is than isolated, for one case; a criterion asks it of each, and the worst counts."""
+    """The measure ``fill over isolated`` for one case; a criterion applies it to each case, and the worst decides."""
     found = slowdown(criterion.of, criterion.statistic, population.cases[0], around)
     if isinstance(found, str):
         reason = f"no value of {criterion.of} yet in both modes" if population.to_come else found

@@ -1,8 +1,8 @@
-"""The issue ledger: what went wrong with the machine or was taken as it is, each with when it was opened and closed, and by whom.
+"""The issue ledger: faults of the machine and accepted deviations, each with when and by whom it was opened and closed.
 
-``issues`` is the table of contents; ``restricting`` has those that restrict an acceptance by their severity. All of it follows from
-the record: pauses and held queues, nodes that failed or were excluded, rulings, waivers, conditions that changed. What ends it in
-the record closes an issue, ``_CLOSES`` says what that is, or a person who accepts it as it is (``waive --issue``).
+Start reading at ``issues``; ``restricting`` has the issues that restrict an acceptance by their severity. All issues are derived
+from the record: pauses and held queues, nodes that failed or were excluded, rulings, waivers, conditions that changed. An issue is
+closed by the event that ends it (``_CLOSES``), or by a person who accepts it as it is (``waive --issue``).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SEVERITIES = {
     "minor": "nodes, or runs that failed by the machine or the site",
     "note": "what was announced, or lies with the tests or with us",
 }
-_CLOSES = {  # a finding, or a standing order -> what ends it, and which of its facts names the same thing
+_CLOSES = {  # a finding or a standing order -> the event that ends it, and the field that names the same thing in both
     "queue_held": ("queue_released", "pool"),
     "node_left_out": ("node_let_in", "nodes"),
     "disk_full": ("disk_has_room", ""),
@@ -46,7 +46,7 @@ _CLOSES = {  # a finding, or a standing order -> what ends it, and which of its 
     "case_stopped": ("continued", ""),
     "observed_silent": ("observed", "budget"),
 }
-_TAKES_IN = frozenset({"included", "queue_held"})  # they name nodes that are left out no longer
+_TAKES_IN = frozenset({"included", "queue_held"})  # these events name nodes that are in use again
 _SEVERITY: dict[str, Severity] = {
     "queue_held": "major",
     "disk_full": "note",
@@ -54,7 +54,7 @@ _SEVERITY: dict[str, Severity] = {
     "case_stopped": "minor",
     "observed_silent": "note",
 }
-_NAMES = {"observed_silent": "load that is measured by nobody"}  # where the word of the event does not say it
+_NAMES = {"observed_silent": "load that is measured by nobody"}  # names that do not follow from the event's kind
 _TICKET = re.compile(
     r"(?i:\b(?:ticket|bug|case|issue|incident)s?\b[ :#]*)([A-Z]{0,8}-?\d+)"
     r"|\b([A-Z]{2,8}-\d+|(?:INC|CHG|PRB|REQ|RITM|TASK)\d{3,})\b|(?<!\w)#(\d+)\b"
@@ -62,11 +62,11 @@ _TICKET = re.compile(
 
 
 class Issue(Struct, frozen=True):
-    """One issue. ``kind``: a word for what it is; ``ticket``: as people attached it to its runs, else as named in their
-    words, "" = none.
+    """One issue. ``kind``: its kind in a few words; ``ticket``: the ticket that people attached to its runs, else the ticket named
+    in their reason, "" = none.
 
-    ``closed`` None: it is open; ``closed_by``: who, or what in the record, closed it. ``restricts``: it restricts the acceptance.
-    ``events``: the events that opened and closed it, 0 where none did. Times in seconds since 1970.
+    ``closed`` is None while it is open; ``closed_by``: the person or the event that closed it. ``restricts``: whether it restricts
+    the acceptance. ``events``: the numbers of the events that opened and closed it. Times are in seconds since 1970.
     """
 
     kind: str
@@ -86,12 +86,12 @@ class Issue(Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The event that opened it, by which people name it; 0 where none did."""
+        """The number of the event that opened the issue, by which people refer to it; 0 if no event did."""
         return self.events[0] if self.events else 0
 
 
 class Month(Struct, frozen=True):
-    """How many issues were opened and closed in a month, in UTC, and how many were open at its end."""
+    """One month in UTC: how many issues were opened and closed in it, and how many were open at its end."""
 
     month: str
     opened: int
@@ -100,8 +100,8 @@ class Month(Struct, frozen=True):
 
 
 def issues(record: Record, spent: TimeSpent | None, document: Document | None = None) -> tuple[Issue, ...]:
-    """Purpose: every issue, open ones first, the most severe first, then by when they were opened. ``document``: the plan, which
-    may say that open ones restrict.
+    """Purpose: every issue: open ones first, then the most severe first, then by the time they were opened. ``document``: the plan,
+    which may say which severities restrict the acceptance while an issue is open.
     """
     words = document.issues if document is not None else ()
     every = [
@@ -118,9 +118,9 @@ def issues(record: Record, spent: TimeSpent | None, document: Document | None = 
 
 
 def told_issues(record: Record) -> list[Issue]:
-    """Purpose: the issues that the record alone opens and closes, and that are known by an event: pauses, held queues, full disks,
-    nodes that are left out or excluded, cases and components that stand, rulings. Those of failed and idle nodes are not among
-    them: they rest on what a scheduler said.
+    """Purpose: the issues that the record alone opens and closes, each identified by an event: pauses, held queues, full disks,
+    nodes that are left out or excluded, stopped cases and components, rulings. Issues about failed and idle nodes are not included,
+    because they depend on what a scheduler reported.
     """
     waivers: dict[str, list[WaiverRow]] = defaultdict(list)
     for row in record.waivers:
@@ -130,15 +130,15 @@ def told_issues(record: Record) -> list[Issue]:
 
 
 def restricting(document: Document, record: Record) -> list[Issue]:
-    """Purpose: open issues that restrict by their severity, as the plan says, in the order of their events."""
+    """Purpose: the open issues whose severity restricts the acceptance under the plan, in the order of their events."""
     told = told_issues(record) if document.issues else []
     found = [one for one in told if one.closed is None and one.severity in document.issues]
     return sorted(found, key=lambda one: one.number)
 
 
 def _accepted(one: Issue, waivers: Sequence[WaiverRow]) -> Issue:
-    """Closed by the first person who accepted it as it is, where nothing in the record had closed it before. ``waivers``: those of
-    its number.
+    """The issue, closed by the first waiver that names it, unless the record closed it earlier. ``waivers``: the waivers of the
+    issue's number.
     """
     waived = next((row for row in waivers if row.is_of_issue(one.number, one.kind, one.what)), None)
     if waived is None or (one.closed is not None and one.closed <= waived.time):
@@ -147,7 +147,9 @@ def _accepted(one: Issue, waivers: Sequence[WaiverRow]) -> Issue:
 
 
 def by_month(every: Sequence[Issue]) -> tuple[Month, ...]:
-    """Purpose: opened and closed by month, from the first month in which one was opened to the last in which anything was."""
+    """Purpose: counts by month, from the first month in which an issue was opened to the last month in which one was opened or
+    closed.
+    """
     if not every:
         return ()
     moments = [time for one in every for time in (one.opened, one.closed) if time is not None]
@@ -168,7 +170,7 @@ def _month(time: float) -> tuple[int, int]:
 
 
 def ticket_in(text: str) -> str:
-    """Purpose: the ticket that words name: "ticket 17", "bug 770068", "INC-1234" or "#17"; the first of several, "" = none."""
+    """Purpose: the first ticket that a text names: "ticket 17", "bug 770068", "INC-1234" or "#17"; "" if none."""
     found = _TICKET.search(text)
     return next((part for part in found.groups() if part), "") if found else ""
 
@@ -177,7 +179,7 @@ def _by(value: Mapping[str, Any]) -> str:
     return str(value.get("by") or value.get("who") or "")
 
 
-# ---- findings and standing orders that end ---------------------------------------------------------------------------------
+# # ---- findings and standing orders that end ---------------------------------------------------------------------------------
 
 
 def _incidents(record: Record) -> Iterator[Issue]:
@@ -199,7 +201,7 @@ def _incidents(record: Record) -> Iterator[Issue]:
 
 
 def _told(record: Record) -> Iterable[NoteRow]:
-    """Notes, and the numbers that were observed, of which only those matter that come after it was said that they do not come."""
+    """The notes, with the observed numbers that came after a finding that a budget's numbers stopped; in the order of the log."""
     silent = [row for row in record.notes if row.value.get("kind") == "observed_silent"]
     if not silent:
         return record.notes
@@ -208,7 +210,7 @@ def _told(record: Record) -> Iterable[NoteRow]:
 
 
 def _thing(row: NoteRow, begins: str, fact: str) -> str:
-    """What an incident is about: two that are about the same are one until it ends."""
+    """What an incident is about; two incidents about the same thing are one until it ends."""
     if begins in ("halted", "case_stopped"):
         return row.run or row.case
     value = row.value.get(fact) if fact else ""
@@ -232,7 +234,7 @@ def _incident(row: NoteRow, kind: str, end: NoteRow | None) -> Issue:
 
 
 def _exclusions(record: Record) -> Iterator[Issue]:
-    """Excluded nodes: closed when the last of them is given work again."""
+    """One issue for each exclusion of nodes, closed when all its nodes are in use again."""
     open_: list[tuple[NoteRow, set[str]]] = []
     for row in record.standing:
         nodes = {str(node) for node in row.value.get("nodes") or ()} if row.kind in ("excluded", "included") else set()
@@ -268,7 +270,7 @@ def _exclusion(row: NoteRow, end: NoteRow | None) -> Issue:
 
 
 def _idle(record: Record, spent: TimeSpent | None) -> Iterator[Issue]:
-    """Nodes idle while jobs waited, of which a finding was made: closed when that stretch ended before the record does."""
+    """Issues from findings of idle nodes while jobs waited; closed if that period ended before the record does."""
     for row in record.notes:
         if row.kind != "finding" or row.value.get("kind") != "idle_while_pending":
             continue
@@ -309,8 +311,8 @@ def _failed_nodes(outs: Iterable[Out]) -> Iterator[Issue]:
 
 
 def _rulings(record: Record) -> Iterator[Issue]:
-    """Rulings of one person for one reason are one issue, opened by the first of their runs that ended; closed when each of the
-    cases has passed again, or the ruling was taken back.
+    """One issue for all rulings of one person for one reason. It is opened when the first of the runs ended, and closed when each
+    of the cases has passed again, or when the rulings were taken back or replaced.
     """
     groups: dict[tuple[str, str, str], list[RulingRow]] = defaultdict(list)
     for row in record.rulings:
@@ -336,13 +338,13 @@ def _rulings(record: Record) -> Iterator[Issue]:
 
 
 def _noted(rows: Iterable[RunRow]) -> str:
-    """The tickets that people attached to these runs (``note``): what they name there goes before what their words may mean."""
+    """The tickets that people attached to these runs (``note``); they take precedence over tickets found in a reason's text."""
     return ", ".join(dict.fromkeys(row.ticket for row in rows if row.ticket))
 
 
 def _taken_back(record: Record) -> Callable[[Sequence[str], Sequence[RulingRow]], float]:
-    """When rulings that stand no more were replaced, or withdrawn. The ledger is made in each what-if, so that no ruling looks at
-    all the others: what is asked is kept by run.
+    """A function that tells when rulings that no longer stand were replaced or withdrawn. Rulings are indexed by run, because the
+    ledger is built in each what-if and must not scan all rulings for each.
     """
     last = {row.run: row for row in record.rulings}  # in the order of the log
     asked = frozenset(record.withdrawn.values())
@@ -357,14 +359,14 @@ def _taken_back(record: Record) -> Callable[[Sequence[str], Sequence[RulingRow]]
 
 
 def _passes(record: Record) -> Callable[[str, float], tuple[float, str] | None]:
-    """When a case first passed in a run that began after some time, and which run that was."""
+    """A function that tells when a case first passed in a run that began at or after some time, and in which run."""
     passed: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
     for row in record.current():
         span = span_of(row)
         if row.verdict == "passed" and span is not None:
             passed[row.case].append((span[0], span[1], row.run))
     begins: dict[str, list[float]] = {}
-    firsts: dict[str, list[tuple[float, str]]] = {}  # by each begin: the first to end of those that began then or later
+    firsts: dict[str, list[tuple[float, str]]] = {}  # for each begin: the first end from there on
     for case, spans in passed.items():
         spans.sort()
         begins[case] = [begin for begin, _, _ in spans]
@@ -379,7 +381,7 @@ def _passes(record: Record) -> Callable[[str, float], tuple[float, str] | None]:
 
 
 def _waivers(record: Record) -> Iterator[Issue]:
-    """Waivers restrict as long as they stand."""
+    """One issue for each waiver; it restricts the acceptance as long as the waiver stands."""
     times = {row.seq: row for row in record.notes}
     for act in record.acts:
         if act.event != "waived":
@@ -388,7 +390,7 @@ def _waivers(record: Record) -> Iterator[Issue]:
         names = (str(value.get(key) or "") for key in ("what", "component", "name"))
         restriction = str(value.get("restriction") or "")
         if value.get("what") in ("conditions", "issue") and not restriction:
-            continue  # it only closes another issue
+            continue  # this waiver only closes another issue
         words = act.reason if restricts_nothing(restriction) else restriction
         what = f"{' '.join(filter(None, names))} is accepted as it is: {words}"
         end = times.get(record.withdrawn.get(act.seq, 0))
@@ -398,7 +400,7 @@ def _waivers(record: Record) -> Iterator[Issue]:
 
 
 def _conditions(record: Record) -> Iterator[Issue]:
-    """Inputs, programs or settings that changed under the campaign restrict; a waiver takes the issue over."""
+    """Issues from findings of changed inputs, programs or settings; each restricts the acceptance until a waiver replaces it."""
     for row in record.notes:
         if row.kind != "finding" or row.value.get("kind") != "conditions_changed":
             continue

@@ -1,1 +1,1 @@
-"""Campaigns, epochs, toolchains, nodes against each other, and one figure over all campaigns: what moved, and by how much."""
+"""Comparisons of campaigns, epochs, toolchains and nodes, and of one figure over all campaigns: what changed, and by how much."""

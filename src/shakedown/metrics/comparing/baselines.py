@@ -1,4 +1,4 @@
-"""What a campaign, or an epoch of it, measured, as a plan freezes it to hold later runs against."""
+"""The measurements of a campaign, or of one of its epochs, as a plan freezes them as a baseline for later runs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from shakedown.model.nouns import Case, Document
 
 
 def baseline_of(source: Source, seal: str = "") -> Baseline:
-    """Purpose: every case in each of its modes with the values that judging uses. ``seal``: the digest of its newest seal.
+    """Purpose: every case in each of its modes, with the values that judging uses. ``seal``: the digest of the campaign's newest
+    seal.
 
-    Runs of an epoch count by the plan that was in force then, whatever later plans ask for.
+    Runs of an epoch count by the plan in force in that epoch, whatever later plans require.
     """
     people = populations(source.document, source.record, everything=bool(source.epoch))
     cases = tuple(

@@ -1,6 +1,6 @@
-"""A measured number beside a model's: by how much the machine is away from what the model says.
+"""A measured number beside a model's number: how far the machine deviates from the model.
 
-``beside`` makes a row of both; ``beside_law`` those of a scaling series, beside the law that fits it best.
+``beside`` makes one row; ``beside_law`` makes the rows of a scaling series beside the scaling law that fits it best.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from shakedown.model.scaling import Point
 
 
 class Beside(Struct, frozen=True):
-    """``measured``: the median of ``count`` values, in ``unit``; ``low`` and ``high``: the least and the greatest of them.
+    """A measured value beside a model's. ``measured``: the median of ``count`` values in ``unit``; ``low``, ``high``: their least
+    and greatest.
 
-    ``about``: what it is measured of (a case, or a size); ``deviation``: measured / model - 1, None where the model says 0.
+    ``about``: the case, or the size, that was measured; ``deviation``: measured / model - 1, None where the model's value is 0.
     """
 
     about: str
@@ -29,7 +30,7 @@ class Beside(Struct, frozen=True):
 
 
 def beside(about: str, figure: str, unit: str, values: list[float], model: float) -> Beside:
-    """Purpose: a row. ``values``: at least one, in ``unit`` as ``model`` is."""
+    """Purpose: one row of measured against model. ``values``: at least one value, in the same unit as ``model``."""
     ordered = sorted(values)
     half = len(ordered) // 2
     middle = ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
@@ -38,8 +39,9 @@ def beside(about: str, figure: str, unit: str, values: list[float], model: float
 
 
 def beside_law(series: Series) -> list[Beside]:
-    """Purpose: a series beside its law: Amdahl's (1967) with the serial share that fits best, Gustafson's (1988) where the work
-    grows with the size. Through the smallest size by its making. Empty where one size alone is measured.
+    """Purpose: the rows of a series beside its law: Amdahl's (1967) with the serial share that fits best, or Gustafson's (1988)
+    where the work grows with the size. The law passes through the smallest size by construction. Empty where only one size is
+    measured.
     """
     if series.serial is None:
         return []
@@ -47,12 +49,14 @@ def beside_law(series: Series) -> list[Beside]:
 
 
 def law_speedup(kind: str, serial: float, ideal: float) -> float:
-    """Purpose: the speed-up at ``ideal`` times the smallest size: 1 / (s + (1 - s) / k), or k - s (k - 1) of weak scaling."""
+    """Purpose: the law's speed-up at ``ideal`` (k) times the smallest size: 1 / (s + (1 - s) / k), or k - s (k - 1) for weak
+    scaling.
+    """
     return ideal - serial * (ideal - 1) if kind == "weak" else 1 / (serial + (1 - serial) / ideal)
 
 
 def _at_size(series: Series, step: Step, point: Point, serial: float) -> Beside:
-    faster = point.speedup / law_speedup(series.kind, serial, point.ideal)  # the machine than the law
+    faster = point.speedup / law_speedup(series.kind, serial, point.ideal)  # the machine's speed over the law's
     model = point.value / faster if series.higher else point.value * faster
     about, value = f"{series.along}={point.size:g}", point.value
     low, high = (value if end is None else end for end in (step.least, step.most))

@@ -1,7 +1,7 @@
-"""Campaigns cut into cells: the runs of one case in one mode, in one group of what is compared.
+"""Campaigns divided into cells: a cell holds the runs of one case in one mode, in one of the groups that are compared.
 
-``cells_of`` is the table of contents. A group is a campaign, an epoch, a toolchain, a partition...; a cell's name says everything
-of its case but what the groups differ in, so that equal names are comparable.
+Start reading at ``cells_of``. A group is a campaign, an epoch, a toolchain, a partition and so on. A cell's name has every property
+of its case except those in which the groups differ, so cells of equal names are comparable.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ BY = ("campaign", "epoch", "component", "system", "partition", "toolchain", "mod
 
 
 class Source(Struct, frozen=True):
-    """A campaign, or one ``epoch`` of it (0: all of it) with the plan in force then. ``label`` is how a person calls it."""
+    """A campaign, or one ``epoch`` of it (0: the whole campaign) with the plan in force then. ``label``: the name by which a person
+    gave it.
+    """
 
     label: str
     document: Document
@@ -30,9 +32,10 @@ class Source(Struct, frozen=True):
 
 
 class Cell(Struct):
-    """``subject``: what its runs are of, as names and values; ``runs``: those that count, each with whether it counts as passed.
+    """One case and mode in one group. ``subject``: names and values that identify the case; ``runs``: counting runs, each with
+    whether it passed.
 
-    ``values``: figure -> (run, value) of the runs that count for figures; ``unavailable``: why no run of it can be here.
+    ``values``: figure -> (run, value) of the runs that count for figures; ``unavailable``: why the case cannot run in this group.
     """
 
     subject: Pairs
@@ -47,17 +50,17 @@ class Cell(Struct):
         return sum(passed for _, passed in self.runs)
 
     def only(self, keeps: Callable[[RunRow], bool]) -> Cell:
-        """The part of some runs."""
+        """The same cell with only the runs that ``keeps`` accepts."""
         runs = [pair for pair in self.runs if keeps(pair[0])]
         values = {name: [pair for pair in pairs if keeps(pair[0])] for name, pairs in self.values.items()}
         return Cell(self.subject, self.cases, runs, self.specs, values, self.unavailable)
 
 
-Cells = dict[str, dict[Pairs, Cell]]  # group -> subject -> cell; groups in the order in which they are met
+Cells = dict[str, dict[Pairs, Cell]]  # group -> subject -> cell; groups in the order in which they are first seen
 
 
 def cells_of(sources: Sequence[Source], by: str) -> Cells:
-    """Purpose: every case and mode of these sources in its group. ``by``: one of BY, or the name of a parameter."""
+    """Purpose: every case and mode of the sources, sorted into groups. ``by``: one of BY, or the name of a parameter."""
     left_out = _left_out(sources, by)
     found: Cells = {}
     for source in sources:
@@ -70,7 +73,9 @@ def cells_of(sources: Sequence[Source], by: str) -> Cells:
 
 
 def _left_out(sources: Sequence[Source], by: str) -> set[str]:
-    """What the groups may differ in. Partitions of two systems have two names; each with one partition, they are one."""
+    """The properties in which groups may differ. If every one of several systems has a single partition, partition names are
+    ignored.
+    """
     left = {by} | ({"system"} if by in ("campaign", "epoch") else set())
     across = by == "system" or (by == "campaign" and len({one.document.system.name for one in sources}) > 1)
     if across and all(_one_partition(one.document) for one in sources):
@@ -83,7 +88,7 @@ def _one_partition(document: Document) -> bool:
 
 
 def _cases(source: Source) -> Iterator[tuple[str, CaseRuns, str]]:
-    """Component, case and its runs, and why it is unavailable, "" where it is not."""
+    """Every case with its component and its runs, and why it is unavailable ("" if it is available)."""
     cases = {case.id: case for case in source.document.cases}
     modes = {one.name: tuple((mode.name, 0) for mode in one.modes) or (("", 0),) for one in source.document.components}
     for component, population in _populations(source).items():
@@ -95,7 +100,7 @@ def _cases(source: Source) -> Iterator[tuple[str, CaseRuns, str]]:
 
 
 def _populations(source: Source) -> dict[str, Population]:
-    """Of an epoch everything that ran in it counts, whatever later plans ask for."""
+    """The populations of a source; for an epoch, everything that ran in the epoch counts, whatever later plans require."""
     return populations(source.document, source.record, everything=bool(source.epoch))
 
 
@@ -108,7 +113,7 @@ def _modes(runs: CaseRuns) -> Iterator[tuple[str, CaseRuns]]:
 
 
 def _about(source: Source, component: str, case: Case, mode: str) -> dict[str, str]:
-    """Everything that tells one cell from another. A parameter called toolchain or partition says what the case says anyway."""
+    """All properties that tell one cell from another. A parameter named toolchain replaces the toolchain of the case."""
     about = {"component": component, "test": case.test}
     for name, value in case.parameters:
         about[f"parameter {name}" if name in ("component", "test", "mode", "system") else name] = value
@@ -122,7 +127,7 @@ def _about(source: Source, component: str, case: Case, mode: str) -> dict[str, s
 def _grouped(
     source: Source, about: dict[str, str], by: str, rows: Collection[RunRow]
 ) -> dict[str, Callable[[RunRow], bool]]:
-    """The groups that a cell falls into, and which of its runs belong to each."""
+    """The groups to which a cell belongs, each with a test of which runs belong to it."""
     if by == "epoch":
         first = [source.epoch] if source.epoch else []
         numbers = dict.fromkeys([*first, *sorted({row.epoch for row in rows})])
@@ -159,11 +164,13 @@ def _specs(document: Document, case: Case) -> tuple[FigureSpec, ...]:
     return next((test.of(case).figures for test in document.tests if test.name == case.test), ())
 
 
-# ---- what is held against what ----------------------------------------------------------------------------------------
+# # ---- which groups are compared ----------------------------------------------------------------------------------------
 
 
 class Pair(Struct):
-    """Two groups to compare. ``partial``: they need not have the same cases; what one of them lacks is told and decides nothing."""
+    """Two groups to compare. ``partial``: they need not have the same cases; a case missing on one side is reported but decides
+    nothing.
+    """
 
     before: str
     after: str
@@ -173,15 +180,15 @@ class Pair(Struct):
 
 
 def pairs_of(cells: Cells, against: str, partial: bool) -> list[Pair]:
-    """Purpose: each other group against the one called ``against``."""
+    """Purpose: a pair for each other group, compared against the group ``against``."""
     others = [group for group in cells if group != against]
     return [Pair(against, group, cells[against], cells[group], partial) for group in others]
 
 
 def node_pairs(cells: Cells, nodes_of: Callable[[str], Sequence[str]]) -> list[Pair]:
-    """Purpose: each node against all others: of every case that it ran, the runs with it against those without.
+    """Purpose: a pair for each node: for every case that ran on it, the runs on this node against the runs without it.
 
-    ``nodes_of``: the names in a node set. A run on several nodes counts for each of them.
+    ``nodes_of``: expands a node set to node names. A run on several nodes counts for each of them.
     """
     merged: dict[Pairs, Cell] = {}
     for group in cells.values():

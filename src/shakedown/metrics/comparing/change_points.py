@@ -1,14 +1,14 @@
-"""Where a series of values changes its level: binary segmentation with the test that comparisons use, and stretches that pass.
+"""The places where a series changes its level: binary segmentation with the test of comparisons, and passing changes.
 
-``change_points`` is the table of contents. At every place of a series that leaves three values on each side, Welch's t is asked
-whether both sides have one mean of logarithms. The place with the least chance is a change where that chance, times the number of
-places, is at most the level (Bonferroni), and the sides differ by what matters. Both sides are then searched alone (Scott and Knott
-1974, Biometrics 30:507). Where no place is one, a level that passes is looked for (``passing_changes``), and the parts around it
-are searched as well.
+Start reading at ``change_points``. At every place of a series that leaves three values on each side, Welch's t tests whether both
+sides have the same mean of logarithms. The place with the least chance is a change if that chance, times the number of places, is
+at most the level (Bonferroni), and the sides differ by a share that matters. Both sides are then searched alone (Scott and Knott
+1974, Biometrics 30:507). If no place is a change, the search looks for a temporary change of level (``passing_changes``), and then
+searches the parts around that as well.
 
-Values far from all others are pulled in, first towards the median of the series; then, as often as the likeliest place moves, each
-towards the median of its side of that place; the least chance of these counts. Around one median the fence is as wide as the change
-that is looked for, and one run at half the speed hides a change of 6 % among 24.
+Values far from all others are pulled in: first towards the median of the series; then, while the likeliest place still moves, each
+towards the median of its side of that place. The least of the chances found counts. A fence around the one median of the series
+would be as wide as the change itself, and one run at half the speed would hide a change of 6 % among 24.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from shakedown.metrics.comparing.passing_changes import fenced, passing_change
 from shakedown.metrics.comparing.student import both_tails
 from shakedown.metrics.comparing.two_samples import FEWEST, TRIM_FROM, effect_of, noise_floor, size_of, welch_freedom
 
-_SIDES_FROM = 2 * TRIM_FROM  # values of a series whose sides are fenced alone: of fewer the medians follow their noise
-_MOVES = 3  # of the likeliest place, when its sides are fenced again
+_SIDES_FROM = 2 * TRIM_FROM  # shorter series get no fence per side: medians of short sides follow the noise
+_MOVES = 3  # at most so many moves of the likeliest place, when its sides are fenced again
 
 
 def change_points(values: Sequence[float], level: float, least: float) -> list[int]:
-    """Purpose: positions of the values with which a new level begins, in order; none in a series of fewer than six.
+    """Purpose: the positions of values at which a new level begins, in order; none in a series of fewer than six values.
 
-    ``level``: how often a series without a change may be given one; ``least``: the smallest change that matters, as a share.
+    ``level``: the accepted chance of a false change in a constant series; ``least``: the smallest change that matters, as a share.
     """
     found: list[int] = []
     waiting = [(0, len(values))]
@@ -43,7 +43,7 @@ def change_points(values: Sequence[float], level: float, least: float) -> list[i
 
 
 def _change(values: Sequence[float], level: float, least: float) -> tuple[int, ...]:
-    """The place of the likeliest change in a part of the series, none where there is none."""
+    """The place of the likeliest change in a part of the series; empty if there is no change."""
     places = len(values) - 2 * FEWEST + 1
     if places < 1:
         return ()
@@ -54,7 +54,7 @@ def _change(values: Sequence[float], level: float, least: float) -> tuple[int, .
 
 
 def _passed(values: Sequence[float], level: float, least: float) -> tuple[int, ...]:
-    """Where a part of the series goes to another level and where it comes back, none where it does not."""
+    """The places where a part of the series goes to another level and comes back; empty if it does not."""
     stretch = passing_change(*_plain(values, least), level) if values else None
     if stretch is None:
         return ()
@@ -72,7 +72,7 @@ def _share(before: Sequence[float], after: Sequence[float], least: float) -> flo
 
 
 def _plain(values: Sequence[float], least: float) -> tuple[list[float], float]:
-    """The logarithms of positive values, others as they are; and the least variance that these are taken to have."""
+    """The logarithms of the values if all are positive, else the values themselves; and the least variance assumed for them."""
     size = size_of(values, values)
     floor = noise_floor(size, least, values)
     if min(values) > 0:
@@ -81,7 +81,7 @@ def _plain(values: Sequence[float], least: float) -> tuple[list[float], float]:
 
 
 def _likeliest(values: Sequence[float], least: float) -> tuple[float, int]:
-    """The least chance of sides as unlike as those of a place, and that place."""
+    """The least chance over all places (that the two sides differ so much without a change), and its place."""
     plain, noise2 = _plain(values, least)
     tries = [min(_chances(fenced(plain, ()), noise2))]
     for _ in range(_MOVES if len(values) >= _SIDES_FROM else 0):
@@ -92,7 +92,7 @@ def _likeliest(values: Sequence[float], least: float) -> tuple[float, int]:
 
 
 def _chances(plain: Sequence[float], noise2: float) -> list[tuple[float, int]]:
-    """The chance at each place. Sums run along the series, so that all places cost as much as one."""
+    """The chance at each place. Running sums make all places together as cheap as one."""
     sums = [0.0, *accumulate(plain)]
     squares = [0.0, *accumulate(value * value for value in plain)]
     found = []
@@ -110,7 +110,7 @@ def _chances(plain: Sequence[float], noise2: float) -> list[tuple[float, int]]:
 
 
 def _chance(sides: tuple[tuple[int, float, float], ...], noise2: float) -> float:
-    """Welch's t of two sides, each as count, sum and sum of squares."""
+    """The chance by Welch's t for two sides, each given as count, sum and sum of squares."""
     means = [total / count for count, total, _ in sides]
     errors = [
         max((square - total * mean) / (count - 1), noise2) / count

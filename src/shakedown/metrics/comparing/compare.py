@@ -1,6 +1,6 @@
-"""What moved between groups of runs: every figure of every case, with its effect, its chance and a verdict.
+"""What changed between groups of runs: every figure of every case, with its effect, its chance and a verdict.
 
-``compare`` is the table of contents. Chances are corrected for all that is looked at in one comparison.
+Start reading at ``compare``. Chances are corrected for all tests of one comparison.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from shakedown.metrics.judging.populations import count_verdicts
 from shakedown.model.errors import NOT_MET, UNDECIDED
 from shakedown.model.figures import FigureSpec, Pairs
 
-LEAST = 0.02  # the smallest change that matters, where nobody says another
+LEAST = 0.02  # the smallest change that matters, if the caller gives none
 
-_OPEN = 0.05  # shares that alone come out so unlike this seldom are not called equal
+_OPEN = 0.05  # shares whose chance alone is at most this are not called equal
 
 Verdict = Literal["worse", "better", "changed", "no change seen", "too few runs"]
 
 
 class Middle(Struct, frozen=True):
-    """One side of a figure, in its unit. ``mean``: without the highest and lowest fifth, of logarithms where all values of both
-    sides are above 0: what the change is one of.
+    """One side of a figure, in the figure's unit. ``mean``: the mean without the highest and lowest fifth, of the logarithms if all
+    values of both sides are above 0; the change compares these means.
     """
 
     count: int
@@ -40,10 +40,11 @@ class Middle(Struct, frozen=True):
 
 
 class Move(Struct, frozen=True):
-    """A figure of one case in one mode, before and after. None for a side without a value, and for an effect that is not tested.
+    """A figure of one case in one mode, before and after. ``first`` or ``second`` is None without values, ``effect`` if nothing was
+    tested.
 
-    ``corrected``: the chance after Holm. ``enough``: about how many runs a side would show the smallest change that matters, 0
-    where these do or nobody can say.
+    ``corrected``: the chance after Holm's correction. ``enough``: about how many runs per side would show the smallest change that
+    matters; 0 if the present runs are enough or the number cannot be estimated.
     """
 
     before: str
@@ -62,13 +63,13 @@ class Move(Struct, frozen=True):
 
     @property
     def worse_by(self) -> float:
-        """The change as a share, above 0 where it is for the worse; of a figure without direction its size."""
+        """The change as a share, above 0 if it is for the worse; for a figure without a direction, the absolute value."""
         share = self.effect.share if self.effect else 0.0
         return {"lower": share, "higher": -share}.get(self.better, abs(share))
 
 
 class Counted(Struct, frozen=True):
-    """The runs of one side that were judged, those that passed among them, and all by verdict."""
+    """The runs of one side: how many were judged, how many of these passed, and the number for each verdict."""
 
     judged: int
     passed: int
@@ -80,7 +81,7 @@ class Counted(Struct, frozen=True):
 
 
 class ShareMove(Struct, frozen=True):
-    """How many runs of a case passed, before and after."""
+    """The share of a case's runs that passed, before and after."""
 
     before: str
     after: str
@@ -98,8 +99,9 @@ class ShareMove(Struct, frozen=True):
 
 
 class Missing(Struct, frozen=True):
-    """What one side has and ``group`` lacks. ``kind``: a case that its plan does not have, that is unavailable there or of which no
-    run was judged; a figure that is not measured. ``decides``: whether the comparison is undecided because of it.
+    """Something that the group ``beside`` has and ``group`` lacks. ``kind``: "case": its plan lacks the case; "unavailable": the
+    case cannot run there; "no run": no run of it was judged; "figure": it is not measured. ``decides``: the comparison is therefore
+    undecided.
     """
 
     group: str
@@ -111,8 +113,8 @@ class Missing(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """``tested``: how many figures and shares were tested. Corrected for are those in which a change could be seen: not shares of
-    runs of which too few passed or failed in all. ``unavailable``: what is so on both sides, and why.
+    """The result of a comparison. ``tested``: how many figures and shares were tested. The correction counts only tests that could
+    show a change, so no shares with too few passed or failed runs. ``unavailable``: cases unavailable on both sides, and why.
     """
 
     by: str
@@ -128,12 +130,12 @@ class Comparison(Struct, frozen=True):
 
     @property
     def corrected_for(self) -> int:
-        """How many tests the chances are corrected for."""
+        """The number of tests that the chances are corrected for."""
         return sum(one.effect is not None for one in self.moves) + sum(_may_show(one) for one in self.shares)
 
     @property
     def status(self) -> int:
-        """The exit status: 1 where anything is worse; 4 where something cannot be said, or nothing could be compared; else 0."""
+        """The exit status: 1 if anything is worse; 4 if a result is undecided or nothing could be compared; else 0."""
         verdicts = {one.verdict for one in self.moves} | {one.verdict for one in self.shares}
         if "worse" in verdicts:
             return NOT_MET
@@ -142,7 +144,7 @@ class Comparison(Struct, frozen=True):
 
 
 def compare(pairs: Sequence[Pair], by: str, baseline: str, least: float = LEAST) -> Comparison:
-    """Purpose: every pair of groups, case by case and figure by figure; the worst first.
+    """Purpose: compare every pair of groups, case by case and figure by figure; the worst results first.
 
     ``least``: the smallest change that matters, as a share above 0.
     """
@@ -200,12 +202,12 @@ def _cases(first: Cell, second: Cell) -> tuple[str, ...]:
 
 
 def _direction(spec: FigureSpec, other: FigureSpec) -> str:
-    """Which way is better, as either plan says."""
+    """The direction that is better ("higher" or "lower"): from this specification, else from the other plan's."""
     return spec.better or other.better
 
 
 def _side(values: Sequence[float], other: Sequence[float]) -> Middle | None:
-    """``other``: the values of the other side, for both are measured alike."""
+    """The statistics of one side; ``other``: the values of the other side, because both sides use logarithms or neither does."""
     if not values:
         return None
     sd = statistics.sample_sd(values) if len(values) > 1 else None
@@ -213,7 +215,7 @@ def _side(values: Sequence[float], other: Sequence[float]) -> Middle | None:
 
 
 def _corrected(moves: list[Move], shares: list[ShareMove], least: float) -> tuple[list[Move], list[ShareMove]]:
-    """Each chance corrected for all of them, and the verdict that follows."""
+    """The moves and shares with their chances corrected for all tests, and with the verdicts that follow."""
     open_shares = [one for one in shares if _may_show(one)]
     chances = [move.effect.chance for move in moves if move.effect is not None] + [one.chance for one in open_shares]
     corrected = iter(holm(chances))
@@ -222,7 +224,7 @@ def _corrected(moves: list[Move], shares: list[ShareMove], least: float) -> tupl
 
 
 def _may_show(one: ShareMove) -> bool:
-    """Whether shares could have come out so unlike that they show a change: not where every run passed on both sides."""
+    """Whether the shares could show a change at all, given their totals: they cannot if every run passed on both sides."""
     return least_fisher(one.first.passed, one.first.judged, one.second.passed, one.second.judged) <= LEVEL
 
 
@@ -238,7 +240,7 @@ def _judged(move: Move, corrected: float, least: float) -> Move:
 
 
 def _enough(move: Move, effect: Effect, least: float) -> int:
-    """The interval becomes narrower with the root of the runs."""
+    """About how many runs per side make the interval narrow enough: its width shrinks with the root of the number of runs."""
     fewest = min(side.count for side in (move.first, move.second) if side is not None)
     return math.ceil(fewest * (effect.reach / least) ** 2) if effect.reach < 1e3 else 0
 
@@ -258,14 +260,14 @@ def _share(pair: Pair, subject: Pairs, name: str) -> ShareMove:
 def _share_judged(one: ShareMove, corrected: float) -> ShareMove:
     verdict: Verdict = "no change seen"
     few = min(one.first.judged, one.second.judged) < FEWEST
-    if corrected <= LEVEL or (abs(one.worse_by) == 1 and not few):  # from all to none, or from none to all
+    if corrected <= LEVEL or (abs(one.worse_by) == 1 and not few):  # all passed before and none after, or the reverse
         verdict = "worse" if one.worse_by > 0 else "better"
-    elif one.worse_by and (few or one.chance <= _OPEN):  # alone it would be more than chance does: more runs tell
+    elif one.worse_by and (few or one.chance <= _OPEN):  # a single test would call this a change: more runs can decide
         verdict = "too few runs"
     return replace(one, corrected=corrected, verdict=verdict)
 
 
-# ---- what one side lacks ------------------------------------------------------------------------------------------------
+# # ---- what one side lacks ------------------------------------------------------------------------------------------------
 
 
 def _missing(pair: Pair, names: dict[Pairs, str]) -> Iterator[Missing]:
@@ -285,7 +287,7 @@ def _missing(pair: Pair, names: dict[Pairs, str]) -> Iterator[Missing]:
 
 
 def _unavailable(pairs: Sequence[Pair], names: dict[Pairs, str]) -> dict[str, str]:
-    """What is unavailable in both groups of a pair."""
+    """The cases that are unavailable in both groups of a pair, with the reasons."""
     return {
         names[subject]: cell.unavailable
         for pair in pairs

@@ -1,6 +1,6 @@
-"""One figure over all campaigns of a site: what each measured, case by case, and where its level changed.
+"""One figure over all campaigns of a site: the values of each campaign, case by case, and the places where the level changed.
 
-``history_of`` is the table of contents.
+Start reading at ``history_of``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shakedown.model.figures import FigureSpec, Pairs, figure_of
 
 
 class Line(Struct, frozen=True):
-    """A figure of one case in one epoch of one campaign. ``interval``: of the median, None below six values."""
+    """A figure of one case in one epoch of one campaign. ``interval``: of the median; None for fewer than six values."""
 
     campaign: str
     epoch: int
@@ -39,10 +39,10 @@ class Line(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """A new level: it begins with ``run`` of ``campaign``; ``after`` is the last run before it, as campaign and run.
+    """A new level, which begins with ``run`` of ``campaign``; ``after``: the last run before it, as (campaign, run).
 
-    ``effect``: of the new level against the one before; medians and trimmed means in the figure's unit. The effect is that of
-    these means.
+    ``effect``: the new level against the one before, computed from the trimmed means. Medians and trimmed means are in the figure's
+    unit.
     """
 
     subject: str
@@ -62,7 +62,7 @@ class Change(Struct, frozen=True):
 
 
 class EpochMark(Struct, frozen=True):
-    """Where an epoch of a campaign began, and what opened it."""
+    """When an epoch of a campaign began, and what opened it."""
 
     campaign: str
     epoch: int
@@ -72,7 +72,9 @@ class EpochMark(Struct, frozen=True):
 
 
 class History(Struct, frozen=True):
-    """``campaigns`` in the order in which they began; ``series``: the values of each line of the figure, in their order."""
+    """A figure's history. ``campaigns``: in the order in which they began; ``changes``: the new levels; ``epochs``: where epochs
+    began.
+    """
 
     figure: str
     campaigns: tuple[str, ...]
@@ -100,9 +102,9 @@ class _Series(Struct):
 def history_of(
     figure: str, sources: Sequence[Source], least: float, wanted: Callable[[Pairs, Sequence[str]], bool]
 ) -> History:
-    """Purpose: a figure, with every row of it where it is a table's, over campaigns in the order in which they began.
+    """Purpose: the history of a figure (of each of its rows, if it is a table) over campaigns in the order in which they began.
 
-    ``wanted``: whether a case is looked at, by what it is and the ids that it has.
+    ``wanted``: whether a case is included, from its subject and its case ids.
     """
     series = _series(figure, sources, wanted)
     names = subject_names(one.subject for one in series)

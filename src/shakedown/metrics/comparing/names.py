@@ -1,4 +1,4 @@
-"""Names of what is compared: the test and its parameters, and as much more as tells two of them apart."""
+"""Names of the compared cases: the test and its parameters, and further properties only where names would be ambiguous."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from shakedown.model.figures import Pairs
 
-_BESIDE = ("component", "system", "partition", "toolchain")  # said only where there are several
+_BESIDE = ("component", "system", "partition", "toolchain")  # included only where several of them occur
 _APART = ("test", "mode", *_BESIDE)
 
 
 def subject_names(subjects: Iterable[Pairs]) -> dict[Pairs, str]:
-    """Purpose: a name for each: ``lat/size=8, isolated``, with component, system, partition or toolchain where these differ."""
+    """Purpose: subject -> name: ``lat/size=8, isolated``, with component, system, partition or toolchain where these differ."""
     every = dict.fromkeys(subjects)
     several = [word for word in _BESIDE if len({dict(subject).get(word, "") for subject in every}) > 1]
     return {subject: _name(dict(subject), several) for subject in every}

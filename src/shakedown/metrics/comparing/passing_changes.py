@@ -1,12 +1,12 @@
-"""Where a series has another level for a while and comes back: a stretch of it held against all around it.
+"""Where a series has another level for a while and comes back: a stretch is tested against all values around it.
 
-``passing_change`` is the table of contents. One place cuts a series in two, and a level that comes back is on both sides of every
-cut: on one side it makes noise, and no difference. So each stretch is held against the rest (circular binary segmentation, Olshen
-and others 2004, Biostatistics 5:557). The stretch that tells most apart is a change where the chance of its t, with one noise on
-both sides, times the number of stretches, is at most the level (Bonferroni). One noise, because a few runs tell nothing of
-a noise of its own.
+Start reading at ``passing_change``. A single place divides a series in two parts, and a temporary level is then inside one of
+the parts, where it adds noise but makes no difference of means. So each stretch is tested against the rest (circular binary
+segmentation, Olshen and others 2004, Biostatistics 5:557). The stretch that differs most is a change if the chance of its t, with
+the same noise assumed on both sides, times the number of stretches, is at most the level (Bonferroni). The noise is assumed equal
+because a few runs are too few to estimate the noise of a short stretch.
 
-Values far from all others are pulled in towards the median of the series, and towards no other: two slow runs side by side would
+Values far from all others are pulled in towards the median of the series only: two slow runs side by side would otherwise
 have a median of their own.
 """
 
@@ -20,19 +20,19 @@ from shakedown.metrics import statistics
 from shakedown.metrics.comparing.student import both_tails
 from shakedown.metrics.comparing.two_samples import FEWEST
 
-_DEVIATION = 1.4826  # median absolute deviations that are a standard deviation of normal noise
-FENCE, _LOW_FENCE = 3.5, 3.0  # deviations that a value may lie from the median: one slow run is no change
+_DEVIATION = 1.4826  # so many median absolute deviations are one standard deviation of normal noise
+FENCE, _LOW_FENCE = 3.5, 3.0  # the most deviations from the median that a value may keep: one slow run is no change
 _MOST_ENDS = (
-    300  # of stretches that are looked at; longer series are looked at in steps, and the ends found are made exact
+    300  # of stretches that are tried; longer series are tried in steps, and the ends found are then made exact
 )
 
 Stretch = tuple[int, int]
 
 
 def passing_change(plain: Sequence[float], noise2: float, level: float) -> Stretch | None:
-    """Purpose: the first value of the stretch and the first one after it, None where nothing came and went.
+    """Purpose: (first value of the stretch, first value after it); None if there is no temporary change.
 
-    ``plain``: the values, or their logarithms; ``noise2``: the least variance that they are taken to have. A stretch has three
+    ``plain``: the values, or their logarithms; ``noise2``: the least variance assumed for them. The stretch has at least three
     values, and so have the parts before and after it.
     """
     if len(plain) < 3 * FEWEST:
@@ -45,8 +45,8 @@ def passing_change(plain: Sequence[float], noise2: float, level: float) -> Stret
 
 
 def fenced(values: Sequence[float], ends: Iterable[int], deviations: float = FENCE) -> list[float]:
-    """Distances from the median of all; none is further than the fence from the median of its side. ``ends``: where a stretch
-    begins and ends, or one place, or nothing: then there is one side.
+    """Distances from the median of all values, each value limited by a fence around the median of its side. ``ends``: the begin and
+    end of a stretch, or one place, or empty for a single side.
     """
     begin, end = (*ends, len(values), len(values))[:2]
     inside, outside = values[begin:end], [*values[:begin], *values[end:]]
@@ -59,13 +59,13 @@ def fenced(values: Sequence[float], ends: Iterable[int], deviations: float = FEN
 
 
 def _stretches(count: int) -> int:
-    """How many there are with three values in, before and after them."""
+    """The number of stretches with at least three values inside, before and after."""
     free = count - 3 * FEWEST + 1
     return free * (free + 1) // 2
 
 
 def _most_apart(values: Sequence[float]) -> Stretch:
-    """The stretch with the largest sum of squares between it and the rest, and so with the largest t."""
+    """The stretch with the largest sum of squares between it and the rest, and therefore with the largest t."""
     count = len(values)
     middle = statistics.mean(values)
     sums = [0.0, *accumulate(value - middle for value in values)]
@@ -75,12 +75,12 @@ def _most_apart(values: Sequence[float]) -> Stretch:
 
 
 def _near(end: int, step: int, count: int) -> range:
-    """Where the end of a stretch may be that was found in steps."""
+    """The possible exact positions of a stretch end that was found in steps."""
     return range(max(FEWEST, end - step), min(count - FEWEST, end + step) + 1)
 
 
 def _best(sums: Sequence[float], begins: range, ends: range) -> Stretch:
-    """Of stretches with three values or more. ``sums`` run along values whose mean is 0."""
+    """The stretch of at least three values that differs most. ``sums``: running sums of values whose mean is 0."""
     count = len(sums) - 1
     weights = [0.0, *(1 / (inside * (count - inside)) for inside in range(1, count))]
     best, found = -1.0, (FEWEST, count - FEWEST)
@@ -95,7 +95,7 @@ def _best(sums: Sequence[float], begins: range, ends: range) -> Stretch:
 
 
 def _chance(values: Sequence[float], stretch: Stretch, noise2: float) -> float:
-    """Student's t of the stretch against the rest, with one noise."""
+    """The chance by Student's t for the stretch against the rest, with equal noise on both sides."""
     (inside, own), (around, others) = _sides(values, stretch)
     count = len(inside) + len(around)
     freedom = count - 2

@@ -1,4 +1,4 @@
-"""Student's t with any number of degrees of freedom, whole or not: the tail beyond a value, and the value of a tail."""
+"""Student's t with any number of degrees of freedom, whole or not: the tail probability of a value, and its inverse."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from shakedown.metrics.statistics import normal_quantile
 
 _TINY = 1e-300
-_EXACT = 1e-15  # the last factor of the continued fraction is this close to 1
+_EXACT = 1e-15  # the continued fraction ends when its last factor is this close to 1
 _TERMS = 10_000
 _STEPS = 200
 
@@ -20,9 +20,9 @@ def both_tails(t: float, freedom: float) -> float:
 
 
 def two_sided_quantile(tails: float, freedom: float) -> float:
-    """The t beyond which, on both sides together, lies a share ``tails`` below one.
+    """The t beyond which a share ``tails`` (below one) of the distribution lies, both sides together.
 
-    Newton's steps from near the quantile of the normal distribution, which is smaller. The distribution bends one way on this side,
+    Uses Newton's steps, starting near the (smaller) quantile of the normal distribution. The curvature has one sign on this side,
     so no step goes too far.
     """
     z = normal_quantile(1 - tails / 2)

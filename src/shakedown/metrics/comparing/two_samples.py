@@ -1,11 +1,11 @@
-"""Two samples of one figure: how far the second lies from the first, how sure that is, and the chance of it without a change.
+"""Two samples of one figure: how far the second lies from the first, the interval of that, and its chance if nothing changed.
 
-``effect_of`` is the table of contents. The test is Welch's t on the logarithms, on means without the highest and the lowest
+Start reading at ``effect_of``. The test is Welch's t on the logarithms, on means without the highest and the lowest
 fifth where there are ten values or more (Yuen 1974, Biometrika 61:165), with a bound on its degrees of freedom. Why logarithms:
-noise of run times and rates is a share of them, and the difference of two means of logarithms is a ratio. Why Welch's: two
-machines, or two epochs, need not have the same noise. Why without a fifth: a few runs that took twice as long must not hide a
-change of 5 %. Why not Mann and Whitney's: three runs against three can never come out below 0.1 there, and forty tests are
-corrected for.
+the noise of run times and rates is proportional to them, and the difference of two means of logarithms is a ratio. Why Welch's: two
+machines, or two epochs, need not have the same noise. Why trimmed means: a few runs that took twice as long must not hide a
+change of 5 %. Why not Mann and Whitney's test: with three runs against three its chance is never below 0.1, and chances are
+corrected for some forty tests.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from shakedown.metrics import statistics
 from shakedown.metrics.comparing.student import both_tails, two_sided_quantile
 from shakedown.model.baselines import FEWEST as FEWEST  # noqa: PLC0414
 
-TRIM, TRIM_FROM = 0.2, 10  # of the values at each end that are left out of the mean, where there are so many
-_NOTHING = 1e-9  # of the largest value: a median below this is taken as 0
-_DIGITS = 12  # of a number that may have been printed
+TRIM, TRIM_FROM = 0.2, 10  # the share of values trimmed at each end for the mean, and from how many values on
+_NOTHING = 1e-9  # a median below this share of the largest value is taken as 0
+_DIGITS = 12  # the most digits that a printed number has
 
 
 class Effect(Struct, frozen=True):
-    """How far the second sample lies from the first. ``low`` and ``high``: the interval at 95 %, not corrected for many.
+    """How far the second sample lies from the first. ``low`` and ``high``: the 95 % interval, not corrected for multiple tests.
 
-    ``scale`` "ratio": 0.05 is 5 % more than the first, of means of logarithms. "difference", where a value is 0 or below: in the
-    figure's unit. ``chance``: of a difference as large or larger, either way, where nothing changed. ``share``: the change as a
-    share of the first, of the largest value where that is 0. ``reach``: half the interval, as a share too: what is smaller than
-    this cannot be seen.
+    ``scale``: "ratio" compares means of logarithms (``change`` 0.05: 5 % more than the first); "difference", where a value is 0 or
+    below, is in the figure's unit. ``chance``: of a difference at least as large, in either direction, if nothing changed.
+    ``share``: the change as a share of the first side, or of the largest value if that is 0. ``reach``: half the interval, as a
+    share: smaller changes cannot be seen.
     """
 
     scale: Literal["ratio", "difference"]
@@ -46,12 +46,12 @@ class Effect(Struct, frozen=True):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval as shares of the first side."""
+        """The interval of the change, as shares of the first side."""
         return (self.low, self.high) if self.scale == "ratio" else (self.share - self.reach, self.share + self.reach)
 
 
 class _Middle(Struct, frozen=True):
-    """A trimmed mean, the square of its standard error, and the degrees of freedom behind that."""
+    """A trimmed mean, the square of its standard error, and the degrees of freedom of that error."""
 
     mean: float
     error2: float
@@ -59,7 +59,7 @@ class _Middle(Struct, frozen=True):
 
 
 def effect_of(before: Sequence[float], after: Sequence[float], least: float = 0.02) -> Effect | None:
-    """Purpose: the effect, None where a side has fewer than three values. ``least``: the smallest share that matters."""
+    """Purpose: the effect; None if a side has fewer than three values. ``least``: the smallest change that matters, as a share."""
     if min(len(before), len(after)) < FEWEST:
         return None
     ratio = min(*before, *after) > 0
@@ -73,25 +73,25 @@ def effect_of(before: Sequence[float], after: Sequence[float], least: float = 0.
 
 
 def size_of(before: Sequence[float], every: Sequence[float]) -> float:
-    """What a change is a share of: the median before; where that is nothing beside the largest of all values, that one."""
+    """The value of which a change is a share: the median before, or the largest absolute value if that median is negligible."""
     middle, largest = abs(statistics.median(before)), max(map(abs, every))
     return middle if middle > _NOTHING * largest else largest or 1.0
 
 
 def noise_floor(size: float, least: float, values: Sequence[float]) -> float:
-    """The least standard deviation that values of this size are taken to have, in their unit.
+    """The least standard deviation assumed for values of this size, in their unit.
 
-    A handful of equal values is no proof that the next is equal too: it is a tenth of the smallest change that matters, or what
-    the last printed digit hides, whichever is more.
+    A few equal values do not prove that the next is equal too. The result is a tenth of the smallest change that matters, or the
+    rounding error of the last printed digit, whichever is more.
     """
-    hidden = rounding(*values) if min(values) < max(values) else 0.0  # what is one number throughout may be a count
+    hidden = rounding(*values) if min(values) < max(values) else 0.0  # values that are all equal may be counts
     return max(least / 10 * size, hidden)
 
 
 def _effect(first: _Middle, second: _Middle, size: float) -> Effect:
-    """``size``: what a change is a share of; 0 where the means are of logarithms."""
+    """The effect of two means. ``size``: the value of which a change is a share; 0 where the means are of logarithms."""
     moved, error2 = second.mean - first.mean, first.error2 + second.error2
-    if error2 == 0:  # the caller asks for no noise, and there is none
+    if error2 == 0:  # the caller assumes no noise, and the values show none
         return _made(size, moved, 0.0, 1.0 if moved == 0 else 0.0, math.inf)
     freedom = welch_freedom((first.error2, first.freedom), (second.error2, second.freedom))
     error = math.sqrt(error2)
@@ -100,11 +100,12 @@ def _effect(first: _Middle, second: _Middle, size: float) -> Effect:
 
 
 def welch_freedom(first: tuple[float, int], second: tuple[float, int]) -> float:
-    """Degrees of freedom of Welch and Satterthwaite, with a bound. A side: squared error of the mean, freedom.
+    """The degrees of freedom of Welch and Satterthwaite, with an upper bound. Each side: (squared error of the mean, degrees of
+    freedom).
 
-    With three runs against forty that have little noise by accident, Welch's own number is far too large: a chance of 1e-5 comes
+    With three runs against forty that by accident have little noise, Welch's own number is far too large: chances of 1e-5 occur
     a few hundred times too often. The freedom of the smaller side alone is always safe (Mickey and Brown 1966, Annals of
-    Mathematical Statistics 37:639). The bound is that, times 1 + smaller / larger: no bound at all for equal sides.
+    Mathematical Statistics 37:639). The bound is that number, times 1 + smaller / larger, which does not limit equal sides.
     """
     (error2, freedom), (other2, other) = first, second
     own = (error2 + other2) ** 2 / (error2 * error2 / freedom + other2 * other2 / other)
@@ -121,19 +122,19 @@ def _made(size: float, moved: float, half: float, chance: float, freedom: float)
 
 
 def _expm1(value: float) -> float:
-    """e to the value - 1; what is too large for a number is the largest there is."""
+    """e to the value - 1; the exponent is limited to 700, to avoid overflow."""
     return math.expm1(min(value, 700.0))
 
 
 def trimmed_means(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
-    """Purpose: the two means that the effect is one of."""
+    """Purpose: the two means that the effect compares."""
     ratio = min(*before, *after) > 0
     return trimmed_mean(before, ratio), trimmed_mean(after, ratio)
 
 
 def trimmed_mean(values: Sequence[float], logarithms: bool = True) -> float:
-    """The mean without the highest and the lowest fifth; of positive values that of the logarithms, as a value again, unless
-    the other side has a value that has none.
+    """The mean without the highest and the lowest fifth. With ``logarithms`` and positive values, it is the exponential of the mean
+    of the logarithms. ``logarithms`` is False if the other side has a value without a logarithm.
     """
     if logarithms and min(values) > 0:
         return math.exp(statistics.mean(_kept([math.log(value) for value in values])))
@@ -141,14 +142,14 @@ def trimmed_mean(values: Sequence[float], logarithms: bool = True) -> float:
 
 
 def _kept(values: Sequence[float]) -> list[float]:
-    """The values in their order of size, without the highest and the lowest fifth where there are enough."""
+    """The values sorted, without the highest and the lowest fifth where there are enough."""
     ordered, count = sorted(values), len(values)
     out = int(TRIM * count) if count >= TRIM_FROM else 0
     return ordered[out : count - out]
 
 
 def _middle(values: Sequence[float], floor: float) -> _Middle:
-    """The mean of what is left between the tails, and its error: tails count as the last value that is left (winsorised)."""
+    """The trimmed mean and its error; for the error, trimmed values count as the nearest value that is kept (winsorised)."""
     kept, count = _kept(values), len(values)
     out = (count - len(kept)) // 2
     pulled = [kept[0]] * out + kept + [kept[-1]] * out
@@ -158,10 +159,10 @@ def _middle(values: Sequence[float], floor: float) -> _Middle:
 
 
 def rounding(*values: float) -> float:
-    """The standard deviation that rounding alone may hide: the step of the last printed digit / √12, in the values' unit.
+    """The standard deviation of rounding errors: the step of the last printed digit / √12, in the values' unit.
 
-    The step is the largest power of ten, up to 1, of which every value is a multiple; 0 where values have more digits than
-    anybody prints.
+    The step is the largest power of ten, up to 1, of which every value is a multiple; the result is 0 if a value has more digits
+    than a printed number has.
     """
     places = []
     for value in values:

@@ -1,6 +1,7 @@
-"""Whether one bound lets values pass that another one does not: by what they admit, however they are written.
+"""Whether one bound accepts values that another one does not, by the accepted values and not by how the bound is written.
 
-``= 100%`` of runs and ``>= 100%`` of runs are one bound, for no share of runs is more than all; ``> 4`` admits less than ``>= 4``.
+``= 100%`` of runs and ``>= 100%`` of runs are the same bound, because no share of runs exceeds all; ``> 4`` accepts less than ``>=
+4``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from shakedown.model.measures import measure_named
 
 
 class _Span(Struct, frozen=True):
-    """Values from ``low`` to ``high``; ``above`` and ``below``: without that end itself."""
+    """The values from ``low`` to ``high``; ``above``: ``low`` itself is excluded; ``below``: ``high`` itself is excluded."""
 
     low: float = -inf
     high: float = inf
@@ -30,19 +31,19 @@ class _Span(Struct, frozen=True):
 
 
 def admits_more(before: Criterion, after: Criterion) -> bool:
-    """Purpose: whether the later bound of a criterion lets something pass that the earlier one does not. Bounds of two units do."""
+    """Purpose: whether the later bound of a criterion accepts a value that the earlier one rejects; True if the units differ."""
     if before.unit != after.unit:
         return True
     return not _of_criterion(after).is_within(_of_criterion(before))
 
 
 def is_as_tight(after: ContractRow, before: ContractRow) -> bool:
-    """Purpose: whether a contract row of the same subject admits nothing that the earlier one does not."""
+    """Purpose: whether a later contract row of the same subject accepts only values that the earlier one accepts."""
     return _of_row(after).is_within(_of_row(before))
 
 
 def _of_criterion(criterion: Criterion) -> _Span:
-    """What a bound admits of what the measure can be: a share of runs lies between none and all."""
+    """The values that a bound accepts, within the measure's possible range: a share of runs lies between none and all."""
     bound, strict = criterion.bound, "=" not in criterion.comparison
     if criterion.comparison == "=":
         return _Span(bound, bound)

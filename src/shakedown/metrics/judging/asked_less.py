@@ -1,8 +1,8 @@
-"""What a plan asked for and the one after it does not: ``asks_less`` is the table of contents.
+"""What an earlier plan required and the plan after it does not. Start reading at ``asks_less``.
 
-An amendment that only adds or tightens takes nothing away. What makes it easier to pass, to run or to score does, whatever it is
-called: parts, cases, time, repeats and bounds; and an expected verdict, a longer time limit, a check that is gone, more attempts,
-another program, fewer nodes in a denominator, a gate that is open, a clock that other words move.
+An amendment that only adds or tightens requirements removes nothing. Any change that makes it easier to pass, to run or to score
+counts as a removal: fewer parts, cases, time or repeats, weaker bounds; and also an expected verdict, a longer time limit, a
+removed check, more attempts, another program, fewer nodes in a denominator, an open gate, or other events that move a clock.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from shakedown.model.ladders import easier
 from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Test
 from shakedown.model.units import show_duration
 
-_SIZE = frozenset({"partition"})  # of what a case is, what belongs to its size and place
+_SIZE = frozenset({"partition"})  # the fields of a case that belong to its size and place
 Bounds = tuple[float | None, float | None]
 
 
 def asks_less(old: Document, new: Document) -> tuple[str, ...]:
-    """Purpose: what the earlier plan asked for and the later one does not, a phrase each."""
+    """Purpose: the requirements of the earlier plan that the later one lacks, one phrase each."""
     now = {part.name: part for part in new.components}
     found: list[str] = []
     for part in old.components:
@@ -51,9 +51,10 @@ def asks_less(old: Document, new: Document) -> tuple[str, ...]:
 
 
 def eases_runs(old: Document, new: Document) -> tuple[str, ...]:
-    """Purpose: of these, what a verdict keeps once a run was ordered or judged by the later plan, whatever is asked for after it.
+    """Purpose: those of these phrases that affect runs ordered or judged under the later plan for good, whatever later plans
+    require.
 
-    That is how runs come about, what a case is and how it is checked, and rows that judge runs.
+    These concern how runs come about, what a case is and how it is checked, and contract rows that judge runs.
     """
     now = {part.name: part for part in new.components}
     found = [what for part in old.components if part.name in now for what in _of_running(part, now[part.name])]
@@ -63,7 +64,7 @@ def eases_runs(old: Document, new: Document) -> tuple[str, ...]:
 
 
 def eased(old: Document, new: Document) -> tuple[frozenset[str], frozenset[str]]:
-    """Purpose: whose verdicts ``eases_runs`` is about: components, and cases of whatever component."""
+    """Purpose: (components, cases of any component) whose verdicts are affected by the changes that ``eases_runs`` names."""
     now, tests = {part.name: part for part in new.components}, [_tests(document) for document in (old, new)]
     parts = [part.name for part in old.components if part.name in now and any(_of_running(part, now[part.name]))]
     after = {case.id: case for case in new.cases}
@@ -78,9 +79,9 @@ def eased(old: Document, new: Document) -> tuple[frozenset[str], frozenset[str]]
 
 
 def steers_runs(old: Document, new: Document) -> bool:
-    """Purpose: whether other runs come about by the later plan, as by a cap, a pause or another budget: its limits and windows, its
-    mix and how it is filled, when a case is given up, what runs load together, what a case waits for, what scheduler and machine
-    let through. What would have run without it nobody knows.
+    """Purpose: whether the later plan may cause other runs, as a cap, a pause or another budget does: through its limits and
+    windows, its mix and how the mix is filled, when a case is given up, which runs load the machine together, what a case waits
+    for, or what the scheduler and the machine admit. Nobody can know which runs there would have been without it.
     """
     pairs: list[tuple[Struct, Struct]] = [(old, new), (old.system, new.system)]
     before, after = _alike(old), _alike(new)
@@ -89,7 +90,9 @@ def steers_runs(old: Document, new: Document) -> bool:
 
 
 def held_back(old: Document, new: Document) -> frozenset[str]:
-    """Purpose: the components that may begin later by the later plan, or not at all: they wait for more, or until it is met."""
+    """Purpose: the components that may begin later under the later plan, or never: they wait for more components, or for met
+    criteria.
+    """
     now = {part.name: part for part in new.components}
     return frozenset(
         part.name
@@ -145,7 +148,7 @@ def _is_later(old: float | None, new: float | None) -> bool:
 
 
 def _of_running(old: Component, new: Component) -> Iterator[str]:
-    """How its runs come about: attempts, warm-ups, gates, the clock, shares, rounds, evidence."""
+    """Phrases for easier terms of a component's runs: attempts, warm-ups, gates, the clock, shares, rounds, evidence."""
     times = {one.verdict: one.times for one in old.retry}
     more = [one.verdict for one in new.retry if one.times > times.get(one.verdict, 0)]
     for verdict in more:
@@ -175,7 +178,7 @@ def _of_running(old: Component, new: Component) -> Iterator[str]:
 
 
 def _evidence(part: Component) -> dict[str, int]:
-    """How many files procedures and drills ask for, by name."""
+    """How many files of evidence each procedure and drill requires, by name."""
     procedures = {item.name: item.evidence for item in part.procedures}
     return procedures | {item.name: item.evidence for item in part.drills}
 
@@ -207,7 +210,7 @@ def _other(old: Criterion, new: Criterion) -> bool:
 
 
 def _of_cases(old: Document, new: Document) -> Iterator[str]:
-    """Cases that are still there and are easier to pass, or are something else, by what is otherwise: one phrase for all alike."""
+    """Cases that remain but are easier to pass, or are a different case now; one phrase for all cases with the same change."""
     after, tests = {case.id: case for case in new.cases}, [_tests(document) for document in (old, new)]
     found: dict[str, list[str]] = {}
     for case in old.cases:
@@ -250,7 +253,7 @@ def _of_case(old: Case, new: Case, before: Test | None, after: Test | None) -> I
 
 
 def _of_copies(old: Document, new: Document) -> Iterator[str]:
-    """Copies that a mode has at once where it fills the machine: a smaller machine is full with fewer."""
+    """Modes that run fewer copies at once where they fill the machine, because a smaller machine is full with fewer copies."""
     parts, cases = {part.name: part for part in new.components}, {case.id: case for case in new.cases}
     for part in (part for part in old.components if part.name in parts):
         modes = {mode.name: mode for mode in parts[part.name].modes}
@@ -261,7 +264,7 @@ def _of_copies(old: Document, new: Document) -> Iterator[str]:
 
 
 def _alike(document: Document) -> dict[tuple[str, ...], Struct]:
-    """Every noun of a plan that another plan may have too, by what names it."""
+    """Every object of a plan that another plan may have too, keyed by its kind and names."""
     found: dict[tuple[str, ...], Struct] = {("case", case.id): case for case in document.cases}
     found |= {("component", part.name): part for part in document.components}
     found |= {("retry", part.name, one.verdict): one for part in document.components for one in part.retry}
@@ -273,19 +276,19 @@ def _alike(document: Document) -> dict[tuple[str, ...], Struct]:
 
 
 def _needs_more(old: Document, new: Document) -> bool:
-    """A case needs another one to pass first that it did not need before."""
+    """Whether a case needs another case to pass first that it did not need before."""
     before = {case.id: set(case.needs) for case in old.cases}
     return any(set(case.needs) - before[case.id] for case in new.cases if case.id in before)
 
 
 def _of_places(old: Document, new: Document) -> Iterator[str]:
-    """Where cases run that name a partition: its nodes, their kind, and what each submission there says."""
+    """Partitions of the plan's cases that changed: their nodes, the node type, or the options of each submission there."""
     for place, what in _other_places(old, new).items():
         yield f"where the cases of {place} run: other {some(what)}"
 
 
 def _other_places(old: Document, new: Document) -> dict[str, list[str]]:
-    """Partition that cases run on -> what of it, of its cluster and of its nodes is otherwise."""
+    """Partition that cases run on -> the fields of the partition, its cluster and its node type that changed."""
     places, used = _places(new), {case.partition for case in old.cases}
     found = {}
     for place, before in _places(old).items():
@@ -309,7 +312,7 @@ def _places(document: Document) -> dict[str, tuple[Cluster, Partition, NodeType]
 
 
 def _lost_nodes(old: Partition, new: Partition) -> bool:
-    """Some nodes are gone by name, although others may have come in their place."""
+    """Whether the new partition lacks nodes of the old one by name, even if other nodes replaced them."""
     if old.nodes == new.nodes:
         return False
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
@@ -318,7 +321,7 @@ def _lost_nodes(old: Partition, new: Partition) -> bool:
 
 
 def _of_watching(old: Document, new: Document) -> Iterator[str]:
-    """What is looked at to see that the machine and the settings are what they were."""
+    """Checks that the machine and the settings are unchanged, and that the later plan no longer makes."""
     commands = dict(new.system.fingerprint)
     less = [name for name, command in old.system.fingerprint if commands.get(name) != command]
     if less:
@@ -329,7 +332,7 @@ def _of_watching(old: Document, new: Document) -> Iterator[str]:
 
 
 def _of_scaling(old: Document, new: Document) -> Iterator[str]:
-    """How an efficiency is reckoned: other words for the same runs are another criterion."""
+    """Tests whose scaling terms changed: an efficiency computed in another way is another criterion."""
     after = _tests(new)
     for test in old.tests:
         if test.scaling is not None and test.name in after and after[test.name].scaling != test.scaling:
@@ -337,7 +340,7 @@ def _of_scaling(old: Document, new: Document) -> Iterator[str]:
 
 
 def _of_nodes(old: Document, new: Document) -> Iterator[str]:
-    """Nodes of partitions that the plan's cases run on: they are in denominators, and each is to carry its hours."""
+    """Partitions of the plan's cases that lost nodes: nodes count in denominators, and each node must carry its hours."""
     used = {case.partition for case in old.cases}
     now = {f"{cluster.name}:{part.name}": part.count for cluster in new.system.clusters for part in cluster.partitions}
     for cluster in old.system.clusters:
@@ -352,12 +355,12 @@ def _of_nodes(old: Document, new: Document) -> Iterator[str]:
 
 
 def _judging(document: Document) -> frozenset[str]:
-    """The rows outside of which a run is judged performance."""
+    """The contract rows whose bounds decide whether a run is judged performance."""
     return frozenset(row.name for contract in document.contracts for row in contract.rows if row.verdict)
 
 
 def _of_rows(old: Document, new: Document) -> dict[str, str]:
-    """Contract rows by what they ask: a row that is gone, asks for less or judges no run any more was a bound. Row -> a phrase."""
+    """Contract row -> a phrase, for each row of the earlier plan that is gone, asks for less, or no longer judges runs."""
     found = {}
     rows = [row for contract in new.contracts for row in contract.rows]
     asked = [content(row) for row in rows]
@@ -372,13 +375,13 @@ def _of_rows(old: Document, new: Document) -> dict[str, str]:
 
 
 def _of_precedence(old: Document, new: Document) -> Iterator[str]:
-    """Rows that are all still there, and a more specific one that was added bounds a case less than they did."""
+    """Cases that are bounded less although all rows remain, because a more specific row was added that bounds them less."""
     for what, cases in _less_bounded(old, new).items():
         yield f"{what} of {some(cases)}: a more specific row stands in its place"
 
 
 def _less_bounded(old: Document, new: Document) -> dict[str, list[str]]:
-    """What was bounded more tightly -> the cases of which it was."""
+    """The bound that was tighter before, in words -> the cases to which it applied."""
     rows = {row.name: row for contract in new.contracts for row in contract.rows}
     asked = [content(row) for row in rows.values()]
     kept = {row.name: row for contract in old.contracts for row in contract.rows if content(row) in asked}
@@ -395,7 +398,7 @@ def _less_bounded(old: Document, new: Document) -> dict[str, list[str]]:
 
 
 def _bounds(rows: Mapping[str, ContractRow], case: Case) -> dict[tuple[str, ...], Bounds]:
-    """What these rows ask of a case after precedence, by what they are about."""
+    """The bounds that these rows set for a case after precedence, by the subject of the rows."""
     sides, found = dict(case.sides), dict[tuple[str, ...], Bounds]()
     for row in (rows[name] for name in case.rows if name in rows):
         subject, side = (
@@ -412,7 +415,7 @@ def _bounds(rows: Mapping[str, ContractRow], case: Case) -> dict[tuple[str, ...]
 
 
 def _at_least(old: ContractRow, new: ContractRow) -> bool:
-    """A row of the same subject that asks for as much or more."""
+    """Whether the new row has the same subject and asks for as much or more."""
     return _subject(old) == _subject(new) and is_as_tight(new, old)
 
 

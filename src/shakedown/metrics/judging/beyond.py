@@ -1,10 +1,10 @@
-"""What results came to only because a plan allowed more than the one before it: further attempts, longer runs, warm-ups;
-and verdicts by checks that it alone has.
+"""Results that exist only because a plan allowed more than the one before it (further attempts, longer runs, warm-ups), and
+verdicts from checks that only the later plan has.
 
-``hold_to`` is the way in, ``is_known`` says where that is all that a plan eases. Without an amendment that allowed more attempts
-the further ones would not have been ordered; without one that lengthened a time limit a run that took longer would have been cut
-off; without one that asked for warm-ups the first runs would have counted. That is known, whatever else the runs would have come
-to.
+``hold_to`` is the way in; ``is_known`` tells whether a plan eases nothing else. Without an amendment that allowed more attempts
+the further attempts would not have been ordered; without one that lengthened a time limit a longer run would have been cut
+off; without one that added warm-ups the first runs would have counted. These effects are known, whatever the runs would have
+resulted in otherwise.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from shakedown.model.events import COMPLETED, SPARED
 from shakedown.model.nouns import Case, Component, Document
 
 _TIMEOUT = "timeout"
-_OF_ITS_OWN = frozenset({"failed", _TIMEOUT})  # never attempted again unless the plan says so
+_OF_ITS_OWN = frozenset({"failed", _TIMEOUT})  # verdicts that are attempted again only if the plan says so
 
 
 def is_known(old: Document, new: Document, evaluated: bool = False) -> bool:
-    """Purpose: whether no verdict hangs on what a plan eases, but by its attempts, warm-ups and time limits: how runs come out
-    without it is known then. Words that move a clock, shares, evidence, an expected verdict and rows that judge no run change no
-    verdict. ``evaluated``: checks, figures and rows do not count either: the kept outputs say what comes of them.
+    """Purpose: whether a plan's easing affects verdicts only through attempts, warm-ups and time limits, so that the results
+    without it are known. Events that move a clock, shares, evidence, an expected verdict and rows that judge no run change no
+    verdict. ``evaluated``: checks, figures and rows are ignored too, because the kept outputs show their effect.
     """
     if evaluated:
         new = _with_checks_of(old, new)
     repeated = {retry.verdict for part in old.components for retry in part.retry}
     if _TIMEOUT in repeated:
-        return False  # what would have been cut off would have been attempted again
+        return False  # a run that the shorter limit cuts off would have been attempted again
     before, cases = {part.name: part for part in old.components}, {case.id: case for case in old.cases}
     judging = any(row.verdict for document in (old, new) for contract in document.contracts for row in contract.rows)
     left = replace(
@@ -79,11 +79,12 @@ def _case_as_was(case: Case, before: Case, repeated: set[str], judging: bool) ->
 
 
 def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document], answers: Answers) -> None:
-    """Purpose: hold the runs of a record without some acts to the plans that are left in force in it. ``whole``: with all acts.
+    """Purpose: apply to the runs of a record without some acts the plans that remain in force in it. ``whole``: the record with all
+    acts.
 
-    Attempts that only a plan without effect allows are taken out, and results that were there already and that only such a plan
-    had wanted again; a run that only such a plan let last longer timed out; one that only such a plan had warm up counts.
-    ``answers``: what the kept outputs say by these plans, of checks, figures and rows that judge runs.
+    Removed are attempts that only a plan without effect allows, and results that only such a plan wanted a second time. A run that
+    only such a plan allowed to last longer counts as timed out; one that only such a plan made a warm-up counts as a result.
+    ``answers``: the verdicts that the kept outputs give under these plans, for checks, figures and rows that judge runs.
     """
     if record.documents == whole.documents:
         return
@@ -106,17 +107,17 @@ def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document
 
 
 class _Plans(PlansInForce):
-    """What the plans in force ask of runs: attempts, results, time limits."""
+    """What the plans in force require of runs: attempts, results, time limits."""
 
     def times(self, row: RunRow, event: int) -> int | None:
-        """How often the plan in force at an event attempts again what ended like this run; None where that is its usual number."""
+        """How often the plan in force at an event attempts a run with this verdict again; None if that is the default number."""
         part = self.part(event, row.component)
         said = {retry.verdict: retry.times for retry in part.retry} if part is not None else {}
         return said.get(row.verdict, 0 if row.verdict in _OF_ITS_OWN else None)
 
     def results(self, row: RunRow, mode: str) -> tuple[int, int]:
-        """How many warm-ups, and how many results that count, the plan in force when a run was ordered wants of its case in a
-        mode, each time that the component runs; (0, 0) where it has no such mode.
+        """(warm-ups, counting results) that the plan in force when a run was ordered wants of its case in a mode, per round of the
+        component; (0, 0) if the plan has no such mode.
         """
         event = row.ordered_by
         part, case = self.part(event, row.component), self.case(event, row.case)
@@ -127,8 +128,8 @@ class _Plans(PlansInForce):
         return 0, 0
 
     def once(self, row: RunRow) -> int:
-        """How many results of its case and mode the plan in force when a run was ordered, or judged without an order, wants each
-        time that the component runs; 0 where it wants no number of them.
+        """How many results of the run's case and mode the plan wants per round of the component: the plan in force when the run was
+        ordered, or judged if it was never ordered; 0 if the plan wants no fixed number.
         """
         event = row.ordered_by or row.seq
         part, case = self.part(event, row.component), self.case(event, row.case)
@@ -137,19 +138,19 @@ class _Plans(PlansInForce):
         return dict(wanted_results(part, case, self.at(event).system)).get(row.mode, 0)
 
     def climbs(self, row: RunRow) -> bool:
-        """Whether the plan in force when a run was judged has a ladder for it."""
+        """Whether the plan in force when a run was judged has a ladder for its component."""
         part = self.part(row.seq, row.component)
         return part is not None and part.ladder is not None
 
     def want_throughout(self, row: RunRow, since: int, until: int, rounds: int) -> bool:
-        """Whether every plan that was in force between two events wants the result of a run. A component that runs for a time wants
-        no result by its number.
+        """Whether every plan in force between two events wants the result of a run. A component that runs for a time wants no
+        result by number.
         """
         changes = (event for event in self.since if since < event <= until)
         return all(self._wants(row, event, rounds) for event in (since, *changes))
 
     def run_throughout(self, row: RunRow, since: int, until: int) -> bool:
-        """Whether every plan that was in force between two events runs the case of a run, in its mode, for a time."""
+        """Whether every plan in force between two events runs the case of a run, in its mode, for a time."""
         changes = (event for event in self.since if since < event <= until)
         return all(self._runs_on(row, event) for event in (since, *changes))
 
@@ -167,18 +168,18 @@ class _Plans(PlansInForce):
         return row.repeat <= wanted.get(row.mode, 0)
 
     def limit_s(self, row: RunRow) -> float | None:
-        """The time limit of a run in the plan in force when it was ordered."""
+        """The time limit of a run by the plan in force when it was ordered; None if that plan lacks the case."""
         case = self.case(row.ordered_by, row.case)
         return case.shape.time_limit_s if case is not None else None
 
 
 def _take_out_twice(record: Record, mine: _Plans, real: _Plans) -> None:
-    """Results of which there was one already, and that were wanted again only because plans that are not left in force did not
-    want them for a while: nobody would have ordered them. Of a component that runs for a time they are so much later ones.
+    """Remove results that existed already and were wanted again only because plans that are no longer in force did not want them
+    for a while: they would not have been ordered. In a component that runs for a time, renumber them as later results instead.
     """
     first: dict[ResultKey, RunRow] = {}
     gone: dict[int, str] = {}
-    later: dict[int, int] = {}  # result -> the number that it has then
+    later: dict[int, int] = {}  # result -> its new number
     last: dict[tuple[str, str, str], int] = {}
     for row in record.current():
         key = row.component, row.case, row.mode
@@ -206,16 +207,16 @@ def _take_out_twice(record: Record, mine: _Plans, real: _Plans) -> None:
 
 
 def _leave_out_spared(record: Record, mine: _Plans, real: _Plans) -> None:
-    """What only a ladder spared that the plans left in force do not have is still to come."""
+    """Remove runs that were spared only by a ladder that the plans left in force do not have: they are still to come."""
     record.runs = [
         row for row in record.runs if row.verdict != SPARED or mine.climbs(row) or not real.climbs(row)
     ]  # fmt: skip
 
 
 def _number_by_round(record: Record, whole: Record, mine: _Plans, real: _Plans) -> None:
-    """Where a component ran again, a result is of the round that it was ordered for. By plans that want another number of results
-    in a round it is the one of the same place in that round; what a round has no place for, or has there already, is numbered after
-    all that is wanted.
+    """Renumber results of components that ran several rounds. If the plans left in force want another number of results per round,
+    a result keeps its round and its place in the round. A result without a free place in its round is numbered after all wanted
+    results.
     """
     first: dict[int, RunRow] = {}
     for row in sorted(record.current(), key=lambda one: (one.result, one.attempt)):
@@ -244,8 +245,8 @@ def _number_by_round(record: Record, whole: Record, mine: _Plans, real: _Plans) 
 
 
 def _judge_without_checks(record: Record, mine: _Plans, real: _Plans, answers: Answers) -> None:
-    """What only a check found wrong that the plans left in force do not have is what the record says of it without that; and what
-    needs it is still to come. What the record does not say, the kept output may.
+    """Give runs that failed only a check of plans no longer in force the verdict without that check, from the record or else from
+    the kept output. Runs that were not run because of that failure are still to come.
     """
     told = judge_from_outputs(record, mine, real, answers)
     found = {run: answer.verdict for run, answer in told.items()}
@@ -262,8 +263,8 @@ def _judge_without_checks(record: Record, mine: _Plans, real: _Plans, answers: A
 
 
 def take_as(record: Record, verdicts: Mapping[str, str], plans: PlansInForce) -> None:
-    """Purpose: give runs of a record other verdicts, of runs with the right answer: what was not run for want of one of them is
-    still to come.
+    """Purpose: give runs of a record other verdicts, with the right answer; runs that were *not_run* because these had failed are
+    removed, as still to come.
     """
     waits = not_run_for(record, plans, (), (), verdicts)
     record.runs = [
@@ -274,7 +275,7 @@ def take_as(record: Record, verdicts: Mapping[str, str], plans: PlansInForce) ->
 
 
 def _results(record: Record) -> Iterator[list[RunRow]]:
-    """The attempts at each wanted result that has several, in their order."""
+    """The attempts at each wanted result that has several attempts, in order."""
     found: dict[int, list[RunRow]] = {}
     for row in record.current():
         found.setdefault(row.result, []).append(row)
@@ -282,7 +283,7 @@ def _results(record: Record) -> Iterator[list[RunRow]]:
 
 
 def _not_ordered(rows: list[RunRow], mine: _Plans, real: _Plans) -> set[str]:
-    """The attempts after the first one that the plans left in force would not have had ordered, and the plans of the record did."""
+    """The attempts after the first that the plans left in force would not have ordered, although the record's plans did."""
     spent: dict[str, int] = {}
     for place, (row, after) in enumerate(pairwise(rows), 1):
         spent[row.verdict] = spent.get(row.verdict, 0) + 1
@@ -293,8 +294,8 @@ def _not_ordered(rows: list[RunRow], mine: _Plans, real: _Plans) -> set[str]:
 
 
 def _count_warm_ups(record: Record, mine: _Plans, real: _Plans) -> None:
-    """What only the plans of the whole record had warm up are the first results of their mode. Those that came after them are so
-    much later ones, and what is more than is wanted would not have been ordered.
+    """Count runs that were warm-ups only by plans no longer in force as the first results of their mode. The results after them get
+    later numbers, and results beyond the wanted number are removed, because they would not have been ordered.
     """
     warm = {row.result for row in record.current() if _only_warms_up(row, record, mine, real)}
     if not warm:
@@ -325,7 +326,7 @@ def _again(component: str, record: Record) -> int:
 
 
 def _only_warms_up(row: RunRow, record: Record, mine: _Plans, real: _Plans) -> bool:
-    """It warms up a mode that the plans left in force have, and is none of the warm-ups that they want."""
+    """Whether a run is a warm-up of a mode that the plans left in force have, but exceeds the warm-ups that they want."""
     if not row.of or not row.ordered_by:
         return False
     (asked, wanted), (did, _) = mine.results(row, row.of), real.results(row, row.of)
@@ -334,9 +335,9 @@ def _only_warms_up(row: RunRow, record: Record, mine: _Plans, real: _Plans) -> b
 
 
 def _numbered_anew(first: Mapping[int, RunRow], warm: Collection[int]) -> dict[int, int]:
-    """Result -> the number of its repeat, where warm-ups are repeats like those after them."""
+    """Result -> its new repeat number, if these warm-ups count as results before those after them."""
     found: dict[int, int] = {}
-    last: dict[tuple[str, str, str], tuple[int, int]] = {}  # the highest number so far, and how many warm-ups are in it
+    last: dict[tuple[str, str, str], tuple[int, int]] = {}  # (highest number so far, warm-ups included in it)
     for result in sorted(first):
         row = first[result]
         key = row.component, row.case, row.mode

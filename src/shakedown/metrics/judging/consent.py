@@ -1,7 +1,7 @@
-"""Who agreed to what: which acts all parties stand by, which are one-sided, and which agreements count for nothing.
+"""Who agreed to what: which acts all parties accept, which are one-sided, and which agreements do not count.
 
-``weigh`` is the table of contents. Where a plan gives a party keys, only a signature by one of them is that party's word: whoever
-may write to a campaign can write any name. Where it gives names alone, the name is taken.
+Start reading at ``weigh``. Where a plan lists keys for a party, only a signature by one of them counts as that party's
+agreement, because anybody who can write to a campaign can write any name. Where it lists names alone, the name is accepted.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document, Party
 from shakedown.model.speakers import names_another, party_of, party_of_key
 
-NEVER = frozenset({"agree"})  # an agreement needs none itself
-SETTLED = frozenset({"accepted", "accepted with restrictions", "rejected"})  # outcomes that parties can stay with
+NEVER = frozenset({"agree"})  # kinds of acts that need no agreement: an agreement itself
+SETTLED = frozenset({"accepted", "accepted with restrictions", "rejected"})  # outcomes that can close a campaign
 
 
 class Signed(Struct, frozen=True):
-    """What a signature under an agreement is worth: ``key`` (type and key) that really signed what the record says, "" where none
-    did, and then ``why``. ``fingerprint``: of the key, as ssh-keygen shows it.
+    """The result of checking a signature. ``key``: the key (type and key) that signed what the record says, "" if the signature
+    does not hold; ``why``: the reason then. ``fingerprint``: of the key, as ssh-keygen shows it.
     """
 
     key: str = ""
@@ -31,7 +31,7 @@ class Signed(Struct, frozen=True):
 
 
 class Agreement(Struct, frozen=True):
-    """An agreement that counts: by whom, for which party, when, and with which key ("" where by name)."""
+    """An agreement that counts: the person, the party, the time, the event, and the key's fingerprint ("" if by name)."""
 
     party: str
     by: str
@@ -41,10 +41,11 @@ class Agreement(Struct, frozen=True):
 
 
 class Consent(Struct, frozen=True):
-    """``agreed``: act -> the agreements to it that count. ``party``: act -> the party of who did it, "" where that is neither.
-    ``missing``: act -> the parties whose word is missing; () where all agreed. ``void``: acts that have no effect until they did.
-    ``told``: agreements, and changes of keys, that count for nothing, in sentences. ``counted``: agreement -> whom it speaks for.
-    ``closed``: the last seal of an outcome that every party agreed to, 0 without one: what came after it needs all of them.
+    """What was agreed. ``agreed``: act -> the agreements to it that count. ``party``: act -> the party of the person who did it, ""
+    if neither. ``missing``: act -> the parties that have not agreed; () if all have. ``void``: acts without effect until all have
+    agreed. ``told``: sentences on agreements, and on changes of keys, that do not count. ``counted``: agreement -> the party it
+    speaks for. ``closed``: the last seal of an outcome that every party agreed to, 0 without one; acts after it need the agreement
+    of all.
     """
 
     parties: tuple[Party, ...] = ()
@@ -57,7 +58,7 @@ class Consent(Struct, frozen=True):
     closed: int = 0
 
     def worth(self, event: int) -> tuple[str, ...]:
-        """What an agreement is worth, in words; () of what is none."""
+        """Whether an agreement counts and for which party, in words; () if it is no agreement."""
         said = self.counted.get(event)
         return (said,) if said else ()
 
@@ -69,8 +70,8 @@ def weigh(
     signatures: Mapping[int, Signed],
     spared: int = 0,
 ) -> Consent:
-    """Purpose: what was agreed. ``signatures``: event of an agreement -> what its signature is worth; ``spared``: an agreement that
-    is left out of account.
+    """Purpose: what was agreed. ``signatures``: event of an agreement -> the result of checking its signature; ``spared``: an
+    agreement to ignore.
     """
     terms = _Terms(record, acts, document_of, signatures, spared)
     if not terms.named:
@@ -89,7 +90,7 @@ def weigh(
 
 
 def acts_between(acts: Iterable[Act], seal: int, until: int) -> list[int]:
-    """Purpose: what people did after a seal, other than agree: it is no longer what they would sign."""
+    """Purpose: acts between a seal and an event, other than agreements: because of them, the seal no longer covers the campaign."""
     return sorted(act.number for act in acts if seal < act.number < until and act.kind not in NEVER)
 
 
@@ -101,7 +102,7 @@ def _without_parties(record: Record) -> list[str]:
 
 
 class _Terms:
-    """The parties and the consent that is asked for, as they change with amendments: only by the word of whom they were before."""
+    """The parties and the required consent, as amendments change them: only with the agreement of the parties before the change."""
 
     def __init__(
         self,
@@ -122,7 +123,7 @@ class _Terms:
         self.named = any(document.parties for document in documents)
         self.consent: list[tuple[int, tuple[str, ...]]] = [(0, first.consent if first is not None else ())]
         self._rows = [row for row in record.agreements if row.seq != spared]
-        self._ends = {row.seq: row.by for row in record.acts if row.event == "continued"}  # of pauses, by whom
+        self._ends = {row.seq: row.by for row in record.acts if row.event == "continued"}  # ends of pauses -> by whom
         self._open: dict[int, Document] = {}  # amendments whose parties are not in force yet
         amendments = iter(documents[1:])
         changes = {row.seq: next(amendments, None) for row in record.acts if row.event == "amended"}
@@ -138,7 +139,9 @@ class _Terms:
         self.closed = max((number for number in self.seals if self._closes(number)), default=0)
 
     def _closes(self, number: int) -> bool:
-        """Whether every party stands by a seal, and its outcome is one to stay with. Who made it stands by it, where by name."""
+        """Whether every party agreed to a seal whose outcome can close a campaign. The party that made the seal, by name, agrees to
+        it.
+        """
         agreed = {said.party for said in self.counted.get(number, ())}
         made = party_of(self.parties, self.seals[number].by)
         agreed |= {made.name} if made is not None and not made.keys else set()
@@ -147,7 +150,7 @@ class _Terms:
     # ---- amendments --------------------------------------------------------------------------------------------------------
 
     def _amended(self, number: int, document: Document) -> None:
-        """Who the parties are, and what consent is asked for, is no one party's to change."""
+        """Note an amendment that changes the parties or the required consent; no party can change these alone."""
         if not self.parties:
             self.parties = document.parties
             self.consent.append((number, document.consent))
@@ -155,7 +158,7 @@ class _Terms:
             self._open[number] = document
 
     def _waits(self, document: Document) -> str:
-        """Why what an amendment says of the parties does not count yet."""
+        """Why an amendment's changes of the parties or the consent do not count yet."""
         if document.parties == self.parties:
             return (
                 "the amendment asks for consent to other kinds of acts, and not every party has agreed to it: what was asked for"
@@ -167,7 +170,7 @@ class _Terms:
         )
 
     def _adopt(self) -> None:
-        """An amendment that all whom it concerns agreed to changes who they are, and what they are asked for."""
+        """Put amendments of the parties or the consent in force once all parties that they concern have agreed."""
         for number, document in list(self._open.items()):
             new = {party.name: party for party in document.parties}
             concerned = {party.name for party in self.parties if new.get(party.name) != party}
@@ -182,7 +185,7 @@ class _Terms:
     # ---- agreements --------------------------------------------------------------------------------------------------------
 
     def _take(self, row: AgreementRow) -> None:
-        """Count an agreement for each act that it names, or say why it counts for nothing."""
+        """Count an agreement for each act that it names, or note why it does not count."""
         self._now = row.seq
         party, fingerprint, why = self._party_of(row)
         for number, digest in row.acts if not why else ():
@@ -210,7 +213,7 @@ class _Terms:
         self.told.append(f"event {row.seq}: the agreement by {row.by or 'somebody'} counts for nothing: {why}")
 
     def _party_of(self, row: AgreementRow) -> tuple[str, str, str]:
-        """The party that an agreement speaks for, the fingerprint of its key, and why it counts for nothing."""
+        """(party that an agreement speaks for, fingerprint of its key, why it does not count)."""
         if row.signature:
             signed = self.signatures.get(row.seq, Signed(why="its signature was not checked"))
             if not signed.key:
@@ -232,7 +235,7 @@ class _Terms:
     # ---- acts ----------------------------------------------------------------------------------------------------------------
 
     def of(self, act: Act) -> tuple[Agreement, ...]:
-        """The first agreement of each party that stands for all of the act."""
+        """The first agreement of each party that covers the whole act."""
         first: dict[str, Agreement] = {}
         for agreement in self.counted.get(act.number, ()):
             if not self._ended_after(act, agreement):
@@ -240,8 +243,8 @@ class _Terms:
         return tuple(first.values())
 
     def _ended_after(self, act: Act, agreement: Agreement) -> bool:
-        """Whether a pause was still open when it was agreed to, and another side ended it: how long it would be, and what its end
-        does to a clock, was not agreed to.
+        """Whether a pause was still open when it was agreed to, and another side ended it later: the agreement then does not cover
+        the pause's length, or the effect of its end on a clock.
         """
         later = [number for number in act.events if number in self._ends and number > agreement.event]
         late = any(self._named(self._ends[number]) != agreement.party for number in later)
@@ -256,11 +259,11 @@ class _Terms:
         return self._named(act.by)
 
     def lacks(self, act: Act, agreed: Sequence[Agreement]) -> tuple[str, ...]:
-        """The parties whose word is missing. Who did it stands by it, where their party has no keys to say so with."""
+        """The parties that have not agreed. The party of the person who did the act agrees to it, if that party has no keys."""
         said = {agreement.party for agreement in agreed}
         said |= {party.name for party in self.parties if party.name == self.side(act) and not party.keys}
         return tuple(party.name for party in self.parties if party.name not in said)
 
     def consent_at(self, act: Act) -> tuple[str, ...]:
-        """What was asked for just before the act was said: an amendment does not excuse itself."""
+        """The kinds of acts that needed consent just before the act: an amendment cannot exempt itself."""
         return next(kinds for since, kinds in reversed(self.consent) if since < act.number)

@@ -1,7 +1,7 @@
-"""Contract rows against a campaign: each met, not met, undecided or unjudged; and the figures that no row asks about.
+"""Contract rows against a campaign: each is met, not met, undecided or unjudged; and the figures without a row.
 
-``score_contract`` is the table of contents. Only runs that completed correctly give values; a row counts those of the cases
-that it is in force for, in its mode. Whatever is not judged is said to be so, with the reason.
+Start reading at ``score_contract``. Only runs that completed correctly give values; a row counts the values of the cases
+for which it is in force, in its mode. Whatever is not judged is reported as such, with the reason.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ ROW_RULES = (
 
 
 class RowScore(Struct, frozen=True):
-    """How a contract row came out. ``measured`` is in the row's unit: of a row on each run the worst value.
+    """The result of a contract row. ``measured`` is in the row's unit; for a row on each run it is the worst value.
 
-    ``count`` values were looked at, ``outside`` of them lie beyond a bound (rows on each run). ``cases`` are those it is in force
-    for, ``overridden`` those where a more specific row is in force instead. ``worst_run`` names the run of ``measured``.
-    ``cut_off``: results that the end of a component's time cut off, undetermined; they are not ``to_come``.
-    ``waived``: a person took the row as it is, with the restriction ``waiver``; the outcome stays what it is beneath.
-    ``unavailable``: all cases that it is in force for are. ``least`` is held against the lower bound, ``most`` against the upper.
+    ``count``: values examined; ``outside``: those beyond a bound (rows on each run). ``cases``: the cases for which the row is in
+    force; ``overridden``: those where a more specific row replaces it. ``worst_run``: the run that gave ``measured``. ``cut_off``:
+    results that the end of a component's time cut off, undetermined; they do not count as ``to_come``. ``waived``: a person
+    accepted the row as it is, with the restriction ``waiver``; ``outcome`` stays the result without the waiver. ``unavailable``:
+    all its cases are unavailable. ``least`` is compared with the lower bound, ``most`` with the upper.
     """
 
     row: ContractRow
@@ -67,12 +67,12 @@ class RowScore(Struct, frozen=True):
 
     @property
     def outcome_words(self) -> str:
-        """The outcome as people read it: a waiver hides nothing."""
+        """The outcome as people read it: a waiver is shown beside the outcome."""
         return f"{self.outcome}, waived" if self.waived else self.outcome
 
 
 class UnjudgedFigure(Struct, frozen=True):
-    """A figure that no row asks about in these cases of a test; ``count`` values of it were measured."""
+    """A figure without a row for these cases of a test; ``count``: the number of its values."""
 
     test: str
     figure: str
@@ -82,7 +82,7 @@ class UnjudgedFigure(Struct, frozen=True):
 
 
 class ContractScore(Struct, frozen=True):
-    """All rows of the plan's contracts in their order, and the figures without one."""
+    """All rows of the plan's contracts in their order, and the figures without a row."""
 
     rows: tuple[RowScore, ...]
     figures: tuple[UnjudgedFigure, ...]
@@ -94,7 +94,7 @@ class ContractScore(Struct, frozen=True):
 def score_contract(
     document: Document, people: Mapping[str, Population], waivers: Sequence[WaiverRow] = ()
 ) -> ContractScore | None:
-    """Purpose: every row in the whole campaign, over all components; None where the plan has no contract."""
+    """Purpose: every contract row over all components of the campaign; None if the plan has no contract."""
     if not document.contracts:
         return None
     runs: dict[str, list[CaseRuns]] = {}
@@ -125,7 +125,7 @@ class _Plan:
 
 
 def score_row(row: ContractRow, cases: Sequence[CaseRuns]) -> RowScore:
-    """Purpose: one row over the runs of the cases that it is in force for."""
+    """Purpose: the result of one row over the runs of the cases for which it is in force."""
     mine = [case.of_mode(row.mode) for case in cases]
     asked = [case for case in mine if case.repeats or case.rows or case.more]
     names = tuple(dict.fromkeys(case.case.id for case in cases))
@@ -146,7 +146,9 @@ def score_row(row: ContractRow, cases: Sequence[CaseRuns]) -> RowScore:
 
 
 class _Coming:
-    """What some cases lack: ``known`` results that are to come, and what the end of a component's time ``cut_off``."""
+    """What is missing of some cases: ``known`` results that are to come, and results that the end of a component's time
+    ``cut_off``.
+    """
 
     def __init__(self, cases: Sequence[CaseRuns]) -> None:
         self.cut_off = sum(case.cut_off for case in cases)
@@ -163,7 +165,7 @@ class _Coming:
 
 
 def _has_gap(case: CaseRuns, figure: str) -> bool:
-    """No value of it counts, although it did not end as expected."""
+    """Whether a case has no counting value of the figure, although it did not end as expected."""
     return not _ended_as_expected(case) and not case.values(figure)
 
 
@@ -172,27 +174,27 @@ def _ended_as_expected(case: CaseRuns) -> bool:
 
 
 def _with_expected(score: RowScore, cases: Sequence[str]) -> RowScore:
-    """Nothing is asked of cases that ended as expected without a value; they are named."""
+    """Name the cases that ended as expected without a value; the row requires nothing of them."""
     if not cases or not score.arithmetic:
         return score
     return replace(score, arithmetic=f"{score.arithmetic}; no value of {some(list(cases))}, which ended as expected")
 
 
 def _with_gaps(score: RowScore, gaps: Sequence[str]) -> RowScore:
-    """What some cases meet is not met by those that gave no value."""
+    """A met row becomes undecided if some cases gave no value."""
     if not gaps or score.outcome != "met":
         return score
     return replace(score, outcome="undecided", reason=f"no value of {score.row.figure} counts of {some(list(gaps))}")
 
 
 def of_rows(document: Document, waivers: Sequence[WaiverRow]) -> list[WaiverRow]:
-    """Purpose: the waivers of rows that hold in a plan: it asks the same, of the same cases."""
+    """Purpose: the waivers of rows that hold in a plan: the row still asks the same, of the same cases."""
     rows = [row for contract in document.contracts for row in contract.rows]
     return [w for w in waivers if w.what == "row" and any(w.is_of_row(document, row) for row in rows)]
 
 
 def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = "") -> RowScore:
-    """Purpose: a score with the last waiver of its row, of this component where one is named; a met row needs none."""
+    """Purpose: a score with the waivers of its row (of ``component``, if given); a met row needs none."""
     mine = [w for w in waivers if w.asks_as(score.row)]
     mine = [w for w in mine if not component or w.component in ("", component)]
     if not mine or score.outcome == "met":
@@ -203,7 +205,7 @@ def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = 
 
 
 def _with_waivers(score: RowScore, people: Mapping[str, Population], waivers: Sequence[WaiverRow]) -> RowScore:
-    """As a whole a row is waived where it is in every component in which it is not met."""
+    """The score of the whole campaign: waived only if the row is waived in every component where it is not met."""
     whole = with_waiver(score, waivers)
     for component, part in _parts(score.row, people) if whole.waived else ():
         if part.outcome == "not met" and not with_waiver(part, waivers, component).waived:
@@ -212,13 +214,13 @@ def _with_waivers(score: RowScore, people: Mapping[str, Population], waivers: Se
 
 
 def _parts(row: ContractRow, people: Mapping[str, Population]) -> list[tuple[str, RowScore]]:
-    """The row on the runs of each component alone that has cases of it."""
+    """The row's result on the runs of each single component that has cases of it."""
     cases = {name: [case for case in one.cases if row.name in case.case.rows] for name, one in people.items()}
     return [(name, score_row(row, mine)) for name, mine in cases.items() if mine]
 
 
 def _with_parts(score: RowScore, people: Mapping[str, Population]) -> RowScore:
-    """Components on whose own runs the row comes out otherwise are named: their criteria on rows met say that."""
+    """Add the components whose own runs give another outcome for the row: their criteria on rows met judge that outcome."""
     if not score.arithmetic:
         return score
     others = [
@@ -240,7 +242,7 @@ def _nobody(row: ContractRow, cases: Sequence[CaseRuns]) -> str:
 def _each(
     row: ContractRow, values: list[tuple[RunRow, float, ContractRow]], coming: _Coming, names: tuple[str, ...]
 ) -> RowScore:
-    """``values``: each with its run, and the row as it applies to the run's case."""
+    """Score a row on each run. ``values``: (run, value, the row as it applies to the run's case)."""
     outside = sum(not holds(mine, value) for _, value, mine in values)
     run, worst, _ = max(values, key=lambda item: distance(item[2], item[1]))
     outcome: RowOutcome = "not met" if outside else "undecided" if coming else "met"
@@ -265,7 +267,7 @@ def _each(
 
 
 def _by_side(row: ContractRow, asked: Sequence[CaseRuns], names: tuple[str, ...]) -> RowScore:
-    """A row on a statistic: one number of all its cases; where some have only one of its bounds, each bound on the cases it has."""
+    """Score a row on a statistic: one number over all its cases; if some have only one bound, each bound gets its own cases."""
     whole = [case for case in asked if not _half(row, case)]
     parts = [(row, asked)] if len(whole) == len(asked) else []
     if not parts:
@@ -319,7 +321,7 @@ def _one(row: ContractRow, values: list[tuple[RunRow, float]], coming: _Coming, 
 
 
 def settled(row: ContractRow, value: float) -> bool:
-    """Purpose: whether no further value can change it: a maximum only rises, a minimum only falls."""
+    """Purpose: whether no further value can repair a failed row: a maximum only rises, a minimum only falls."""
     if holds(row, value):
         return False
     above = row.high is not None and distance(row, value) == value - row.high
@@ -330,7 +332,7 @@ def settled(row: ContractRow, value: float) -> bool:
 
 
 def _place(plan: _Plan, row: ContractRow, force: list[Case], score: RowScore) -> RowScore:
-    """The score with the cases of the row; and why nothing was judged, where it is in force nowhere."""
+    """The score with the cases of the row; and the reason if nothing was judged."""
 
     names, rivals = {case.id for case in force}, plan.by_test.get(row.test, ())
     beaten = tuple(case.id for case in rivals if case.id not in names and matches(row, case, plan.system))
@@ -350,7 +352,7 @@ def _place(plan: _Plan, row: ContractRow, force: list[Case], score: RowScore) ->
 
 
 def figures_without_rows(document: Document, runs: Mapping[str, Sequence[CaseRuns]]) -> tuple[UnjudgedFigure, ...]:
-    """Purpose: the figures of each test, the run time too, that no row in force asks about, with the cases where it is so."""
+    """Purpose: the figures of each test, including the run time, without a row in force, with the cases concerned."""
     rows = {row.name: row for contract in document.contracts for row in contract.rows}
     found: list[UnjudgedFigure] = []
     for test in document.tests:

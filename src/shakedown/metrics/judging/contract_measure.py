@@ -1,4 +1,4 @@
-"""The measure ``rows met``: of the contract rows that ask about a component's cases, the share that is met."""
+"""The measure ``rows met``: the share of the contract rows for a component's cases that are met."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def rows_met(
     component: str = "",
     waived_count: bool = False,
 ) -> Measured:
-    """Purpose: rows met, of the rows in force for the population's cases whose basis the criterion names ("" is contract).
+    """Purpose: the share of rows met, among the rows in force for the population's cases with the criterion's basis ("" is
+    contract).
 
-    ``rows``: every row of the plan's contracts by name. A row that asks for another mode than the criterion's is not its matter.
+    ``rows``: every row of the plan's contracts by name. A row for another mode than the criterion's is ignored.
     A row that was waived, for the component or altogether, is named as waived; ``waived_count``: it counts as met.
     """
     scores = rows_asked(criterion, population, rows, waivers, component)
@@ -41,7 +42,7 @@ def rows_asked(
     waivers: Sequence[WaiverRow],
     component: str,
 ) -> list[RowScore]:
-    """Purpose: how each of these rows came out. The rest is as in ``rows_met``."""
+    """Purpose: the result of each of these rows. The arguments are those of ``rows_met``."""
     basis = criterion.basis or "contract"
     mine: dict[str, list[CaseRuns]] = {}
     for case in population.cases:
@@ -55,7 +56,7 @@ def rows_asked(
 
 
 def share_met(criterion: Criterion, scores: Sequence[RowScore], open_ones: Collection[str]) -> Measured:
-    """Purpose: the share where some rows may come out either way, whatever stands there of them."""
+    """Purpose: the share of rows met if the rows in ``open_ones`` are taken as undecided, whatever their scores say."""
     judged = [replace(one, outcome="undecided") if one.row.name in open_ones else one for one in scores]
     return _share(criterion, [one for one in judged if one.outcome != "unjudged"], 0, False)
 
@@ -65,7 +66,7 @@ def _asks(criterion: Criterion, row: ContractRow) -> bool:
 
 
 def _share(criterion: Criterion, scores: list[RowScore], unjudged: int, waived_count: bool) -> Measured:
-    """What is undecided may still be met or not; what is decided stays so."""
+    """The share of rows met, with its lowest and highest possible value: undecided rows may still be met or not."""
     met = sum(score.outcome == "met" or (waived_count and score.waived) for score in scores)
     undecided = [score for score in scores if score.outcome == "undecided" and not (waived_count and score.waived)]
     open_rows = len(undecided)

@@ -1,6 +1,7 @@
-"""Acts that cover each other: without one of them nothing changes, and without all of them something does.
+"""Acts that cover each other: leaving out one of them changes nothing, and leaving out all of them changes something.
 
-``taken_together`` says which acts take something only together, ``taken_beside`` which do so with acts that are told already.
+``taken_together`` finds acts that take something away only together; ``taken_beside`` finds acts that do so only together with acts
+that are already reported.
 """
 
 from __future__ import annotations
@@ -9,17 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 Acts = frozenset[int]
-_MOST_STEPS = (
-    64  # pieces into which acts that are told already are divided, to find those that have to do with another one
-)
+_MOST_STEPS = 64  # pieces into which the reported acts are divided, to find those that combine with another act
 
 
 def taken_together(
     acts: Sequence[int], lost: Callable[[Acts], tuple[str, ...]], parts: Iterable[Sequence[int]] = ()
 ) -> dict[Acts, tuple[str, ...]]:
-    """Purpose: the sets of acts, none of which takes anything alone, that take something away together: each as small as it can be,
-    with what ``lost`` says of it, a phrase each. No act is in two sets. ``acts``: in the order of the log; ``parts``: some of them
-    that are asked about by themselves, after all of them.
+    """Purpose: the smallest sets of acts that take something away together, where no act does so alone: each set with the phrases
+    that ``lost`` returns for it. No act is in two sets. ``acts``: in the order of the log; ``parts``: subsets of them that are
+    tried separately, after all of them.
     """
     found: dict[Acts, tuple[str, ...]] = {}
     taken: set[int] = set()
@@ -36,8 +35,9 @@ def taken_together(
 def taken_beside(
     acts: Sequence[int], told: Acts, lost: Callable[[Acts, Acts], tuple[str, ...]]
 ) -> Iterator[tuple[Acts, Acts, tuple[str, ...]]]:
-    """Purpose: the sets of acts that take something away only together with acts that are told for something else: the acts, those
-    with which they do so, and what. ``lost``: what some acts take away where others are left out of account. No act is in two sets.
+    """Purpose: the sets of acts that take something away only together with acts already reported for something else: the acts, the
+    reported acts they need, and the phrases. ``lost``: what leaving out the first acts takes away if the second are left out too.
+    No act is in two sets.
     """
     left = tuple(acts)
     while left and told and lost(frozenset(left), told):
@@ -48,11 +48,11 @@ def taken_beside(
 
 
 def since_each(acts: Sequence[int], about: Mapping[int, tuple[str, frozenset[str]]]) -> Iterator[tuple[int, ...]]:
-    """Purpose: for each act, it and the later ones on the same matter, and it and all later ones.
+    """Purpose: for each act, the tuple of it and the later acts on the same matter, and the tuple of it and all later acts.
 
-    Without all acts, less may count than without the later ones: a drill that nobody did has lost nothing, and a failure that
-    nobody ruled the vendor's is no interrupt. ``about``: act -> its kind and its matters, such as the runs that it rules. Of acts
-    of one kind in a row, each on a new matter, only the first begins a part: there may be thousands of rulings.
+    Without all acts, less may be lost than without the later ones only: a drill that nobody did has lost nothing, and a failure
+    that nobody ruled the vendor's is no interrupt. ``about``: act -> its kind and its matters, such as the runs that it rules. In a
+    sequence of acts of one kind, each on a new matter, only the first starts a tuple, because there may be thousands of rulings.
     """
     on: dict[str, list[int]] = {}
     for act in acts:
@@ -72,9 +72,9 @@ def since_each(acts: Sequence[int], about: Mapping[int, tuple[str, frozenset[str
 
 
 def least(group: tuple[int, ...], lost: Callable[[Acts], object], steps: int = 0) -> tuple[int, ...]:
-    """Purpose: those of some acts that are needed for ``lost`` to find something. The later ones are left out first, halves
-    before single ones: most acts have nothing to do with it.
-    ``steps``: into how many pieces they are divided at most; 0: into single ones.
+    """Purpose: a smallest part of the acts for which ``lost`` still finds something. Later acts are dropped first, and halves
+    before single acts, because most acts are irrelevant. ``steps``: the most pieces into which the acts are divided; 0: down to
+    single acts.
     """
     size, smallest = len(group) // 2, max(1, len(group) // steps) if steps else 1
     while size >= smallest:

@@ -1,6 +1,6 @@
 """Judge a campaign against its plan: each criterion met, not met or undecided, with the arithmetic in words.
 
-``score`` is the table of contents. A criterion is judged as soon as nothing that is still to come could change it.
+Start reading at ``score``. A criterion is judged as soon as no result that is still to come could change it.
 """
 
 from __future__ import annotations
@@ -73,10 +73,9 @@ def score(
 ) -> Scorecard:
     """Purpose: the scorecard of a campaign, finished or not.
 
-    ``over``: components that run until a time has passed and are known to be over, whatever the record's last event says.
-    ``earlier``: the plans that were in force before, the first one first; what they asked for and the plan in force does not is
-    told, and restricts. ``brief``: without remarks and scores, where only the outcome is
-    asked for.
+    ``over``: components that run for a time and are known to be over, whatever the record's last event says.
+    ``earlier``: the plans that were in force before, the first one first; requirements that the plan in force no longer has are
+    reported and restrict the acceptance. ``brief``: without remarks and scores, for callers that need only the outcome.
     """
     return score_people(document, record, populations(document, record, over), earlier, brief)
 
@@ -89,8 +88,8 @@ def score_people(
     brief: bool = False,
     alone: Collection[int] = (),
 ) -> Scorecard:
-    """Purpose: the scorecard of populations that are known. ``alone``: the places in ``earlier`` of plans that not every party
-    stood by: what they asked for is nobody's to lose. The rest is as in ``score``.
+    """Purpose: the scorecard, with the populations given. ``alone``: the places in ``earlier`` of plans that not every party agreed
+    to: their requirements cannot be lost. The other arguments are those of ``score``.
     """
     every = arounds(document, record, people)
     components = tuple(_component(people[around.component.name], around) for around in every)
@@ -168,9 +167,9 @@ def _component(population: Population, around: MeasureContext) -> ComponentScore
 
 
 def _criterion(criterion: Criterion, population: Population, around: MeasureContext) -> CriterionScore:
-    """A criterion on what it counts; and, where it leaves runs out, the same with everything counted beside it."""
+    """Score a criterion on the runs that it counts; if it leaves runs out, add the result with all runs counted."""
     declared = measure_named(criterion.measure)
-    if declared and declared.always_per_case:  # over several cases it would compare different things
+    if declared and declared.always_per_case:  # over several cases the measure would compare different things
         criterion = replace(criterion, per="case")
     population = only_unavailable(criterion, population, around)
     chosen = choose(criterion, population, around.record)
@@ -182,7 +181,7 @@ def _criterion(criterion: Criterion, population: Population, around: MeasureCont
 def _as_declared(
     judged: CriterionScore, criterion: Criterion, population: Population, around: MeasureContext
 ) -> CriterionScore:
-    """Undecided where it comes out as it does only because of an epoch that nobody declared."""
+    """The score, made undecided if its outcome depends on an epoch that nobody declared."""
     least, record = declared_epoch(criterion, around.record), around.record
     opened = epoch_numbered(least_epoch(criterion, record), record)
     if opened is None or least == opened.number or judged.outcome == "undecided":
@@ -225,7 +224,7 @@ def _with_before(
 
 
 def _of_the_worst(judged: CriterionScore, criterion: Criterion, chosen: Chosen, around: MeasureContext) -> str:
-    """How many of the runs that are left out are of the case, or the test, whose number stands there; "" where all are."""
+    """How many of the left-out runs belong to the case, or the test, that decided the criterion; "" if all do."""
     worst = dict(_parts(criterion, chosen.everything)).get(judged.worst_case) if criterion.per else None
     if worst is None:
         return ""
@@ -238,7 +237,7 @@ def _of_the_worst(judged: CriterionScore, criterion: Criterion, chosen: Chosen, 
 def _waived(
     judged: CriterionScore, criterion: Criterion, population: Population, around: MeasureContext
 ) -> CriterionScore:
-    """A waiver stands beside what came out; it hides nothing, and one that is not needed changes nothing."""
+    """The score with waivers added beside the outcome; a waiver hides nothing, and an unneeded one changes nothing."""
     name, record = around.component.name, around.record
     mine = waivers.of_criterion(around.document, around.component, criterion, record)
     if not mine or judged.outcome == "met":
@@ -256,7 +255,7 @@ def _waived(
 def _with_rows_waived(
     judged: CriterionScore, criterion: Criterion, population: Population, around: MeasureContext
 ) -> CriterionScore:
-    """Rows that are not met and waived leave ``rows met`` where it is; with them it is waived where it would be met then."""
+    """Waived rows do not change the number of ``rows met``; the criterion is waived if it would be met with them."""
     if criterion.measure != "rows met" or judged.outcome == "met" or around.rows_waived:
         return judged
     mine = [row for row in around.record.waivers if row.what == "row" and row.component in ("", around.component.name)]
@@ -312,7 +311,7 @@ def _own_unit(criterion: Criterion, population: Population, around: MeasureConte
 
 
 def _each(criterion: Criterion, population: Population, around: MeasureContext) -> CriterionScore:
-    """Every case, or every test, on its own; the worst one counts. One that ended as expected has nothing to measure."""
+    """Score every case, or every test, separately; the worst one counts. A part that ended as expected is skipped."""
     unit = _own_unit(criterion, population, around)
     asked = [(name, cases) for name, cases in _parts(criterion, population) if not _excused(criterion, cases)]
     scored = [(name, measure(criterion, Population(cases, ()), around)) for name, cases in asked]
@@ -327,7 +326,7 @@ def _each(criterion: Criterion, population: Population, around: MeasureContext) 
 
 
 def _parts(criterion: Criterion, population: Population) -> list[tuple[str, tuple[CaseRuns, ...]]]:
-    """The cases of a population, each alone or those of a test together, by name."""
+    """The cases of a population by name, each alone, or those of one test together."""
     found: dict[str, tuple[CaseRuns, ...]] = {}
     for case in population.cases:
         name = case.case.test if criterion.per == "test" else case.case.id

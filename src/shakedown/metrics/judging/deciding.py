@@ -1,4 +1,4 @@
-"""Met, not met or undecided: one number against its bound, and the cases of a criterion ``per: case`` together."""
+"""Met, not met or undecided: one number against its bound, or the cases of a criterion ``per: case`` together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shakedown.model.judging import Criterion
 
 
 def decide(criterion: Criterion, measured: Measured) -> tuple[Outcome, str]:
-    """Purpose: met, not met or undecided, and why undecided. ``measured`` is in the bound's unit."""
+    """Purpose: (met, not met or undecided; why undecided). ``measured`` is in the bound's unit."""
     if measured.value is None:
         return "undecided", measured.reason
     if measured.count < criterion.enough and not measured.whole:
@@ -35,14 +35,14 @@ def holds(criterion: Criterion, value: float) -> bool:
 
 
 def _out_of_reach(criterion: Criterion, low: float, high: float) -> bool:
-    """No value between ``low`` and ``high`` satisfies it."""
+    """Whether no value between ``low`` and ``high`` satisfies the criterion."""
     if criterion.comparison == "=":
         return not (same(low, criterion.bound) or same(high, criterion.bound) or low < criterion.bound < high)
     return not holds(criterion, high if criterion.comparison.startswith(">") else low)
 
 
 def worst(criterion: Criterion, cases: Sequence[CaseScore]) -> int:
-    """Purpose: the place of the case that counts: not met before undecided, then the one nearest to failing."""
+    """Purpose: the index of the case that decides: not met before undecided, then the one nearest to failing."""
     return max(range(len(cases)), key=lambda place: _badness(criterion, cases[place]))
 
 
@@ -56,7 +56,7 @@ def _badness(criterion: Criterion, case: CaseScore) -> tuple[int, float]:
 
 
 def together(criterion: Criterion, cases: Sequence[CaseScore]) -> tuple[Outcome, str]:
-    """Purpose: the outcome of all cases (or tests), and which are undecided."""
+    """Purpose: the outcome of all cases (or tests) together, and which are undecided."""
     outcomes = {case.outcome for case in cases}
     outcome: Outcome = "not met" if "not met" in outcomes else "undecided" if "undecided" in outcomes else "met"
     undecided = [case for case in cases if case.outcome == "undecided"]

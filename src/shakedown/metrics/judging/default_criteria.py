@@ -1,4 +1,4 @@
-"""The criteria that a component is held to: those its plan states, and the usual ones where it states none."""
+"""The criteria of a component: those that its plan states, and the default ones where the plan states none."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Drill
 from shakedown.model.units import show_duration
 
-USUAL_CRITERION = Criterion("passed", "passed / wanted", "=", 1.0, unit="%", must="= 100%")  # where a plan states none
-USUAL_PROCEDURES = Criterion("procedures", "attested", "=", 1.0, unit="%", must="= 100%")  # where none is on attested
+USUAL_CRITERION = Criterion("passed", "passed / wanted", "=", 1.0, unit="%", must="= 100%")  # if a plan states none
+USUAL_PROCEDURES = Criterion("procedures", "attested", "=", 1.0, unit="%", must="= 100%")  # if none is on attested
 USUAL_CRITERIA = (USUAL_CRITERION, USUAL_PROCEDURES)
-DRILLS = ("drill: lost", "drill: hole", "drill: back")  # measures of what a drill expects
-DRILL_TIMES = frozenset(DRILLS[1:])  # those that are times: the longer, the worse
-PLANNED_TIME = "planned time"  # the name of the criterion, which no plan can write, and its measure
+DRILLS = ("drill: lost", "drill: hole", "drill: back")  # the measures of a drill's expectations
+DRILL_TIMES = frozenset(DRILLS[1:])  # the measures that are times: longer is worse
+PLANNED_TIME = "planned time"  # the criterion's name, which no plan can write, and its measure
 
 
-SET_UP = Criterion("set up", "set up", "=", 1.0, unit="%", must="= 100%")  # no plan can write this name, nor the next
+SET_UP = Criterion("set up", "set up", "=", 1.0, unit="%", must="= 100%")  # no plan can write this name or the next
 CLEAN_UP = Criterion("clean up", "clean up", "=", 1.0, unit="%", must="= 100%")
 
 
 def is_usual(criterion: Criterion) -> bool:
-    """Purpose: whether the plan does not state it, and it stands in or goes without saying."""
+    """Purpose: whether a criterion is a default or an implied one, which the plan does not state."""
     return criterion in USUAL_CRITERIA or criterion.measure in (PLANNED_TIME, SET_UP.measure, CLEAN_UP.measure, *DRILLS)
 
 
 def criteria_of(component: Component) -> tuple[Criterion, ...]:
-    """Purpose: every criterion of a component. Procedures are asked for even where the plan only lists them, and the time that a
-    component runs for is to be run.
+    """Purpose: every criterion of a component. A component that only lists procedures is judged on them too, and a component that
+    runs for a time must run for that time.
     """
     stated = component.criteria
     runs = (USUAL_CRITERION,) if not stated and (component.cases or not component.procedures) else ()
@@ -51,7 +51,7 @@ def _drills(component: Component) -> tuple[Criterion, ...]:
 
 
 def criteria_of_drill(drill: Drill) -> Iterator[Criterion]:
-    """Purpose: a criterion for each thing that a drill expects. No plan can write their names; ``files`` has the drill's."""
+    """Purpose: a criterion for each expectation of a drill. No plan can write their names; ``files`` holds the drill's name."""
     written = dict(drill.written)
     if drill.lost is not None:
         yield _of_drill(drill, "lost", float(drill.lost), f"<= {drill.lost}", "")

@@ -1,7 +1,7 @@
-"""The measures of drills: what the record says of the load while somebody did something to the machine.
+"""The measures of drills: what the record shows of the load while people did something to the machine.
 
-``drills_of`` is the table of contents. The window of a drill is from its begin to its end and as long after that as the plan lets
-the load settle, and ends with the component's time. Times are seconds since 1970.
+Start reading at ``drills_of``. The window of a drill begins when the drill begins. It ends after the drill's end plus the time that
+the plan gives the load to settle, but not later than the component's time. Times are seconds since 1970.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from shakedown.model.nouns import Document, Drill
 from shakedown.model.units import show_duration
 from shakedown.model.wording import wording_of_drill
 
-FELL = 0.95  # of the load before: what is less has fallen
-_BADLY = ("failed", "timeout", "node_fail", "interrupted", "lost")  # verdicts of runs that did not come to their end
+FELL = 0.95  # the load counts as fallen below this share of the load before
+_BADLY = ("failed", "timeout", "node_fail", "interrupted", "lost")  # verdicts of runs that did not reach their end
 
 
 class DrillScore(Struct, frozen=True):
-    """What is known of a drill. ``why``: why nothing can be measured yet, "" where it can.
+    """The known facts of a drill. ``why``: why nothing can be measured yet, "" if it can.
 
-    ``begun``, ``ended``: as it was said, or as its run began and ended; ``until``: the end of its window. ``words``: what people
-    said of it; ``backdated``: its begin was said later than it was. ``over``: nothing that is measured can change any more.
-    ``lost``: the runs that were; ``live``: runs of the window that are not judged yet. ``hole``: the longest stretch without
-    progress, ``hole_s`` of it clock time; ``hole_before_s``: the longest in as long a time before. ``level``: nodes in use before;
-    ``lowest``: the fewest in the window; ``back``: when the load was back, None where it is not.
+    ``begun``, ``ended``: as people said, or as its run began and ended; ``until``: the end of its window. ``words``: people's
+    statements; ``backdated``: its begin was stated afterwards. ``over``: the measured values can no longer change.
+    ``lost``: the lost runs; ``live``: how many runs of the window are not judged yet. ``hole``: the longest period without
+    progress, with ``hole_s`` of clock time; ``hole_before_s``: the longest in an equal time before. ``level``: nodes in use before;
+    ``lowest``: the fewest in the window; ``back``: when the load was restored, None if it was not.
     """
 
     component: str
@@ -64,12 +64,12 @@ class DrillScore(Struct, frozen=True):
 
     @property
     def back_s(self) -> float | None:
-        """Seconds from its begin until the load was back."""
+        """Seconds from the start of the drill until the load was restored; None if it was not."""
         return None if self.back is None or self.begun is None else self.back - self.begun
 
 
 class _Live(Struct, frozen=True):
-    """A run that held nodes: from when to when (None: it still does), and whether that end was a right one."""
+    """A run that held nodes: begin and end (None: still live), whether it ended right, and whether it ended badly (was lost)."""
 
     run: str
     begin: float
@@ -80,7 +80,7 @@ class _Live(Struct, frozen=True):
 
 
 def drills_of(around: MeasureContext) -> list[DrillScore]:
-    """Purpose: every drill of a component, with what the record says of it so far."""
+    """Purpose: the known facts of every drill of a component."""
     if not around.component.drills:
         return []
     runs = _live_runs(around)
@@ -88,14 +88,14 @@ def drills_of(around: MeasureContext) -> list[DrillScore]:
 
 
 def every_drill(document: Document, record: Record) -> list[DrillScore]:
-    """Purpose: every drill of a plan, in its order."""
+    """Purpose: the known facts of every drill of a plan, in its order."""
     if not any(component.drills for component in document.components):
         return []
     return [score for around in arounds(document, record) for score in drills_of(around)]
 
 
 def drill_score(name: str, around: MeasureContext) -> DrillScore:
-    """Purpose: one drill of a component."""
+    """Purpose: the known facts of one drill of a component, by its name."""
     drill = next(one for one in around.component.drills if one.name == name)
     return _score(drill, around, _live_runs(around))
 
@@ -104,7 +104,7 @@ def drill_score(name: str, around: MeasureContext) -> DrillScore:
 
 
 def lost_runs(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """How many runs that were running in the window of the drill did not finish."""
+    """The measure ``drill: lost``: how many runs that were live in the drill's window did not finish."""
     score = drill_score(criterion.files, around)
     if score.why:
         return Measured(None, 0, "", reason=score.why, whole=True)
@@ -116,7 +116,7 @@ def lost_runs(criterion: Criterion, population: Population, around: MeasureConte
 
 
 def longest_standstill(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """The longest time without progress that began in the window. Seconds."""
+    """The measure ``drill: hole``: the longest time without progress that began in the window, in seconds."""
     score = drill_score(criterion.files, around)
     if score.why:
         return Measured(None, 0, "", reason=score.why, whole=True)
@@ -128,7 +128,7 @@ def longest_standstill(criterion: Criterion, population: Population, around: Mea
 
 
 def back_after(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """How long it took until as many nodes were in use as before. Seconds."""
+    """The measure ``drill: back``: how long it took until as many nodes were in use as before the drill, in seconds."""
     score = drill_score(criterion.files, around)
     if score.why:
         return Measured(None, 0, "", reason=score.why, whole=True)
@@ -180,7 +180,7 @@ def _without(score: DrillScore, why: str) -> DrillScore:
 
 
 def _by_people(score: DrillScore, drill: Drill, words: Sequence[DrillRow]) -> DrillScore:
-    """The last word on its begin counts, and the last on an end that is not before it."""
+    """A drill from people's statements: the last stated begin counts, and the last stated end that is not before it."""
     begin = next((row for row in reversed(words) if row.act == "begun"), None)
     if begin is None:
         who = f" by the {drill.who}" if drill.who else ""
@@ -199,7 +199,7 @@ def _by_people(score: DrillScore, drill: Drill, words: Sequence[DrillRow]) -> Dr
 
 
 def _by_its_run(score: DrillScore, drill: Drill, around: MeasureContext) -> DrillScore:
-    """A test that is a drill: its run is the drill, the last one where it was done again."""
+    """A drill that is a test: the drill's times are those of its run, the last one if it ran again."""
     rows = [row for row in around.record.current() if _is_of(row, score.component, drill) and span_of(row) is not None]
     if not rows:
         live = any(_is_of(run, score.component, drill) for run in around.record.open.values())
@@ -251,7 +251,7 @@ def _measured(score: DrillScore, around: MeasureContext, clock: Clock, runs: Seq
 
 
 def _live_runs(around: MeasureContext) -> list[_Live]:
-    """All runs of a component that held nodes, fillers too; not its set-ups, clean-ups and drills."""
+    """All runs of a component that held nodes, including fillers, without set-ups, clean-ups and drills."""
     record, nodes, name = around.record, around.nodes, around.component.name
     found = []
     for row in record.current():
@@ -268,15 +268,15 @@ def _live_runs(around: MeasureContext) -> list[_Live]:
 
 
 def _held(row: RunRow) -> Span | None:
-    """From when to when a run held its nodes. One that a node took with it left no end: it lived until somebody said so."""
+    """From when to when a run held its nodes. If a node failure left no end, the run held them until its verdict."""
     if row.started is None:
         return None
     return span_of(row) or (row.started, max(row.started, row.ended if row.ended is not None else row.time))
 
 
 def _hole(runs: Iterable[_Live], begin: float, until: float, last: float) -> tuple[Span | None, bool]:
-    """The longest stretch that begins in the window and in which no run begins and none ends well; and whether the stretch that is
-    open at the end of the window still goes on. ``last``: up to when anything is known.
+    """(hole, open): the longest period that begins in the window and in which no run begins or ends right; and whether the period
+    that is open at the end of the window still continues. ``last``: the time up to which the record is known.
     """
     moments = {run.begin for run in runs} | {run.end for run in runs if run.right and run.end is not None}
     inside = sorted(moment for moment in moments if begin < moment <= until)
@@ -290,7 +290,7 @@ def _hole(runs: Iterable[_Live], begin: float, until: float, last: float) -> tup
 def _load(
     runs: Sequence[_Live], begin: float, until: float, last: float, over_s: float
 ) -> tuple[float, float, float | None, bool]:
-    """Nodes in use on average before, the fewest in the window, when the load was back after these, and whether it had fallen."""
+    """(average nodes in use before, fewest in the window, when the load was restored, whether the load had fallen)."""
     since = begin - over_s
     level = sum(run.nodes * max(0.0, min(begin, _end(run)) - max(since, run.begin)) for run in runs)
     known = begin - max(since, min((run.begin for run in runs), default=begin))
@@ -310,8 +310,8 @@ def _load(
 
 
 def _dips(steps: Iterable[tuple[float, float]], least: float) -> list[tuple[float, float, float]]:
-    """The stretches in which fewer nodes were in use: from, to (infinite while it lasts), the fewest. Where one run follows
-    another there is one as well, which is why those that are as short as the ones before a drill say nothing of it.
+    """The periods in which fewer than ``least`` nodes were in use: (begin, end, fewest nodes); the end is infinite while a period
+    lasts. Such a gap also occurs where one run follows another; callers ignore gaps no longer than those before the drill.
     """
     found: list[tuple[float, float, float]] = []
     for moment, load in steps:
@@ -330,7 +330,7 @@ def _end(run: _Live) -> float:
 
 
 def _steps(runs: Sequence[_Live], begin: float, last: float) -> Iterator[tuple[float, float]]:
-    """(moment, nodes in use from then on), from the begin of a window on. What ends and begins at one moment is one step."""
+    """(time, nodes in use from then on), from the begin of a window. Ends and begins at the same time are one step."""
     load = math.fsum(run.nodes for run in runs if run.begin <= begin < _end(run))
     changes: dict[float, float] = {begin: 0.0}
     for run in runs:

@@ -1,4 +1,4 @@
-"""The measure ``efficiency``: how well a test scales at a size; of several series the worst counts."""
+"""The measure ``efficiency``: how well a test scales at a size; the worst of several series counts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from shakedown.model.judging import Criterion
 
 
 def efficiency(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Purpose: the least efficiency of the series at the size that is asked for. While results of that size, or of the
-    smallest, are to come it may become anything.
+    """Purpose: the least efficiency of all series at the criterion's size. While results of that size, or of the smallest, are to
+    come, the value can still become anything.
     """
     tests = {test.name: test for test in around.document.tests}
     series = of_component(around.component, population, tests)
@@ -37,14 +37,14 @@ def efficiency(criterion: Criterion, population: Population, around: MeasureCont
 
 
 def _words(series: Series, step: Step) -> str:
-    """1.9 times the speed / 2 times the nodes."""
+    """The calculation in words: 1.9 times the speed / 2 times the nodes."""
     point = step.point
     assert point is not None
     return f"{show_number(point.speedup)} times the speed / {show_number(point.ideal)} times the {series.along}"
 
 
 def _missing(series: Series, step: Step, coming: int) -> str:
-    """Why there is no efficiency."""
+    """Why there is no efficiency, in a sentence."""
     lacking = step if not series.steps[0].point or step.point is None else series.steps[0]
     first = series.steps[0]
     lacking = first if first.point is None else lacking

@@ -1,10 +1,10 @@
-"""What drains, cancellations and amendments ended, and what would go on without some of them: ``Ends``.
+"""The ends that drains, cancellations and amendments caused, and what would continue without some of these acts: ``Ends``.
 
-Several may have ended the same: a result is still to come only without all that held for it. A drain holds until its component is
-taken up again by an amendment or by ``again``; where that amendment is left out of account, it was never taken up. What follows is
-ended with it: what needed a result that is still to come was not to be judged *not_run*, a run that failed would have been
-attempted again, and a component that runs for a time had more of it. An amendment that takes a case out ends the attempts of what
-is live then: a run that fails while its case is out is given up, whatever the plan before granted.
+Several acts may have ended the same thing: a result is still to come only if all of them are left out. A drain holds until an
+amendment or ``again`` resumes its component; if that amendment is left out, the component was never resumed. Consequences are
+undone too: a run that needed a result still to come would not be judged *not_run*, a failed run would have been attempted again,
+and a component that runs for a time had more of its time. An amendment that removes a case ends the attempts of the case's live
+runs: a run that fails while its case is removed is given up, whatever the earlier plan allowed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from shakedown.metrics.wanted import mode_key
 from shakedown.model.nouns import Document
 from shakedown.model.retrying import rule_for
 
-WELL = frozenset({"passed", "performance"})  # verdicts of runs with the right answer: what needs them may begin
+WELL = frozenset({"passed", "performance"})  # verdicts of runs with the right answer: runs that need them may begin
 
 
 class Undone(Struct, frozen=True):
-    """What is otherwise without some acts. ``events``: what the log lacks then; ``again``: runs that would have been attempted
-    again; ``cut_short``: components that would have had more of their time.
+    """What changes without some acts. ``events``: the events that the log lacks then; ``again``: runs that would have been
+    attempted again; ``cut_short``: components that would have had more of their time.
     """
 
     events: frozenset[int] = frozenset()
@@ -41,8 +41,8 @@ class Undone(Struct, frozen=True):
 
 
 class _Ended(Struct, frozen=True):
-    """One thing that came to an end at an event: of a component, a run, a case. ``by_drains``: a drain may have done it, and not
-    only a cancellation.
+    """One end, at an event, of a component, a run or a case. ``by_drains``: a drain may have caused it, and not only a
+    cancellation.
     """
 
     event: int
@@ -53,7 +53,7 @@ class _Ended(Struct, frozen=True):
 
 
 class _GivenUp(Struct, frozen=True):
-    """A run after which nothing was attempted any more. ``spent``: how many attempts of its result had ended like it."""
+    """A run without a further attempt. ``spent``: how many attempts of its result had ended with the same verdict."""
 
     end: _Ended
     row: RunRow
@@ -61,7 +61,7 @@ class _GivenUp(Struct, frozen=True):
 
 
 class Ends:
-    """The ends that people brought about. ``times``: when the time of each component was up, as it was known (``times_up``)."""
+    """The ends that people caused. ``times``: when the time of each component was up, as known at each event (``times_up``)."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Ends:
         self._known: dict[frozenset[int], Undone] = {}
 
     def undone(self, gone: Collection[int]) -> Undone:
-        """Purpose: what is otherwise without these acts."""
+        """Purpose: what changes without these acts."""
         numbers = frozenset(gone)
         if numbers not in self._known:
             self._known[numbers] = self._undone(numbers)
@@ -103,8 +103,8 @@ class Ends:
         return bool(holders & gone) and not holders - gone and not over
 
     def _goes_on(self, one: _GivenUp, gone: frozenset[int]) -> bool:
-        """Whether a run would have been attempted again: the plan that is in force then wants its result and has attempts for it,
-        and nothing else holds it.
+        """Whether a run would have been attempted again: the plan then in force wants its result and has attempts left for it, and
+        no other act holds it.
         """
         event, row = one.end.event, one.row
         mine = self._wants[self._place(event, gone)]
@@ -117,7 +117,7 @@ class Ends:
         return not over and not holders - gone and (was_out or bool(holders))
 
     def _place(self, event: int, gone: frozenset[int] = frozenset()) -> int:
-        """Which plan is in force at an event without some acts."""
+        """The index of the plan in force at an event, without the acts in ``gone``."""
         left = (place for place, at in enumerate(self._amended, 1) if at <= event and self._of.get(at) not in gone)
         return max(left, default=0)
 
@@ -127,8 +127,8 @@ class Ends:
         return [PlanWants(plan, self.record, at) for plan, at in zip(self.plans.documents, until, strict=False)]
 
     def _holders(self, one: _Ended, gone: frozenset[int]) -> tuple[frozenset[int], bool]:
-        """The acts that ended this, and whether it was over before them. What was put aside before its component was taken up again
-        is judged after that, at times: then what held before has done it.
+        """(acts, over): the acts that caused this end, and whether it had ended before them. A run that was put aside before its
+        component was resumed is sometimes judged after that; then the acts that held before the resumption caused the end.
         """
         holds: set[int] = set()
         before: set[int] = set()
@@ -145,7 +145,7 @@ class Ends:
         return (frozenset(holds), over) if holds or over else (frozenset(before), was_over)
 
     def _marks(self, component: str, gone: frozenset[int]) -> list[tuple[int, ActRow | NoteRow | None]]:
-        """What was said of the ends of a component, in order; None: it was taken up again."""
+        """The statements about ends of a component, in order; None marks that the component was resumed."""
         key = component, gone
         if key not in self._marked:
             taken_up = [*self._amended, *self.record.again.get(component, ())]
@@ -165,7 +165,7 @@ class Ends:
 
     @cached_property
     def _ended(self) -> tuple[_Ended, ...]:
-        """Verdicts *cancelled*, and times that were up before they had passed."""
+        """The ends in the record: verdicts *cancelled*, and findings that a time was up before it had passed."""
         first = min((row.seq for row in self._said), default=0)
         if not first:
             return ()
@@ -195,7 +195,7 @@ class Ends:
                 yield _GivenUp(_Ended(event, row.component, row.run, row.case), row, spent[key])
 
     def _was_made(self, note: NoteRow) -> bool:
-        """It was said that a time is up which had not passed: somebody drained its component."""
+        """Whether a finding says that a time is up which had not passed: somebody drained its component."""
         name = str(note.value.get("component") or "")
         return note.kind == "finding" and name in self.times and note.time < self.times[name].known_at(note.seq) - 1e-3
 
@@ -221,9 +221,9 @@ def not_run_for(
     again: Collection[str],
     well: Collection[str] = (),
 ) -> frozenset[int]:
-    """Purpose: the verdicts *not_run* that would not be without some others. ``dropped``: verdicts that the log lacks; ``again``:
-    runs that would have been attempted again. What failed for good keeps what needs it from running, whatever else is to come.
-    ``well``: runs that have the right answer then.
+    """Purpose: the verdicts *not_run* that would not exist without some others. ``dropped``: verdicts that the log lacks;
+    ``again``: runs that would have been attempted again. A run that failed for good still prevents the runs that need it, whatever
+    else is to come. ``well``: runs that have the right answer then.
     """
     if not any(row.verdict == "not_run" for row in record.runs):
         return frozenset()
@@ -244,18 +244,18 @@ def not_run_for(
 
 
 def _verdict(said: Sequence[tuple[int, str]], run: str, dropped: Collection[int], again: Collection[str]) -> str:
-    """How a run came out, "" where it is still to come."""
+    """The last verdict of a run, "" if it is still to come."""
     left = [verdict for event, verdict in said if event not in dropped]
     return left[-1] if left and (run not in again or left[-1] in WELL) else ""
 
 
 def _is_over(note: NoteRow) -> bool:
-    """The time of a component is up, or a case is given up: nothing more of it is ordered."""
+    """Whether a note says that the time of a component is up, or a case is given up: nothing more of it is ordered."""
     return note.kind == "case_stopped" or note.value.get("kind") == "time_is_up"
 
 
 def _means(said: ActRow, one: _Ended) -> bool:
-    """Whether a drain or a cancellation is about something."""
+    """Whether a drain or a cancellation applies to this end."""
     if said.kind == "drain":
         return one.by_drains and str(said.value.get("component") or "") in ("", one.component)
     runs, cases = (said.value.get(name) or () for name in ("runs", "cases"))

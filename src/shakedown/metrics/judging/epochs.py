@@ -1,7 +1,7 @@
-"""From which epoch on a criterion counts runs, and who opened it. ``least_epoch`` and ``declared_epoch`` are the way in.
+"""The first epoch from which a criterion counts runs, and who opened it. ``least_epoch`` and ``declared_epoch`` are the way in.
 
-People declare a change or amend the plan: that is an act, and weighed as one. A changed fingerprint, and inputs, programs or
-settings that are not what they were, are found, and nobody stands by them: such an epoch alone decides nothing.
+If people declare a change or amend the plan, that is an act, and is weighed as one. A changed fingerprint, or changed inputs,
+programs or settings, are found, and nobody vouches for them: such an epoch alone decides nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def least_epoch(criterion: Criterion, record: Record) -> int:
 
 
 def declared_epoch(criterion: Criterion, record: Record) -> int:
-    """Purpose: the same, where only what people declared takes runs out. An amendment that came after an epoch knew its number."""
+    """Purpose: the same, but only epochs that people declared exclude runs. A plan amended after an epoch began knew its number."""
     least = least_epoch(criterion, record)
     opened = epoch_numbered(least, record)
     if opened is None or opened.opened_by in _DECLARED or (criterion.epochs != "last" and opened.seq < record.amended):
@@ -33,12 +33,12 @@ def declared_epoch(criterion: Criterion, record: Record) -> int:
 
 
 def epoch_numbered(number: int, record: Record) -> EpochRow | None:
-    """Purpose: what opened an epoch; None where it has not begun."""
+    """Purpose: the row of the event that opened an epoch; None if the epoch has not begun."""
     return next((row for row in record.epochs if row.number == number), None)
 
 
 def opened_words(epoch: EpochRow) -> str:
-    """Purpose: who opened an epoch, and why; of one that nobody declared, what it was found by. "opened by Ada: new cables"."""
+    """Purpose: who opened an epoch, and why ("opened by Ada: new cables"); for an undeclared epoch, how it was found."""
     why = f": {epoch.reason}" if epoch.reason else ""
     if epoch.opened_by in _DECLARED:
         return f"opened by {epoch.by or epoch.opened_by}{why}"

@@ -1,4 +1,4 @@
-"""Which runs a criterion looks at: of one test, one mode, some epochs, without what it leaves out. ``choose`` is the way in."""
+"""The runs that a criterion counts: of one test, one mode, some epochs, without those it leaves out. ``choose`` is the way in."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from shakedown.model.nouns import Case
 
 OUTLIERS = "outliers"
 NEVER_LEFT_OUT = (
-    "correct / completed"  # of this measure nothing is: it counts runs that came to their end, right or wrong
+    "correct / completed"  # this measure leaves nothing out: it counts runs that reached their end, right or wrong
 )
 _NOT_PASSED = "attempts that did not pass are left out, and results all of whose attempts are"
 _SLOW = "values of runs that came to their end too slow (performance) are left out; those of runs that passed never"
-BY_RULING = {  # measure -> what a ruling changes of a criterion that leaves out what was ruled so
+BY_RULING = {  # measure -> the effect of leaving out runs by ruling
     "passed / attempts": _NOT_PASSED,
     "passed / wanted": _NOT_PASSED,
     "correct / completed": "nothing: a wrong answer is one whoever caused it, and a right one needs no excuse",
@@ -37,7 +37,9 @@ _SHARES = frozenset(measure for measure, what in BY_RULING.items() if what == _N
 
 
 class Chosen(Struct, frozen=True):
-    """``population`` is what counts; ``everything`` the same with nothing left out; ``left_out`` how many runs, by reason."""
+    """``population``: the runs that count; ``everything``: the same with nothing left out; ``left_out``: the number of runs by
+    reason.
+    """
 
     population: Population
     everything: Population
@@ -45,7 +47,7 @@ class Chosen(Struct, frozen=True):
 
 
 def choose(criterion: Criterion, population: Population, record: Record) -> Chosen:
-    """Purpose: the runs that a criterion is about, and beside them what it leaves out."""
+    """Purpose: the runs that a criterion counts, and the numbers of those it leaves out."""
     mine = population.of_test(criterion.test).each(lambda case: case.of_mode(criterion.mode))
     least = least_epoch(criterion, record)
     everything = mine.each(lambda case: case.keep(lambda row: row.epoch >= least)) if least > 1 else mine
@@ -65,7 +67,7 @@ def choose(criterion: Criterion, population: Population, record: Record) -> Chos
 
 
 def _excusing(population: Population, parties: set[str], counts: Counter[str]) -> Population:
-    """What the end of the time cut off, and was ruled so, is left out if it failed, and counts if it passed."""
+    """Runs cut off by the end of the time and ruled as one of ``parties``: left out if they failed, counted if they passed."""
     counts.update(f"ruled {row.ruling}" for case in population.cases for row in case.excused_by(parties))
 
     def excusing(case: CaseRuns) -> CaseRuns:
@@ -75,7 +77,7 @@ def _excusing(population: Population, parties: set[str], counts: Counter[str]) -
 
 
 def outlier_runs(population: Population, figure: str) -> frozenset[str]:
-    """The runs whose value of a figure lies far from the median of its case in its mode."""
+    """The runs whose value of a figure lies far from the median of their case in their mode."""
     found: set[str] = set()
     for case in population.cases:
         for mode, _ in case.wanted:
@@ -90,7 +92,7 @@ def _set_aside(case: CaseRuns, flagged: frozenset[str]) -> CaseRuns:
 
 
 def _leaves_out(criterion: Criterion, parties: set[str]) -> Callable[[RunRow, Case], bool]:
-    """What was ruled so is left out, see ``BY_RULING``; never what passed or ended as expected, for it needs no excuse."""
+    """A test of which runs a ruling leaves out, see ``BY_RULING``; never runs that passed or ended as expected."""
     if criterion.measure == NEVER_LEFT_OUT:
         return lambda row, case: False
     return lambda row, case: row.ruling in parties and not counts_as_passed(row, case)

@@ -1,6 +1,6 @@
-"""What each field of a frozen plan is to a settlement: ``ROLES``. A field that is in no table fails a test.
+"""The role of each field of a frozen plan in a settlement: ``ROLES``. A test fails if a field is in no table.
 
-An amendment may change any of them, so each has been decided on once, here. ``differ`` compares two nouns by the fields of a role.
+An amendment may change any field, so this table decides on each. ``differ`` compares two objects by the fields of a role.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from shakedown.model.nouns import (
 from shakedown.model.observing import Observe
 from shakedown.model.resources import Gpus, Resources
 
-RUNS = "runs"  # what a run is and where it takes place: how another one would have come out nobody knows
-STEERS = "steers"  # which runs come about and when: without it others would have run
-ASKS = "asks"  # what is asked for, weighed on its own: by asked_less, taken_away, harder, beyond or consent
-FILLED = "filled in"  # all of it that matters is filled into the cases and builds
-WORDS = "words"  # for people: nothing is judged or run by it
+RUNS = "runs"  # what a run is and where it takes place: nobody knows how another run would have come out
+STEERS = "steers"  # which runs come about and when: without this, other runs would have come about
+ASKS = "asks"  # requirements, each weighed separately by asked_less, taken_away, harder, beyond or consent
+FILLED = "filled in"  # copied into the cases and builds as far as it matters
+WORDS = "words"  # for people: it affects no verdict and no run
 
 ROLES: Mapping[type[Struct], Mapping[str, tuple[str, ...]]] = {
     Document: {
@@ -51,7 +51,7 @@ ROLES: Mapping[type[Struct], Mapping[str, tuple[str, ...]]] = {
             "consent",
             "record_environment",
             "issues",
-            "baselines",  # each criterion that is held against one has its digest
+            "baselines",  # each criterion on a baseline has the baseline's digest
         ),
         STEERS: ("limits", "seed"),
         WORDS: ("plan", "about", "sources", "schema", "failures", "unavailable", "ad_hoc"),
@@ -198,9 +198,9 @@ ROLES: Mapping[type[Struct], Mapping[str, tuple[str, ...]]] = {
     Pack: {STEERS: ("runs", "at_once", "allocations")},
 }
 
-# What steers besides where a component runs for a time: it fills its time with what it is given, and wants no number of results.
-# Not here: "repeats" and "modes", which it does not use; "duration_s", "clock" and "deadline", which move its end (late_orders, the
-# clock) and no run before it; "gate" and "after" (held_back); "expect", checks, figures and rows, which judge what ran.
+# Further fields that steer a component that runs for a time: it fills its time with its cases, and wants no number of results. Not
+# included: "repeats" and "modes", which it does not use; "duration_s", "clock" and "deadline", which move its end (late_orders, the
+# clock) and no run before it; "gate" and "after" (held_back); "expect", checks, figures and rows, which judge completed runs.
 TIMED: Mapping[type[Struct], tuple[str, ...]] = {
     Component: ("cases",),
     Case: ("unavailable",),
@@ -211,5 +211,5 @@ TIMED: Mapping[type[Struct], tuple[str, ...]] = {
 
 
 def differ(old: Struct, new: Struct, role: str) -> tuple[str, ...]:
-    """Purpose: the fields of a role in which two nouns of one kind differ."""
+    """Purpose: the fields of a role in which two objects of one type differ."""
     return tuple(name for name in ROLES[type(old)].get(role, ()) if getattr(old, name) != getattr(new, name))

@@ -1,6 +1,6 @@
-"""What a stability campaign must have done at the least: runs and node-hours of each test, hours on each node, no long hole.
+"""The least work of a stability campaign: runs and node-hours of each test, hours on each node, and no long hole.
 
-Their units are in ``model.measures``; times are in hours unless the bound says another unit. ``DEFINITIONS`` says them in words.
+Their units are in ``model.measures``; times are in hours unless the bound has another unit. ``DEFINITIONS`` explains them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DEFINITIONS = {
 
 
 def unit_of(criterion: Criterion) -> str:
-    """Purpose: the unit that a count or a time is in: that of the bound where it is a time, else the measure's own."""
+    """Purpose: the unit of a count or a time: the bound's unit if it is a time unit, else the measure's unit."""
     declared = measure_named(criterion.measure)
     own = declared.unit if declared else ""
     if own == "h" and KNOWN_UNITS.get(criterion.unit, ("", 0))[0] == "seconds":
@@ -56,7 +56,7 @@ def unit_of(criterion: Criterion) -> str:
 
 
 def runs(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """How many runs of the contract came to their end with the right answer."""
+    """The measure ``runs``: how many counting runs reached their end with the right answer."""
     count = sum(row.verdict in RIGHT for row in population.rows)
     text = f"{plural(count, 'right run')} of {plural(len(population.rows), 'attempt')}"
     high = count + population.most_to_come
@@ -64,7 +64,7 @@ def runs(criterion: Criterion, population: Population, around: MeasureContext) -
 
 
 def node_hours(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """What these runs took of the machine."""
+    """The measure ``node-hours``: the node-hours of right runs while the clock ran."""
     clock = around.clock
     if clock is None:
         return Measured(None, 0, "", reason=around.no_clock)
@@ -79,7 +79,7 @@ def node_hours(criterion: Criterion, population: Population, around: MeasureCont
 
 
 def hours_per_node(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """For how long the node that was held least was held."""
+    """The measure ``hours per node``: how long the node that was held least was held."""
     clock, nodes = around.clock, around.nodes
     if clock is None:
         return Measured(None, 0, "", reason=around.no_clock)
@@ -97,7 +97,7 @@ def hours_per_node(criterion: Criterion, population: Population, around: Measure
 
 
 def _floor(value: float, count: int, text: str, population: Population) -> Measured:
-    """A number that only grows while more is to come."""
+    """A number that can only grow while more results are to come."""
     high = math.inf if population.unfinished else value
     return Measured(value, count, text + _later(population), value, high, whole=True)
 
@@ -106,7 +106,7 @@ def _floor(value: float, count: int, text: str, population: Population) -> Measu
 
 
 def mean_time_to_interrupt(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Clock time over job interrupts. Without any the time itself is the least that can be said."""
+    """The measure ``mean time to interrupt``: clock time over job interrupts; without any, the time itself is a lower limit."""
     clock = around.clock
     if clock is None or clock.ran <= 0:
         return Measured(None, 0, "", reason=around.no_clock)
@@ -124,7 +124,7 @@ def mean_time_to_interrupt(criterion: Criterion, population: Population, around:
 
 
 def _without_interrupt(time: float, found: Interrupts, criterion: Criterion, population: Population) -> Measured:
-    """No interrupt in 240 h: at least 80.1 h at 95 %. A time too short to say whether the bound is met leaves it undecided."""
+    """No interrupt in 240 h: at least 80.1 h at 95 %. If the time is too short to reach the bound, the criterion is undecided."""
     least = (found.interval or (0.0, None))[0]
     said = f"no interrupt in {_shown(time, criterion)} of clock"
     text = f"{said}: at least {_shown(_in_unit(least, criterion), criterion)} at 95 %"
@@ -137,11 +137,11 @@ def _without_interrupt(time: float, found: Interrupts, criterion: Criterion, pop
 # ---- holes -------------------------------------------------------------------------------------------------------------
 
 
-_STILL_S = 1e-6  # less is rounding
+_STILL_S = 1e-6  # shorter times are rounding errors
 
 
 class Hole(Struct, frozen=True):
-    """A stretch in which no run of a test was live. ``seconds`` of it are clock time; ``last``: it lasts to the clock's end."""
+    """A period without a live run of a test. ``seconds``: its clock time; ``last``: it lasts to the clock's end."""
 
     test: str
     seconds: float
@@ -151,7 +151,7 @@ class Hole(Struct, frozen=True):
 
 
 def longest_hole(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """The longest hole of any test."""
+    """The measure ``longest hole``: the longest hole of any test."""
     clock = around.clock
     if clock is None or clock.ran <= 0:
         return Measured(None, 0, "", reason=around.no_clock)
@@ -174,11 +174,11 @@ def longest_hole(criterion: Criterion, population: Population, around: MeasureCo
 
 
 def holes_of(population: Population, around: MeasureContext, clock: Clock) -> dict[str, list[Hole]]:
-    """Purpose: test -> its holes, by time. A run that is live now ends the last one when it began."""
+    """Purpose: test -> its holes, by time. The begin of a run that is live now ends the last hole."""
     spans: dict[str, list[Span]] = {case.case.test: [] for case in population.cases}
     tests = {case.case.id: case.case.test for case in population.cases}
     for row in (*population.rows, *(row for case in population.cases for row in case.undetermined)):
-        if (span := span_of(row)) is not None:  # whatever its verdict: it ran
+        if (span := span_of(row)) is not None:  # whatever its verdict, because it ran
             spans[tests[row.case]].append(span)
     for run in around.record.open.values():
         counts = run.component == around.component.name and run.mode != FILLER and run.case in tests
@@ -200,7 +200,7 @@ def _holes(test: str, spans: Iterable[Span], clock: Clock, hours: Hours) -> list
 
 
 def _yet(population: Population, value: float) -> float:
-    """The most that a hole can still become."""
+    """The largest value that a hole can still reach."""
     return math.inf if population.unfinished else value
 
 
@@ -216,7 +216,7 @@ def _shown(value: float, criterion: Criterion) -> str:
 
 
 def _plainly(value: float, criterion: Criterion) -> str:
-    """The number alone: its unit stands once, behind the last one."""
+    """The number without its unit: the text shows the unit once, after the last number."""
     return in_its_unit(value, criterion, unit_of(criterion)).partition(" ")[0]
 
 
