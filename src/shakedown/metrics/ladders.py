@@ -1,6 +1,6 @@
-"""How the ladders of a component came out, from the record: the largest size that holds, the smallest that does not.
+"""The results of a component's ladders, from the record: the largest size that holds, and the smallest that does not.
 
-``ladders_of`` is the table of contents. Which size is needed next is worked out as the engine does it (``model.ladders``).
+Start reading at ``ladders_of``. The next size needed is determined in the same way as in the engine (``model.ladders``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shakedown.model.nouns import Case, Component, Document
 
 class RungRow(Struct, frozen=True):
     """One size of a ladder. ``state``: holds, fails, spared, to come, or not known. ``runs``: how many of its wanted results are
-    judged, ``value`` the median of the ladder's figure, ``why`` what did not hold.
+    judged; ``value``: the median of the ladder's figure; ``why``: the reason why it fails.
     """
 
     case: str
@@ -35,10 +35,10 @@ class RungRow(Struct, frozen=True):
 
 
 class LadderRow(Struct, frozen=True):
-    """One ladder of a component. ``label``: the test with what all its sizes have in common. ``holds``, ``fails``: sizes as
-    they were written, "" where there is none; ``unavailable``: sizes that this system cannot run. ``over``: it has come to its
-    end; ``lost``: not even then anybody can say more. ``round``: each time that the component runs again is a climb of its own.
-    ``unknown``: why nobody can say which sizes hold, "" = it can be said.
+    """One ladder of a component. ``label``: the test with the parameters that all its sizes share. ``holds``, ``fails``: sizes as
+    written in the plan, "" if there is none; ``unavailable``: sizes that this system cannot run. ``over``: the climb has ended;
+    ``lost``: a needed size can no longer become known. ``round``: each repetition of the component is a separate climb.
+    ``unknown``: why nobody can say which sizes hold, "" if it can be said.
     """
 
     component: str
@@ -57,7 +57,7 @@ class LadderRow(Struct, frozen=True):
     unknown: str = ""
 
     def without_sizes(self, why: str) -> LadderRow:
-        """Purpose: the same ladder, of which nobody can say which sizes hold, and why."""
+        """Purpose: the same ladder with the sizes that hold or fail marked as not known, for the reason ``why``."""
         rungs = tuple(
             replace(one, state="not known", value=None, why="") if one.state in ("holds", "fails") else one
             for one in self.rungs
@@ -66,7 +66,7 @@ class LadderRow(Struct, frozen=True):
 
     @property
     def outcome(self) -> str:
-        """In words: "holds up to nodes=64, not at nodes=128"."""
+        """The result in words: "holds up to nodes=64, not at nodes=128"."""
         if self.unknown:
             return f"is {self.unknown}"
         if self.lost:
@@ -83,12 +83,12 @@ class LadderRow(Struct, frozen=True):
 
     @property
     def ran(self) -> int:
-        """How many sizes it took."""
+        """The number of sizes that ran."""
         return sum(rung.state in ("holds", "fails", "not known") for rung in self.rungs)
 
     def in_words(self) -> str:
-        """The outcome, by what, and how many sizes it took: "hello holds up to n=6, not at n=7 (r000043 failed): 5 of 12 sizes
-        ran".
+        """The outcome, with its reason and the number of sizes that ran: "hello holds up to n=6, not at n=7 (r000043 failed): 5 of
+        12 sizes ran".
         """
         why = next((rung.why for rung in self.rungs if rung.size == self.fails and rung.why), "")
         return f"{self.label} {self.outcome}{f' ({why})' if why else ''}: {self.ran} of {plural(len(self.rungs), 'size')} ran"
@@ -98,7 +98,7 @@ class LadderRow(Struct, frozen=True):
 
 
 def ladders_of(component: Component, document: Document, record: Record) -> list[LadderRow]:
-    """Purpose: the ladders of a component, in the order of the plan, round by round; none where it has none."""
+    """Purpose: the ladders of a component, in the order of the plan, round by round; empty if it has none."""
     ladder = component.ladder
     if ladder is None:
         return []
@@ -118,7 +118,7 @@ Results = Mapping[str, Mapping[int, Sequence[RunRow]]]  # case -> repeat -> atte
 
 
 def _results(component: Component, record: Record, number: int) -> Results:
-    """The attempts at the results of a round."""
+    """The attempts at the results of one round."""
     newest = newest_results(record)
     first, last = (number - 1) * component.repeats + 1, number * component.repeats
     found: dict[str, dict[int, list[RunRow]]] = {}
@@ -130,7 +130,7 @@ def _results(component: Component, record: Record, number: int) -> Results:
 
 
 class _Size(Struct, frozen=True):
-    """What the results of one size that are closed say. ``bad``: the first that neither passed nor ended as its case expects."""
+    """The closed results of one size. ``bad``: the first run that neither passed nor ended as its case expects."""
 
     rows: tuple[RunRow, ...] = ()
     good: tuple[bool, ...] = ()
@@ -178,7 +178,7 @@ def _row(
 
 
 def _cannot_run(ladder: Ladder, one: Case, cases: Iterable[Case]) -> tuple[str, ...]:
-    """The sizes of a ladder, of which this is one, that this system cannot run."""
+    """The sizes that this system cannot run, of the ladder to which this case belongs."""
 
     def others(case: Case) -> dict[str, str]:
         return {name: value for name, value in case.parameters if name != ladder.along}
@@ -201,7 +201,7 @@ def _rung(ladder: Ladder, rung: Rung, climbed: Climb, word: Callable[[Rung], Wor
 
 
 def _closed(attempts: Sequence[RunRow]) -> RunRow | None:
-    """The last attempt of a result that no other follows."""
+    """The last attempt of a result; None if another attempt will follow."""
     last = max(attempts, key=lambda row: row.attempt)
     return None if last.retried or last.verdict == UNDETERMINED else last
 

@@ -1,9 +1,8 @@
-"""What limits a plan: where the node-hours of a rehearsal went, and what of the plan to change.
+"""The limits of a plan: where the node-hours of a rehearsal were lost, and which settings of the plan to change.
 
-``limits_of`` is the table of contents: the books of what nodes did and did not do, by cause, become sentences, the worst
-first. Each names the key of the plan, what it cost, and a value with which the idle nodes could have worked. It is a first guess:
-where several things bind at once, loosening one changes nothing. Rehearsing with it shows whether it helps
-(``metrics.trials``).
+Start reading at ``limits_of``: node-seconds of nodes, by cause of their loss, become sentences, the worst first. Each names the
+key of the plan, its cost, and a value with which the idle nodes could have worked. The value is a first guess: if several limits
+apply at once, raising one changes nothing. A rehearsal with the new value shows whether it helps (``metrics.trials``).
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from shakedown.metrics.limits_in_words import IN_WORDS, Words, of_people
 from shakedown.metrics.words import plural, show_number, show_share
 from shakedown.model.nouns import Component, Document
 
-LEAST = 0.01  # of the node-hours: what costs less limits nothing
+LEAST = 0.01  # of the node-hours: a cause that costs less is no limit
 
 
 class Nodes(Struct):
-    """The nodes of one partition, or of several that share some: how many, node-seconds there were, and those that worked."""
+    """The nodes of one partition, or of several that share some: their number, their node-seconds, and those that worked."""
 
     count: int
     capacity: float = 0.0
@@ -28,12 +27,12 @@ class Nodes(Struct):
 
 
 class Books(Struct):
-    """Node-seconds of a whole plan, each node once. ``lost``: (component, cause) -> node-seconds: idle ones by ``engine.idle``,
-    nodes that were ``down``, runs that came to nothing (``verdict:WORD``), and what runs took longer than on a healthy machine
-    (``slowed``).
+    """Node-seconds of a whole plan, each node counted once. ``lost``: (component, cause) -> node-seconds. The causes are those of
+    idle nodes (``engine.idle``), ``down`` nodes, runs that did not pass (``verdict:WORD``), and the time that runs took longer than
+    on a healthy machine (``slowed``).
 
-    ``right`` is what runs took that passed; ``seconds``: how long it all was; ``nodes``: by the partitions that have them.
-    ``unbuilt``: results that never ran, as their builds failed.
+    ``right``: node-seconds of runs that passed; ``seconds``: the total time; ``nodes``: the same by partition.
+    ``unbuilt``: results that never ran because their builds failed.
     """
 
     capacity: float = 0.0
@@ -45,18 +44,18 @@ class Books(Struct):
     nodes: dict[str, Nodes] = field(default_factory=dict)
 
     def lose(self, component: str, cause: str, node_s: float) -> None:
-        """Node-seconds came to nothing for a cause."""
+        """Add node-seconds that were lost for a cause."""
         if node_s > 0:
             at = (component, cause)
             self.lost[at] = self.lost.get(at, 0.0) + node_s
 
     @property
     def wrong(self) -> float:
-        """What runs took that did not pass."""
+        """The node-seconds of runs that did not pass."""
         return sum(node_s for (_, cause), node_s in self.lost.items() if cause.startswith("verdict:"))
 
 
-_OF_ALL = frozenset({  # causes that hold whatever falls idle
+_OF_ALL = frozenset({  # causes that apply to every idle node
     "drain", "drained", "tail", "ramp", "wide", "away", "paused", "held", "clock", "over", "stopping", "no_room", "unknown",
 })  # fmt: skip
 
@@ -64,11 +63,11 @@ _OF_ALL = frozenset({  # causes that hold whatever falls idle
 def idle_by_cause(
     causes: Sequence[tuple[str, str, float]], component: str, known: float, more: float
 ) -> Iterator[tuple[str, str, float]]:
-    """Purpose: what idle nodes are put down to, as component, cause and amount; the amounts add up to ``known`` and ``more``.
+    """Purpose: the causes of idle nodes as (component, cause, amount); the amounts add up to ``known`` + ``more``.
 
-    ``known``: of nodes that were idle when it was asked why; ``causes``: what was said then, with weights that add up to one.
-    ``more``: of nodes that fell idle since. These wait for the next job, unless what was said holds whatever falls idle.
-    ``component``: whose they are where nothing was said.
+    ``known``: the amount of nodes that were idle when the causes were determined; ``causes``: these causes, with weights that add
+    up to one. ``more``: the amount of nodes that became idle since. They count as waiting for the next job (``ahead``), unless the
+    first cause applies to every idle node. ``component``: used if there are no causes.
     """
     if not causes:
         yield component, "ahead", known + more
@@ -80,8 +79,8 @@ def idle_by_cause(
 
 
 class Limit(Struct, frozen=True):
-    """One cause. ``share`` of the node-hours; ``key``: what of the plan, "" = nothing of it; ``says``: what it did; ``change``:
-    what to do, and why that might help. ``component``: whose work it kept.
+    """One cause. ``share``: of the node-hours; ``key``: the plan's setting, "" if there is none; ``says``: its effect; ``change``:
+    what to change, and why that might help. ``component``: the component whose work it held back.
     """
 
     cause: str
@@ -103,10 +102,11 @@ class Share(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """A plan's node-hours: ``worked`` by runs that passed, ``limits`` what the others went to, the worst first.
+    """A plan's node-hours. ``worked``: node-hours of runs that passed; ``limits``: the causes of the other node-hours, the worst
+    first.
 
-    ``component``: the only one that there is, "" = the plan has several. ``unbuilt``: results that never ran, as their builds
-    failed though nobody expected it. ``partitions``: the same by partition.
+    ``component``: the only component, "" if the plan has several. ``unbuilt``: results that never ran because their builds
+    failed unexpectedly. ``partitions``: the same numbers by partition.
     """
 
     component: str
@@ -128,7 +128,7 @@ class Limits(Struct, frozen=True):
 
 
 def limits_of(document: Document, books: Books) -> Limits | None:
-    """Purpose: what limited a plan that had the machine for some time; None where it had it for none."""
+    """Purpose: the limits of a plan that had the machine for some time; None if it never had it."""
     if books.capacity <= 0:
         return None
     nodes = books.capacity / books.seconds
@@ -167,7 +167,7 @@ def _component(document: Document, name: str) -> Component:
 
 
 def sentence(limits: Limits) -> str:
-    """Purpose: what limits a plan, and what might help, in one sentence or two."""
+    """Purpose: the worst limit of a plan, and what might help, in one or two sentences."""
     worst = limits.worst
     if worst is None:
         return f"{had_in_words(limits)}; nothing keeps more than {LEAST:.0%} of them"
@@ -176,13 +176,13 @@ def sentence(limits: Limits) -> str:
 
 
 def had_in_words(limits: Limits) -> str:
-    """Purpose: "stability: 54.8% of 460649 node-hours worked"."""
+    """Purpose: the share that worked, in words: "stability: 54.8% of 460649 node-hours worked"."""
     whose = limits.component or "the whole plan"
     return f"{whose}: {show_share(limits.share)} of {show_number(limits.node_hours)} node-hours worked"
 
 
 def partitions_in_words(limits: Limits) -> list[str]:
-    """Purpose: a line for each partition, or for several that share nodes; none where there is only one."""
+    """Purpose: a line for each partition, or group of partitions that share nodes; empty if there is only one."""
     if len(limits.partitions) < 2:
         return []
     return [
@@ -193,5 +193,5 @@ def partitions_in_words(limits: Limits) -> list[str]:
 
 
 def table_of(limits: Limits) -> list[tuple[str, str, str]]:
-    """Purpose: each cause as a row: its share, its key in the plan, what it did."""
+    """Purpose: each cause as a row: its share, its key in the plan, its effect."""
     return [(show_share(limit.share), limit.key, limit.says) for limit in limits.limits]

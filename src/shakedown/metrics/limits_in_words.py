@@ -1,4 +1,4 @@
-"""Each cause of idle or lost nodes in words: the key of the plan, what it did, and what to change; ``IN_WORDS`` by its kind."""
+"""Each cause of idle or lost nodes in words: the plan's key, its effect, and what to change; ``IN_WORDS`` by kind of cause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from shakedown.model.units import show_duration
 
 
 class Words(Struct, frozen=True):
-    """What is needed to speak of a cause. ``about``: what is behind its colon; ``more``: how many times as much would work."""
+    """The data for the sentences on a cause. ``about``: the part after the cause's colon; ``more``: by which factor to raise a
+    limit.
+    """
 
     document: Document
     component: Component
@@ -29,7 +31,7 @@ class Words(Struct, frozen=True):
 
 
 def _budget(words: Words) -> tuple[str, str, str]:
-    """A budget that is taken: the plan's own number, or the system's."""
+    """A budget that is used up, set by the component, the plan or the system."""
     name = words.about
     own, where = _amount(words, name)
     system = words.document.system
@@ -42,13 +44,13 @@ def _budget(words: Words) -> tuple[str, str, str]:
 
 
 def _observed(words: Words) -> tuple[str, str, str]:
-    """Others take what our runs would load: no number of the plan mends that."""
+    """A budget that others use: no setting of the plan changes that."""
     says = f"limits.observe {words.about}: what others took of it, or that nobody said it, {words.kept}"
     return "limits.observe", says, "runs that load less of it, or a time at which others take less"
 
 
 def _amount(words: Words, name: str) -> tuple[float, str]:
-    """How much a budget holds, and who says so: the component, by name, the plan ("") or the system."""
+    """A budget's amount, and who sets it: a component (its name), the plan ("") or the system."""
     said = [(dict(words.component.limits.budgets), words.component.name)]
     said += [(dict(words.document.limits.budgets), "")]
     said += [(dict(words.document.system.budgets), THE_SYSTEM)]

@@ -1,7 +1,7 @@
-"""How much of each budget, and of each of its targets, our runs took and asked for at any moment, against what was allowed.
+"""The load on each budget and target over time: what the campaign's runs took and requested, against the limit.
 
-A run takes its load while it runs. It asks for it from when it was let start (its order, or its release where it was held) until
-its end was known: where the scheduler itself hands a budget out, much more may be asked for than there is, and waits in its queue.
+A run takes its load while it runs. It requests the load from the moment when it was let start (its order, or its release if it
+was held) until its end was known: if the scheduler itself hands a budget out, requests can exceed the budget and wait in its queue.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ Steps = tuple[tuple[float, float], ...]
 
 
 class Load(Struct, frozen=True):
-    """One budget, or one target of it (``BUDGET@TARGET``). ``ran``, ``steps`` and ``limits``: (from when, how much), by time.
+    """One budget, or one target of it (``BUDGET@TARGET``). ``ran``, ``steps`` and ``limits``: (start time, amount), by time.
 
-    ``ran``: what runs took; ``steps``: what was let start and is not over, also while it waits at the scheduler; ``limits`` begins
-    with the limit before any word. ``most``: that ran at once; ``over``: for how many seconds what ran was above its limit, by runs
-    that began above it. ``others``: what others took, where that is observed. ``total``: all there is, 0 = the system does not say.
+    ``ran``: the load of running runs; ``steps``: of all runs let start and not over, including waiting ones; ``limits``: the limit,
+    first the plan's, then each one that a person set. ``most``: the highest load of running runs; ``over``: seconds in which
+    running runs exceeded the limit, by runs that began above it. ``others``: the load by others, if observed. ``total``: the whole
+    amount, 0 if the system does not say.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Load(Struct, frozen=True):
         return next((amount for at, amount in reversed(self.limits) if at <= time), self.limits[0][1])
 
     def together(self) -> Iterator[tuple[float, float, float]]:
-        """Purpose: (from when, how much ran, how much more was asked for and did not run), by time."""
+        """Purpose: (start time, load of running runs, further load requested but not running), by time."""
         ran, asked = dict(self.ran), dict(self.steps)
         now, wanted = 0.0, 0.0
         for time in sorted({*ran, *asked}):
@@ -51,7 +52,7 @@ class Load(Struct, frozen=True):
 
 
 def loads(document: Document, record: Record) -> tuple[Load, ...]:
-    """Purpose: every budget that a case loads, and each of its targets, in the order of the system."""
+    """Purpose: the load on every budget that a case loads, and on each of its targets, in the order of the system."""
     changes, ran = _changes(document, record, _let_start), _changes(document, record, _running)
     found = []
     for name, amount in _limits(document).items():
@@ -67,7 +68,7 @@ def loads(document: Document, record: Record) -> tuple[Load, ...]:
 
 
 def _limits(document: Document) -> dict[str, float]:
-    """Each budget, or each of its targets, with what the system has and the plan allows of it."""
+    """Each budget, or each of its targets -> the amount that the system and the plan allow."""
     narrowed, targeted = dict(document.limits.budgets), dict(document.system.targeted)
     found: dict[str, float] = {}
     for name, amount in document.system.budgets:
@@ -80,7 +81,7 @@ def _limits(document: Document) -> dict[str, float]:
 
 
 def _asked(document: Document) -> frozenset[str]:
-    """Budgets and targets that some case loads."""
+    """Budgets and targets that at least one case loads."""
     targeted = dict(document.system.targeted)
     names = {name for case in document.cases for name, _ in case.loads}
     return frozenset(key for name in names for key in [f"{name}@{one}" for one in targeted.get(name, ())] or [name])
@@ -94,7 +95,7 @@ def _let_start(row: RunRow | OpenRun) -> Span:
 
 
 def _running(row: RunRow | OpenRun) -> Span:
-    """By its own clock where that is known: the scheduler hands on what a run took before anybody looks."""
+    """When a run ran, by its own clock if known, because the scheduler reuses its load before the driver sees the end."""
     if isinstance(row, OpenRun):
         return row.started, row.freed
     over, began = row.over, row.started
@@ -106,7 +107,7 @@ def _running(row: RunRow | OpenRun) -> Span:
 def _changes(
     document: Document, record: Record, span: Callable[[RunRow | OpenRun], Span]
 ) -> Mapping[str, dict[float, float]]:
-    """By budget or target: time -> by how much its load changes. ``span``: from when until when a run counts, None = not yet."""
+    """Budget or target -> time -> change of its load. ``span``: from when until when a run counts, None = not yet."""
     cases = {case.id: case for case in document.cases}
     found: dict[str, dict[float, float]] = defaultdict(lambda: defaultdict(float))
     rows: list[RunRow | OpenRun] = [*record.current(), *record.open.values()]
@@ -115,9 +116,7 @@ def _changes(
         case = cases.get(row.case)
         since, over = span(row)
         until = over if over is not None else record.last
-        if (
-            over is not None and span is _running
-        ):  # the scheduler began the same job anew before we heard that it had ended
+        if over is not None and span is _running:  # the scheduler restarted the job before its end was seen
             until = min(until, again.get((row.job, row.freed)) or until)
         if case is None or since is None or until <= since:
             continue
@@ -142,7 +141,7 @@ def _staircase(changes: Mapping[float, float]) -> Steps:
 
 
 def _limit_steps(name: str, amount: float, record: Record) -> Steps:
-    """The limit from the beginning on, and after each word of a person about this budget or this target."""
+    """The limit from the beginning on, and after each change by a person of this budget or target."""
     steps = [(record.started or 0.0, amount)]
     for row in record.standing:
         if row.kind == "budget_set" and row.value.get("budget") in (name, name.partition("@")[0]):
@@ -152,14 +151,14 @@ def _limit_steps(name: str, amount: float, record: Record) -> Steps:
 
 
 def _others(name: str, record: Record) -> Steps:
-    """What others took, by when it was asked for."""
+    """The load by others, by the time of the observation."""
     rows = (row.value for row in record.observed if row.value.get("budget") == name)
     said = ((number(value.get("at")), number(value.get("beside"))) for value in rows)
     return tuple((at, beside) for at, beside in said if at is not None and beside is not None)
 
 
 def _over(load: Load) -> float:
-    """Seconds in which more ran than allowed. A budget that shrinks ends nothing: only what rises above it counts."""
+    """Seconds in which more ran than allowed. A reduced limit ends no run: only increases above the limit count."""
     seconds, above, before = 0.0, False, 0.0
     for place, (time, amount) in enumerate(load.ran):
         limit = load.limit_at(time)

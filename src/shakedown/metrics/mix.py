@@ -1,4 +1,4 @@
-"""What each test of a component that runs a mix has had of the machine, beside what the plan asks for."""
+"""The share of the machine that each test of a mix had, beside the share that the plan requires."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from shakedown.metrics.wanted import FILLER
 
 
 class TestShare(Struct, frozen=True):
-    """One test: its ``runs`` and those with the right answer, the node-hours of both while the clock ran, the ``share`` of all
-    node-hours of the mix that it had and was to have (``asked``), its longest hole. ``filler``: it is none of the mix.
+    """One test. ``runs``, ``right``: all runs, and those with the right answer, with the node-hours of both while the clock ran;
+    ``share``, ``asked``: its actual and required share of the mix's node-hours; ``hole``: its longest hole. ``filler``: not in the
+    mix.
     """
 
     component: str
@@ -30,7 +31,7 @@ class TestShare(Struct, frozen=True):
 
     @property
     def points(self) -> float | None:
-        """How far it is from its share, in points of a hundred."""
+        """The difference from its required share, in percentage points."""
         return None if self.share is None or self.asked is None else 100 * (self.share - self.asked)
 
 

@@ -1,7 +1,7 @@
-"""What a rehearsal cannot know: figures that nobody vouches for. A criterion or row on one of these is neither met nor missed.
+"""What a rehearsal cannot know: figures without a source. A criterion or row on such a figure is undecided.
 
-The record of a rehearsal says which figures are known (``modelled`` of its first event). Records of versions that did not say it
-are judged as they were.
+The record of a rehearsal tells which figures are known (``modelled`` of its first event). Records of versions without that field
+are judged as before.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _WAY_OUT = "give a source in the rehearsal's file (times, figures), or measure i
 
 
 def not_modelled(criterion: Criterion, population: Population, around: MeasureContext) -> str:
-    """Purpose: why a rehearsal says nothing of a criterion; "" where it does, and of every real campaign.
+    """Purpose: why a rehearsal cannot decide a criterion; "" if it can, and for every real campaign.
 
-    Here, and nowhere else, stands what a rehearsal may decide: what a measure ``reads`` says which figures it needs a source for.
+    This is the only place that defines what a rehearsal may decide: a measure's ``reads`` tells which figures need a source.
     """
     declared, rehearsal = measure_named(criterion.measure), around.record.rehearsal
     if "modelled" not in rehearsal or declared is None or not population.cases:
@@ -43,13 +43,13 @@ def not_modelled(criterion: Criterion, population: Population, around: MeasureCo
 
 
 def _asked(measure: Measure, criterion: Criterion, population: Population, around: MeasureContext) -> Asked:
-    """Which (test, figure) the number of a criterion rests on. One on a score says it itself: ``of_score``."""
+    """The (test, figure) pairs that a criterion's number depends on; for criteria on a score, see ``of_score``."""
     document = around.document
     names = {case.case.test for case in population.cases}
     tests = [test for test in document.tests if test.name in names and criterion.test in ("", test.name)]
     reads = (
         "ladder" if criterion == USUAL_CRITERION else measure.reads
-    )  # without criteria a ladder is asked which sizes ran
+    )  # without criteria a ladder is judged by the sizes that ran
     match reads:
         case "none" | "score" | "files":
             return set()
@@ -64,7 +64,7 @@ def _asked(measure: Measure, criterion: Criterion, population: Population, aroun
             rows = {row.name: row for contract in document.contracts for row in contract.rows}
             named = {name for case in population.cases for name in case.case.rows if name in rows}
             return {(rows[name].test, rows[name].figure) for name in named if criterion.basis in ("", rows[name].basis)}
-        case "":  # of a package that does not say it: whatever its tests measure
+        case "":  # a package that does not say: all figures of its tests
             if measure.on_a_figure:
                 return _asked(replace(measure, reads="figure"), criterion, population, around)
             return {(test.name, figure) for test in tests for figure in _figures_of(test)}
@@ -77,7 +77,7 @@ def _figures_of(test: Test) -> list[str]:
 
 
 def of_score(score: Score, rehearsal: Mapping[str, Any]) -> str:
-    """Purpose: why a rehearsal says nothing of a score; "" where it does, and of every real campaign."""
+    """Purpose: why a rehearsal cannot decide a score; "" if it can, and for every real campaign."""
     if "modelled" not in rehearsal:
         return ""
     asked = {(part.test, name) for part in score.parts if part.given is None for name, _ in part.figures}
@@ -85,7 +85,7 @@ def of_score(score: Score, rehearsal: Mapping[str, Any]) -> str:
 
 
 def ladders_known(rows: Iterable[LadderRow], rehearsal: Mapping[str, Any]) -> tuple[LadderRow, ...]:
-    """Purpose: the ladders of a component; one whose figure a rehearsal makes up says so, instead of what holds."""
+    """Purpose: the ladders of a component; one whose figure is not modelled tells that instead of its sizes."""
     found = []
     for row in rows:
         asked = {(row.test, row.figure)} if row.figure and "modelled" in rehearsal else set()
@@ -95,7 +95,7 @@ def ladders_known(rows: Iterable[LadderRow], rehearsal: Mapping[str, Any]) -> tu
 
 
 def without_what_is_made_up(contract: ContractScore | None, rehearsal: Mapping[str, Any]) -> ContractScore | None:
-    """Purpose: a contract's rows, undecided where what they are about is not modelled."""
+    """Purpose: a contract's rows, made undecided where their figures are not modelled."""
     if contract is None or "modelled" not in rehearsal:
         return contract
     rows = []
@@ -107,7 +107,7 @@ def without_what_is_made_up(contract: ContractScore | None, rehearsal: Mapping[s
 
 
 def unknown_figures(asked: Iterable[tuple[str, str]], rehearsal: Mapping[str, Any]) -> str:
-    """Purpose: that a rehearsal does not know some of these (test, figure), in words; "" where it knows them all."""
+    """Purpose: a sentence on those (test, figure) pairs that a rehearsal does not know; "" if it knows them all."""
     known = set(rehearsal["modelled"] or ())
     missing = sorted({f"{test}.{figure}" for test, figure in asked} - known)
     if not missing:

@@ -1,4 +1,4 @@
-"""Which results a result needs before it may run, by the plan in force."""
+"""The results that a result needs before it may run, under the plan in force."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from shakedown.model.nouns import Case, Component, Document
 
 
 def needed_results(document: Document, row: RunRow, record: Record) -> Iterator[tuple[str, str, str, int]]:
-    """Purpose: the results that this one needs, by (component, mode as ``mode_key`` names it, case, repeat).
+    """Purpose: the needed results of a run's result, as (component, mode by ``mode_key``, case, repeat).
 
-    Each is of the same repeat and mode in the same component; of one that stands before it, in its first mode. Where fewer repeats
-    are wanted there, the last one is needed.
+    A needed result has the same repeat and mode in the same component; in an earlier component, that component's first mode. If
+    fewer repeats are wanted there, the last repeat is needed.
     """
     cases = {case.id: case for case in document.cases}
     names = [part.name for part in document.components]

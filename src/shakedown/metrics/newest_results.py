@@ -1,4 +1,4 @@
-"""Of results that several plans wanted, those that count: what a plan did not want for a while is wanted anew after it."""
+"""The counting results among those that several plans wanted: a result that a plan dropped for a while is wanted anew later."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from shakedown.model.nouns import Case, Component, Document
 
 
 def newest_results(record: Record, rows: Iterable[RunRow] | None = None) -> dict[ResultKey, int]:
-    """Purpose: the number of the result of each name that counts. What a plan wants again that the plan before it did not want it
-    wants anew: only what runs anew counts, and until then nothing does (0). Without an amendment in between nothing wants a result
-    twice, and the first one counts. ``rows``: those that are asked about; all that count where there are none.
+    """Purpose: wanted result -> the number under which it counts. A result that a plan wants again after the plan before it did not
+    is wanted anew: only new runs count, and 0 stands for none yet. Without an amendment in between, the first result of a name
+    counts. ``rows``: the rows to examine; all rows in force if None.
     """
     amended = [epoch.number for epoch in record.epochs if epoch.opened_by == "amended"]
-    newest: dict[ResultKey, tuple[int, int]] = {}  # number, and the epoch in which it was wanted
+    newest: dict[ResultKey, tuple[int, int]] = {}  # (number, the epoch in which it was wanted)
     asked = sorted(record.current() if rows is None else rows, key=lambda one: one.result)
     for row in asked:
         key = result_key(row)
@@ -40,7 +40,7 @@ def newest_results(record: Record, rows: Iterable[RunRow] | None = None) -> dict
 
 
 def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
-    """Attempts that the plan in force no longer asks for: an amendment took their case, component, mode or repeat away."""
+    """Attempts that the plan in force no longer wants, because an amendment removed their case, component, mode or repeat."""
     cases = {case.id: case for case in document.cases}
 
     def wanted_now(component: Component, case: Case) -> dict[str, int]:
@@ -80,12 +80,12 @@ def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
     return list(filter(unwanted, record.current()))
 
 
-# ---- what a plan did not want for a while ----------------------------------------------------------------------------
+# ---- results that a plan did not want for a while ------------------------------------------------------------------------
 
 
 def _dropped(record: Record, rows: Sequence[RunRow]) -> Collection[int]:
-    """The numbers of results that a plan wanted, and one that was in force when they were closed, or came later, did not. A run
-    that is live stays its result's. It is known only where the record has its plans beside it.
+    """The numbers of results that one plan wanted, but a plan in force when they were closed, or later, did not. A live run keeps
+    its result. Empty unless the record has its plans attached.
     """
     plans = [record.plans.get(digest) for digest in record.documents if digest]
     since = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
@@ -116,7 +116,7 @@ def _dropped(record: Record, rows: Sequence[RunRow]) -> Collection[int]:
 
 
 class PlanWants:
-    """What one plan wants of each case of each component. ``until``: the event by which the next plan came into force."""
+    """The results that one plan wants, by component and case. ``until``: the event at which the next plan came into force."""
 
     def __init__(self, plan: Document, record: Record, until: float) -> None:
         self.plan, self.again = plan, {name: sum(at < until for at in events) for name, events in record.again.items()}
@@ -125,7 +125,7 @@ class PlanWants:
         self._most: dict[tuple[str, str, str, str], float] = {}
 
     def want(self, row: RunRow) -> bool:
-        """Whether the plan wants the result of a run. Warm-ups are in no count."""
+        """Whether the plan wants the result of a run. Warm-ups are always wanted if their case is."""
         key = row.component, row.case, row.mode, row.of
         if key not in self._most:
             part, case = self._parts.get(row.component), self._cases.get(row.case)
@@ -133,7 +133,7 @@ class PlanWants:
         return row.repeat <= self._most[key]
 
     def wants_what_is_spared(self, row: RunRow) -> bool:
-        """Whether the plan wants a result that a ladder spared: it has no ladder there, so that it asks for each size."""
+        """Whether the plan wants a result that a ladder spared, because the plan has no ladder there and wants each size."""
         part = self._parts.get(row.component)
         return part is not None and part.ladder is None and self.want(row)
 

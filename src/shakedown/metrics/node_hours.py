@@ -1,4 +1,4 @@
-"""Node-hours of runs: what a run takes of the machine inside some stretches of time."""
+"""Node-hours of runs: how much of the machine a run uses inside some periods."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ RIGHT = ("passed", "performance")  # verdicts of runs that ran to their end with
 
 
 def never_ran(row: RunRow) -> bool:
-    """Purpose: whether a run is known to have taken nothing: it never started, or was withdrawn before it did."""
+    """Purpose: whether a run certainly used no node-hours: it never started, or was withdrawn before its start."""
     return row.verdict in NEVER_STARTED or row.was_taken_back
 
 
 class Taken(Struct, frozen=True):
-    """What some runs took: ``runs`` of them some time, ``untimed`` are not counted, for it is not known when they ran."""
+    """Node-hours of some runs. ``runs``: how many used some; ``untimed``: how many do not count because their times are unknown."""
 
     node_hours: float
     runs: int
@@ -33,9 +33,9 @@ class Taken(Struct, frozen=True):
 
 
 class Nodes:
-    """The cases of a plan, and how many nodes a run of each holds: ``units`` times nodes a unit. Runs of one allocation that run
-    side by side share its nodes: each holds its part of them, so that no node counts twice. ``record``: every run, to know
-    which do, and the plans that were in force: a run holds what the plan said of its case when it was ordered.
+    """The cases of a plan, and how many nodes a run of each holds: ``units`` times nodes per unit. Simultaneous runs in one
+    allocation share its nodes: each holds its part of them, so no node counts twice. ``record``: gives all runs, to find the
+    simultaneous ones, and the earlier plans: a run holds what the plan at its order said of its case.
     """
 
     def __init__(self, document: Document, record: RecordRows | None = None) -> None:
@@ -48,18 +48,18 @@ class Nodes:
         self.partitions: Mapping[str, Partition] = {place_of(one): one for one in document.system.partitions()}
 
     def held_by(self, row: RunRow | OpenRun) -> float:
-        """Nodes that a run held: as the plan in force at its order said, where that is known."""
+        """The number of nodes that a run held, by the plan in force at its order if that is known."""
         case = self.cases[row.case]
         ordered = row.ordered_by if isinstance(row, RunRow) else row.seq
         before = next((nodes for until, nodes in self._earlier if 0 < ordered < until), None)
         return before.held(before.cases[case.id]) if before and case.id in before.cases else self.held(case)
 
     def held(self, case: Case) -> float:
-        """Nodes that a run of a case holds; a share of one where the partition counts cores."""
+        """The number of nodes that a run of a case holds; a fraction if the partition counts cores."""
         return case.shape.units * self._per_unit.get(case.partition, 1.0)
 
     def taken(self, row: RunRow, hours: Hours) -> float | None:
-        """Node-hours that a run took inside; None where its times or its case are not known. One that never ran took nothing."""
+        """Node-hours of a run inside ``hours``; 0 if it never ran, None if its times or its case are unknown."""
         span, case = span_of(row), self.cases.get(row.case)
         if span is None and never_ran(row):
             return 0.0
@@ -68,19 +68,19 @@ class Nodes:
         return self.seconds(row, span, hours) / 3600 * self.held_by(row)
 
     def seconds(self, row: RunRow, span: Span, hours: Hours) -> float:
-        """How long a run had its nodes inside, where it shared them its part of that time."""
+        """Seconds inside ``hours`` in which a run had its nodes; shared time counts by the run's share."""
         if row.job not in self._together:
             return hours.inside(span)
         return math.fsum(hours.inside(piece) * share for piece, share in self.parts(row, span))
 
     def parts(self, row: RunRow, span: Span) -> list[tuple[Span, float]]:
-        """The stretches of a run, each with the share of its nodes that it had then."""
+        """The periods of a run, each with the share of its nodes that it had."""
         if row.job not in self._together:
             return [(span, 1.0)]
         return [(piece, 1 / max(1, count)) for piece, count in self._together[row.job].pieces(span)]
 
     def sum(self, rows: Iterable[RunRow], hours: Hours) -> Taken:
-        """What these runs took together."""
+        """The node-hours of these runs together."""
         amounts = [self.taken(row, hours) for row in rows]
         known = [amount for amount in amounts if amount is not None]
         return Taken(math.fsum(known), sum(amount > 0 for amount in known), len(amounts) - len(known))
@@ -91,14 +91,14 @@ class Nodes:
 
 
 def _earlier(record: RecordRows) -> list[tuple[int, Nodes]]:
-    """(event by which a plan was amended, what it said of nodes until then), in their order, of those that are given."""
+    """(event of an amendment, node counts of the plan until then), in order, for the earlier plans that are given."""
     amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
     pairs = zip(amended, record.documents, strict=False)  # the last plan is in force
     return [(until, Nodes(record.plans[digest])) for until, digest in pairs if digest in record.plans]
 
 
 def _together(rows: Iterable[RunRow]) -> dict[str, Steps]:
-    """Of each allocation that held several runs at a time, how many these were, moment by moment."""
+    """Job -> how many of its runs ran at each time, for allocations that held several runs at once."""
     spans: dict[str, list[Span]] = defaultdict(list)
     for row in rows:
         span = span_of(row) if row.job else None

@@ -1,4 +1,4 @@
-"""For how long each node was held by our runs: the least used one shows what the campaign has not tested."""
+"""How long the campaign's runs held each node: the least used node shows what the campaign has not tested."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Node = tuple[str, str]  # cluster, name
 
 
 class NodeTimes(Struct, frozen=True):
-    """``seconds``: node -> how much of the clock's time one of our runs held it, 0 for one that none did. ``unknown``: runs that
-    are not counted, for it is not known when or where they ran.
+    """``seconds``: node -> how much of the clock's time a run of the campaign held it, 0 if none did. ``unknown``: the number of
+    runs that do not count because their time or place is unknown.
     """
 
     seconds: dict[Node, float]
@@ -30,7 +30,7 @@ class NodeTimes(Struct, frozen=True):
 
     @property
     def worst(self) -> Node | None:
-        """The node that was held least; of several the first."""
+        """The node that was held least; the first of several."""
         return min(self.seconds, key=lambda node: (self.seconds[node], node), default=None)
 
     def least(self, count: int) -> list[tuple[Node, float]]:
@@ -38,9 +38,9 @@ class NodeTimes(Struct, frozen=True):
 
 
 def node_times(rows: Iterable[RunRow], nodes: Nodes, places: set[str], clock: Clock) -> NodeTimes:
-    """Purpose: the times of every node of these partitions. A moment in which several runs held a node counts once.
+    """Purpose: the times of every node of these partitions. Time in which several runs held a node counts once.
 
-    ``rows``: all our runs, whatever their verdict, fillers and warm-ups too.
+    ``rows``: all runs of the campaign, whatever their verdict, including fillers and warm-ups.
     """
     partitions = {place: nodes.partitions[place] for place in places if place in nodes.partitions}
     alone = {place: _only(partition) for place, partition in partitions.items()}
@@ -66,7 +66,7 @@ def node_times(rows: Iterable[RunRow], nodes: Nodes, places: set[str], clock: Cl
 
 
 def _in_order(partitions: Iterable[Partition]) -> Iterator[Node]:
-    """Every node once, by cluster and by number, however the partitions share them: the same in every report."""
+    """Every node once, by cluster and number, independent of the partitions' order, so that all reports agree."""
     together: dict[str, NodeSet] = {}
     for partition in partitions:
         together.setdefault(partition.cluster, nodes_of(partition)).update(nodes_of(partition))
@@ -75,7 +75,7 @@ def _in_order(partitions: Iterable[Partition]) -> Iterator[Node]:
 
 
 def _hold(seconds: dict[Node, float], until: dict[Node, float], held: list[Node], span: Span, hours: Hours) -> None:
-    """Count a run on its nodes; what an earlier run held of the same time already counts."""
+    """Add a run's time to its nodes, without the time that an earlier run already covers."""
     begin, end = span
     whole = hours.inside(span)
     for node in held:
@@ -94,5 +94,5 @@ def _begin(row: RunRow) -> float:
 
 
 def _only(partition: Partition) -> list[Node]:
-    """The node of a partition that has one: whatever a run says of its place, it was there."""
+    """The node of a partition with a single node: a run there was on it, whatever the run's row says."""
     return [(partition.cluster, str(name)) for name in nodes_of(partition)] if partition.count == 1 else []

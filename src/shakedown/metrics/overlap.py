@@ -1,10 +1,10 @@
-"""Which runs had the machine as their mode says: alone (isolated), or full of copies (fill). Times are seconds since 1970.
+"""The runs that had the machine as their mode requires: alone (isolated), or full of copies (fill). Times: seconds since 1970.
 
-``set_aside`` is the table of contents. The rule is one for both: for at least the mode's ``overlap`` (95 %) of a run's time the
-machine was so. What is left, a twentieth, is what a scheduler needs to start a set of copies and to end it; a slowdown that
-acts on a full machine is measured at 95 % of itself or more.
+Start reading at ``set_aside``. Both modes have one rule: the condition must hold for at least the mode's ``overlap`` (95 %) of
+a run's time. The remaining twentieth is the time in which a scheduler starts and ends a set of copies; a slowdown that acts on a
+full machine is then measured at 95 % of its size or more.
 
-A copy that outlives the others cannot have the full machine to its end, and is what a fill looks for: see ``_stragglers``.
+A copy that outlives the others has no full machine at its end, yet it is what a fill looks for: see ``_stragglers``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shakedown.model.nouns import Mode
 
 Span = tuple[float, float]
 NO_TIMES = "its times are not known"
-_NEXT_TO_NOTHING = 0.001  # as a share: what is less is told as less than this
+_NEXT_TO_NOTHING = 0.001  # as a share: smaller values are shown as "less than" this
 
 
 def set_aside(
@@ -28,9 +28,9 @@ def set_aside(
 ) -> dict[str, str]:
     """Purpose: the runs of one case in one mode whose figures do not count, each with the reason.
 
-    ``required`` copies fill the machine. ``copies`` are all runs of the case in the mode, also those that nobody wants any more,
-    and those that warm up, whatever became of them;
-    ``neighbours`` all of our runs on the same partition. Both have ``rows`` among them.
+    ``required``: how many copies fill the machine. ``copies``: all runs of the case in the mode, including those that are no longer
+    wanted and warm-ups, whatever their verdict.
+    ``neighbours``: all runs of the campaign on the same partition. Both include ``rows``.
     """
     if mode.name == "fill":
         what = f"the machine was full ({plural(required, 'copy', 'copies')} at once)"
@@ -44,16 +44,16 @@ def set_aside(
 def _stragglers(
     rows: Sequence[RunRow], aside: Mapping[str, str], mode: Mode, steps: Steps, required: int
 ) -> frozenset[str]:
-    """Copies that started on the full machine and took longer than those that had it: they count, however long they took.
+    """Copies that started on the full machine and took longer than the copies that had it throughout: they count, however long.
 
-    Longer is: no less than the mean and the median of these, so that what ran on an emptying machine makes no fill look better.
+    Longer means at least their mean and median, so that fast runs on an emptying machine do not improve the fill.
     """
     full = [span for row in rows if row.run not in aside and right(row) and (span := span_of(row))]
     times = [end - begin for begin, end in full]
     if not times:
         return frozenset()
     usual = max(fmean(times), median(times))
-    moment = (1 - mode.overlap) * min(times)  # what a scheduler needs to start a set
+    moment = (1 - mode.overlap) * min(times)  # the time a scheduler needs to start a set
 
     def is_one(row: RunRow) -> bool:
         span = span_of(row)
@@ -65,7 +65,7 @@ def _stragglers(
 
 
 def right(row: RunRow) -> bool:
-    """It ran to its end with the right answer."""
+    """Whether a run reached its end with the right answer."""
     return row.verdict in ("passed", "performance")
 
 
@@ -82,7 +82,7 @@ def _aside(rows: Sequence[RunRow], mode: Mode, steps: Steps, holds: Callable[[in
 
 
 def _only(share: float, asked: float) -> str:
-    """A share that is too small, without digits that say no more than that it is next to nothing."""
+    """A share that is too small, in words; very small shares without meaningless digits."""
     return f"less than {_NEXT_TO_NOTHING:.1%}" if 0 < share < _NEXT_TO_NOTHING else f"only {show_share(share, asked)}"
 
 
@@ -92,7 +92,7 @@ def spans_of(rows: Iterable[RunRow]) -> Iterator[Span]:
 
 
 def span_of(row: RunRow) -> Span | None:
-    """When a run ran: from its start for as long as its own clock says; None where that is not known."""
+    """When a run ran: from its start for as long as its own clock says; None if unknown."""
     if row.elapsed_s is not None and row.started is not None:
         return (row.started, row.started + row.elapsed_s)
     if row.elapsed_s is not None and row.ended is not None:
@@ -103,12 +103,12 @@ def span_of(row: RunRow) -> Span | None:
 
 
 def most_at_once(rows: Iterable[RunRow]) -> int:
-    """The most of these runs that ran at the same time."""
+    """The largest number of these runs that ran at the same time."""
     return max(Steps(spans_of(rows)).counts, default=0)
 
 
 class Steps:
-    """How many of some spans hold at each time: a staircase. ``counts[i]`` holds from ``times[i]`` to ``times[i + 1]``."""
+    """How many of some spans hold at each time, as a step function. ``counts[i]`` holds from ``times[i]`` to ``times[i + 1]``."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         changes: dict[float, int] = {}
@@ -124,7 +124,7 @@ class Steps:
             self.counts.append(count)
 
     def share(self, span: Span, holds: Callable[[int], bool]) -> float:
-        """The share of a span in which the count is as asked; 0 for a span of no length."""
+        """The share of a span in which the count meets the condition; 0 for a span of no length."""
         begin, end = span
         if end <= begin:
             return 0.0
@@ -141,6 +141,6 @@ class Steps:
             place, at = place + 1, until
 
     def ever(self, span: Span, holds: Callable[[int], bool]) -> bool:
-        """Whether the count is as asked at any moment of a span, its begin and its end among them."""
+        """Whether the count meets the condition at any time of a span, its begin and end included."""
         first, last = bisect_right(self.times, span[0]) - 1, bisect_right(self.times, span[1])
         return any(holds(count) for count in self.counts[max(first, 0) : last])

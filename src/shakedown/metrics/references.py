@@ -1,7 +1,7 @@
 """Contract rows proposed from history: per case and figure the median, its spread, and a bound around it.
 
-``propose`` is the table of contents. Only runs that passed, in force, and counted in their mode give values. The bound is one-sided
-where the figure has a better direction, since nobody complains about a figure that is too good.
+Start reading at ``propose``. Only runs that passed, are in force, and count in their mode give values. The bound is one-sided
+if the figure has a better direction, because a figure that is too good needs no bound.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from shakedown.metrics.words import plural, show_number, some, with_unit
 from shakedown.model.figures import with_rows
 from shakedown.model.nouns import Document, FigureSpec, Pairs
 
-FEW = 5  # runs below which a row says that it rests on few
-LEAST_SPREAD = 0.01  # of the median: a handful of equal values is no proof that the next is equal too
+FEW = 5  # a row on fewer runs carries a warning
+LEAST_SPREAD = 0.01  # of the median: a few equal values do not prove that the next is equal
 _MAD_TO_SD = 1.4826  # of the normal distribution: its standard deviation over its median absolute deviation
 _DIGITS = 6
 
 
 class Tolerance(NamedTuple):
-    """How far from the median still does: so many spreads, or, with ``percent``, so many per cent of the median."""
+    """The allowed distance from the median: so many spreads or, with ``percent``, so many per cent of the median."""
 
     amount: float
     percent: bool = False
@@ -40,7 +40,7 @@ class Tolerance(NamedTuple):
 
 
 class Proposal(Struct, frozen=True):
-    """A row that history would pass. Numbers are in ``unit``; ``origins`` are campaigns with their epochs.
+    """A contract row that the history would meet. Numbers are in ``unit``; ``origins``: campaigns with their epochs.
 
     ``spread`` is 1.4826 times the median absolute deviation, which for normal values is their standard deviation.
     ``warnings`` are sentences.
@@ -62,7 +62,7 @@ class Proposal(Struct, frozen=True):
 
     @property
     def about(self) -> str:
-        """What it rests on, for the row's last column."""
+        """The data behind the row, for its last column."""
         shown = [with_unit(show_number(value), self.unit) for value in (self.median, self.spread)]
         reach = f"{show_number(self.lowest)}..{with_unit(show_number(self.highest), self.unit)}"
         text = f"n {self.count}, median {shown[0]}, spread {shown[1]}, {reach}; {', '.join(self.origins)}"
@@ -70,7 +70,7 @@ class Proposal(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True):
-    """The rows, and the cases that gave none, with the reason."""
+    """The proposed rows, and the cases without values, with the reason."""
 
     rows: tuple[Proposal, ...]
     without: tuple[str, ...]
@@ -87,7 +87,7 @@ _Key = tuple[str, Pairs, str, str, str]  # test, where, figure, mode, unit
 
 
 def propose(history: Sequence[tuple[Document, Record]], tolerance: Tolerance) -> Proposed:
-    """Purpose: a row for each case, mode and figure that these campaigns measured; the same cases of several are one sample."""
+    """Purpose: a row for each case, mode and figure that these campaigns measured; equal cases of several campaigns are pooled."""
     samples: dict[_Key, _Sample] = {}
     without: dict[str, None] = {}
     for document, record in history:
@@ -120,7 +120,7 @@ def _collect(
 
 
 def _where(document: Document, runs: CaseRuns) -> Pairs:
-    """What singles the case out on any system."""
+    """The properties that identify the case on any system."""
     case = runs.case
     where = [("system", document.system.name)]
     if len(document.system.partitions()) > 1:
@@ -157,12 +157,12 @@ def _proposal(key: _Key, sample: _Sample, tolerance: Tolerance) -> Proposal:
 
 
 def _must(median: float, spread: float, spec: FigureSpec, tolerance: Tolerance) -> str:
-    """The bound as a contract says it: the median, and how far on the bad side, or on both, still does."""
+    """The bound as a contract writes it: the median, and the allowed distance on the worse side, or on both sides."""
     sign = {"lower": " +", "higher": " -", "": " +-"}[spec.better]
     width = _width(median, spread, tolerance)
     if tolerance.percent:
         shown = f"{tolerance.amount:g}%"
-    elif spec.unit == "%":  # a percentage in a bound is one of the value
+    elif spec.unit == "%":  # a percentage in a bound is relative to the value
         shown = f"{show_number(100 * width / abs(median) if median else 0.0, _DIGITS)}%"
     else:
         shown = with_unit(show_number(width, 3), spec.unit)
@@ -170,7 +170,7 @@ def _must(median: float, spread: float, spec: FigureSpec, tolerance: Tolerance) 
 
 
 def _width(median: float, spread: float, tolerance: Tolerance) -> float:
-    """How far from the median still does, in the figure's unit."""
+    """The allowed distance from the median, in the figure's unit."""
     if tolerance.percent:
         return abs(median) * tolerance.amount / 100
     return tolerance.amount * max(spread, LEAST_SPREAD * abs(median))

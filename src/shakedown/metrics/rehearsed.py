@@ -1,11 +1,11 @@
-"""What is said of a campaign that was rehearsed: everything that shows one says that it is a model."""
+"""The label of a rehearsed campaign: every display of it states that it is a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-NOT_MODELLED = "not modelled"  # so begins the reason of a criterion of which a rehearsal knows nothing
+NOT_MODELLED = "not modelled"  # the begin of the reason for a criterion that a rehearsal cannot decide
 BANNER = "rehearsed on a model, no measurement"
 
 

@@ -1,6 +1,6 @@
-"""What a contract asks for, in the order of its clauses: criteria, contract rows, scores and procedures in one matrix.
+"""The requirements of a contract in the order of its clauses: criteria, contract rows, scores and procedures in one matrix.
 
-``requirements`` is the table of contents. Each says what was measured, how far it lies inside of its bound, and how it came out.
+Start reading at ``requirements``. Each requirement has the measured value, its margin to the bound, and the outcome.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ SCORES = "scores"  # the component that stands for the plan's scores
 
 
 class Requirement(Struct, frozen=True):
-    """One thing that is asked for. ``what``: in words; ``must``: the bound as it was written; ``measured``: the arithmetic.
+    """One requirement. ``what``: its description; ``must``: the bound as written; ``measured``: the calculation in words.
 
-    ``margin``: how far it lies inside of its bound, of two bounds the nearer, below 0 outside, as a share of the bound; in
-    ``points`` where what is measured is a share itself. None where there is no number, or the bound is 0. ``margins``: (bound,
-    margin) of each bound, where there are two. ``count``: runs or values that it rests on. ``text``: what the clause
-    says; ``first_text``: what it said when the campaign began, where an amendment changed that, with who did (``changed_by``).
+    ``margin``: the distance inside the bound (the nearer of two), below 0 if outside, as a share of the bound; with ``points``, the
+    measured value is a share itself and the margin a difference. None without a number, or if the bound is 0. ``margins``: (bound,
+    margin) of each bound, if there are two. ``count``: the number of runs or values behind it. ``text``: the clause's text;
+    ``first_text``: its text when the campaign began, if ``changed_by`` amended it.
     """
 
     clause: str
@@ -59,8 +59,8 @@ class Requirement(Struct, frozen=True):
 
 
 def requirements(document: Document, record: Record, scorecard: Scorecard) -> tuple[Requirement, ...]:
-    """Purpose: everything that is asked for, by clause: "4.2" before "4.10"; what names no clause comes last, in the plan's
-    order. What names a clause and does not say its text has that of a contract row of the same clause.
+    """Purpose: every requirement, by clause ("4.2" before "4.10"); those without a clause come last, in the plan's order. A
+    requirement with a clause but without a text gets the text of a contract row of the same clause.
     """
     every = [
         *_criteria(scorecard),
@@ -83,7 +83,7 @@ def _with_text(one: Requirement, of: Requirement | None) -> Requirement:
 
 
 def clause_order(clause: str) -> tuple[tuple[int, int, str], ...]:
-    """Purpose: what clauses are sorted by: numbers as numbers, words as words, whatever stands between."""
+    """Purpose: the sort key of a clause: numbers as numbers, words as words, whatever separates them."""
     parts = re.findall(r"\d+|[^\W\d]+", clause)
     return tuple((0, int(part), "") if part.isdigit() else (1, 0, part.casefold()) for part in parts)
 
@@ -112,7 +112,7 @@ def _criteria(scorecard: Scorecard) -> Iterator[Requirement]:
 
 
 def _margin(item: CriterionScore, share: bool) -> float | None:
-    """How far the number of a criterion lies inside of its bound."""
+    """The margin of a criterion's number inside its bound."""
     if item.measured is None:
         return None
     sign = item.must.strip()[:1]
@@ -177,7 +177,7 @@ def _rows(scorecard: Scorecard, first: Mapping[str, tuple[str, str]]) -> Iterato
 
 
 def _row_margins(score: RowScore) -> tuple[tuple[str, float], ...]:
-    """To each bound that is not 0, the lower one first; of a row on each run for the value that lies worst to that bound."""
+    """The margin to each bound that is not 0, the lower one first; for a row on each run, with the worst value for that bound."""
     found = []
     for word, bound, measured, side in (
         ("lower", score.row.low, score.least, 1),

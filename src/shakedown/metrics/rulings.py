@@ -1,7 +1,7 @@
-"""How often runs passed, by test and by verdict, before and after rulings. ``rates`` is the table of contents.
+"""How often runs passed, by test and by verdict, before and after rulings. Start reading at ``rates``.
 
-Before: every attempt. After: without attempts that did not pass and were ruled somebody else's than the vendor's (the site,
-the application, the harness, excused). Verdicts stay as they are; a ruling on a run that passed changes no rate.
+Before: every attempt. After: without attempts that did not pass and were ruled not to be the vendor's (but the site's, the
+application's, the harness's, or excused). Verdicts do not change; a ruling on a run that passed changes no rate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VENDOR = "vendor"
 
 
 class Rate(Struct, frozen=True):
-    """``hits`` of ``count``, with Wilson's interval at 95 %; ``share`` and ``interval`` are None where nothing is counted."""
+    """``hits`` of ``count``, with Wilson's interval at 95 %; ``share`` and ``interval`` are None if ``count`` is 0."""
 
     hits: int
     count: int
@@ -36,9 +36,9 @@ class Rate(Struct, frozen=True):
 
 
 class RatesOfTest(Struct, frozen=True):
-    """The attempts at one test's cases in one component; ``test`` is "" for all of the component's together.
+    """The attempts at one test's cases in one component; ``test`` is "" for all tests of the component together.
 
-    ``verdicts``: each as a share of all attempts. ``ruled``: how many attempts were ruled as whose.
+    ``verdicts``: each as a share of all attempts. ``ruled``: the number of attempts by ruling.
     """
 
     component: str
@@ -59,7 +59,7 @@ class RatesOfTest(Struct, frozen=True):
 
 
 def rates(document: Document, record: Record) -> tuple[RatesOfTest, ...]:
-    """Purpose: a line a test and component in the order of the plan, and after each component's tests a line for all."""
+    """Purpose: a line for each test and component in the order of the plan, and after each component's tests a line for all."""
     people = populations(document, record)
     found = []
     for component in document.components:
@@ -71,7 +71,7 @@ def rates(document: Document, record: Record) -> tuple[RatesOfTest, ...]:
 
 
 def somebody_elses(row: RunRow) -> bool:
-    """It was ruled, and not the vendor's."""
+    """Whether the run was ruled, and not as the vendor's."""
     return row.ruling not in ("", VENDOR)
 
 

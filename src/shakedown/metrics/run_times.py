@@ -1,6 +1,6 @@
-"""What a campaign says of the next one: how long runs of each case took, what they measured, how long builds took.
+"""Data of one campaign for planning the next: run times of each case, measured figures, build times.
 
-Run times have a mean and a spread, and the tail apart from both.
+Run times have a mean and a spread; the tail is kept apart from both.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from statistics import fmean, median, stdev
 from shakedown.metrics.rows.rows import BuildRow, RunRow
 from shakedown.model.scenario import FigureLaw, RunTime
 
-_TAIL = 1.5  # times the median: what takes longer is of the tail
-_WELL = ("passed", "performance", "incorrect")  # ended by themselves, after all of their work
+_TAIL = 1.5  # times the median: longer runs are the tail
+_WELL = ("passed", "performance", "incorrect")  # ended by themselves, after all their work
 
 
 def run_times(rows: Iterable[RunRow], campaign: str) -> tuple[tuple[str, RunTime], ...]:
-    """Purpose: case -> the mean, the spread (standard deviation) and the tail of its runs' times, of those that ran to their end.
+    """Purpose: case -> mean, spread (standard deviation) and tail of the run times in seconds, of runs that reached their end.
 
-    Runs beyond 1.5 times the median are the tail: a share of the runs, and how many times as long they take as the others do on
-    average. Warm-up counts nowhere. Seconds.
+    Runs beyond 1.5 times the median are the tail: its share of the runs, and its mean as a multiple of the mean of the others.
+    Warm-ups do not count.
     """
     times: dict[str, list[float]] = {}
     for row in rows:
-        whole = row.elapsed_s is not None and not row.halted_s  # a time in which it did not stand still
+        whole = row.elapsed_s is not None and not row.halted_s  # it was not suspended in that time
         if row.verdict in _WELL and whole and row.mode != "warm-up" and not row.superseded_by:
             times.setdefault(row.case, []).append(row.elapsed_s or 0.0)
     return tuple((case, _of(found, campaign)) for case, found in times.items())
 
 
 def figures_of_runs(rows: Iterable[RunRow], campaign: str) -> tuple[tuple[str, str, FigureLaw], ...]:
-    """Purpose: case, figure -> mean and spread of what its runs measured, of those that completed correctly."""
+    """Purpose: (case, figure, mean and spread of its values), of runs that completed correctly."""
     values: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         if row.verdict in ("passed", "performance") and row.mode != "warm-up" and not row.superseded_by:
@@ -43,7 +43,7 @@ def figures_of_runs(rows: Iterable[RunRow], campaign: str) -> tuple[tuple[str, s
 
 
 def build_times(rows: Iterable[BuildRow], names: Mapping[str, str]) -> tuple[tuple[str, float], ...]:
-    """Purpose: build -> how long it took on average, in seconds, of those that were made. ``names``: key -> the build's name."""
+    """Purpose: build -> its average time in seconds, of completed builds. ``names``: key -> the build's name."""
     times: dict[str, list[float]] = {}
     for row in rows:
         if row.state == "done" and row.elapsed_s is not None and row.key in names:

@@ -1,6 +1,6 @@
 """How tests scale, from the record: a series for each component, test, mode and combination of the other parameters.
 
-``scaled`` is the table of contents; the formulas are in ``model.scaling``.
+Start reading at ``scaled``; the formulas are in ``model.scaling``.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from shakedown.model.scaling import (
     work_of,
 )
 
-LOW = 0.8  # below this share of what was to be had a series is said to fall off
+LOW = 0.8  # a series is reported where its efficiency falls below this
 
 
 class Step(Struct, frozen=True):
-    """One size of a series. ``interval``: of the efficiency at 95 %, None where the smallest size or this one has fewer than
-    three values. ``to_come``: results that are still wanted there; ``point``: None where nothing was measured. ``least`` and
-    ``most`` of the values.
+    """One size of a series. ``interval``: of the efficiency at 95 %, None if the smallest size or this one has fewer than three
+    values. ``to_come``: results still wanted at this size; ``point``: None if nothing was measured. ``least`` and ``most``: of the
+    values.
     """
 
     case: str
@@ -46,10 +46,10 @@ class Step(Struct, frozen=True):
 
 
 class Series(Struct, frozen=True):
-    """A test along its parameter, everything else alike. ``label``: what sets it apart from the other series of its test.
+    """A test at several sizes, all else equal. ``label``: the properties that distinguish it from other series of the test.
 
-    ``serial``: the fitted share of the work that is not shared out; ``falls``: where the efficiency falls below ``low`` for
-    good, as the size measured there and where a line between the two sizes crosses it.
+    ``serial``: the fitted serial share of the work; ``falls``: where the efficiency falls below ``low`` for good, as the measured
+    size and as the size where a line between the two sizes crosses ``low``.
     """
 
     component: str
@@ -69,7 +69,7 @@ class Series(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Its test and what sets it apart: "lammps, toolchain=gcc"."""
+        """The test and its distinguishing properties: "lammps, toolchain=gcc"."""
         return f"{self.test}, {self.label}" if self.label else self.test
 
     @property
@@ -77,14 +77,14 @@ class Series(Struct, frozen=True):
         return [step.point for step in self.steps if step.point is not None]
 
     def at(self, size: float) -> Step | None:
-        """Its step at a size, at the largest for 0."""
+        """The step at a size; 0 stands for the largest size."""
         if not size:
             return self.steps[-1] if self.steps else None
         return next((step for step in self.steps if step.size == size), None)
 
 
 def scaled(document: Document, people: Mapping[str, Population], low: float = LOW, source: str = "") -> list[Series]:
-    """Purpose: every series of a campaign, in the order of the plan. ``low``: the efficiency that it is said to fall below."""
+    """Purpose: every series of a campaign, in the order of the plan. ``low``: the efficiency below which a series is reported."""
     tests = {test.name: test for test in document.tests}
     return [
         series
@@ -96,7 +96,7 @@ def scaled(document: Document, people: Mapping[str, Population], low: float = LO
 def of_component(
     component: Component, population: Population, tests: Mapping[str, Test], low: float = LOW, source: str = ""
 ) -> list[Series]:
-    """Purpose: the series of one component, of those of its cases that can run here."""
+    """Purpose: the series of one component, for its cases that can run here."""
     found = []
     for test in dict.fromkeys(case.case.test for case in population.cases):
         scaling = tests[test].scaling if test in tests else None
@@ -114,11 +114,11 @@ def of_component(
     return found
 
 
-Others = tuple[tuple[str, str], ...]  # everything that a case is, but its size
+Others = tuple[tuple[str, str], ...]  # everything that identifies a case except its size
 
 
 def _alike(scaling: Scaling, cases: Iterable[CaseRuns]) -> dict[Others, list[CaseRuns]]:
-    """The cases that differ in their size alone."""
+    """The cases grouped so that those of a group differ only in size."""
     found: dict[Others, list[CaseRuns]] = {}
     for runs in cases:
         if size_in(dict(runs.case.parameters), scaling.along) is not None:
@@ -132,7 +132,7 @@ def _others(scaling: Scaling, case: Case) -> Others:
 
 
 def _telling(alike: Iterable[Others]) -> set[str]:
-    """The names in which the series of a test differ."""
+    """The names of the properties in which the series of a test differ."""
     values: dict[str, set[str]] = {}
     for others in alike:
         for name, value in others:

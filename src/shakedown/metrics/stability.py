@@ -1,4 +1,4 @@
-"""Everything that is said of a component which runs for a time: its clock, days, shares, floors, interrupts and failure rates."""
+"""All results for a component that runs for a time: its clock, days, shares, floors, interrupts and failure rates."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from shakedown.model.nouns import Component, Document
 
 
 class Stability(Struct, frozen=True):
-    """One component with a duration. ``clock`` None: it has not run, and only ``words`` and ``rates`` say anything.
+    """One component with a duration. ``clock`` is None if it has not run; then only ``words`` and ``rates`` have content.
 
-    ``utilisations``: name -> number; ``before``: how many runs from before the clock was started anew do not count.
+    ``utilisations``: name -> number; ``before``: how many runs do not count because they ran before the clock was restarted.
     """
 
     component: Component
@@ -38,7 +38,7 @@ class Stability(Struct, frozen=True):
 
 
 def stability(document: Document, record: Record) -> tuple[Stability, ...]:
-    """Purpose: every component with a duration that has ordered anything or whose clock was spoken of, in the order of the plan."""
+    """Purpose: every component with a duration that has ordered a run or has statements on its clock, in the order of the plan."""
     people = populations(document, record)
     return tuple(
         _of(around, people[around.component.name])

@@ -1,6 +1,6 @@
-"""Small samples described honestly: the middle, the spread, outliers, and intervals that say how sure one can be.
+"""Statistics of small samples: the middle, the spread, outliers, and intervals that show the uncertainty.
 
-``describe`` is the table of contents: it makes a ``Summary`` of a list of numbers. Everything is plain Python on purpose:
+Start reading at ``describe``, which makes a ``Summary`` of a list of numbers. Everything is plain Python on purpose:
 samples are small, and the same numbers must come out on every machine.
 """
 
@@ -12,26 +12,26 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 CONFIDENCE = 0.95
-OUTLIER_SCORE = 3.5  # modified z-score beyond which a value is flagged (Iglewicz and Hoaglin 1993)
-OUTLIER_LEAST = 5  # below so many values nothing is called an outlier
+OUTLIER_SCORE = 3.5  # values with a larger modified z-score are outliers (Iglewicz and Hoaglin 1993)
+OUTLIER_LEAST = 5  # samples with fewer values have no outliers
 _NORMAL_MAD = 0.6744897501960817  # MAD of the standard normal distribution: its 75 % quantile
 _NORMAL_MEAN_AD = 0.7978845608028654  # mean absolute deviation of the standard normal: sqrt(2 / pi)
-_EXACT_FREEDOM = 200  # up to here Student's t is summed exactly, beyond it is expanded
+_EXACT_FREEDOM = 200  # up to here Student's t is summed exactly, above it is expanded
 _EXACT_RANKS = (
     1000  # up to here the ranks around a median are counted exactly, beyond the normal distribution stands in
 )
 _EXACT_COUNTS = 1000  # up to here the interval of a count is exact
-_NOISE = 1e-9  # values this much apart, as a share of the median, are equal
-QUANTILES = ("p5", "p10", "p25", "p75", "p90", "p95", "p99")  # that criteria may name
+_NOISE = 1e-9  # values closer than this, as a share of the median, are equal
+QUANTILES = ("p5", "p10", "p25", "p75", "p90", "p95", "p99")  # the quantiles that criteria may name
 
 Interval = tuple[float, float]
 
 
 class Summary(Struct, frozen=True):
-    """A sample in numbers, all in the unit of its values. ``sd`` and ``interval`` are None below two values.
+    """A sample in numbers, all in the unit of its values. ``sd`` and ``interval`` are None for fewer than two values.
 
-    ``interval`` is the t interval of the mean at 95 %, ``median_interval`` that of the median from order statistics, None below
-    six values. ``outliers`` are positions in the sample, in its order.
+    ``interval``: the t interval of the mean at 95 %; ``median_interval``: the interval of the median from order statistics, None
+    for fewer than six values. ``outliers``: positions in the sample, in its order.
     """
 
     count: int
@@ -49,12 +49,12 @@ class Summary(Struct, frozen=True):
 
     @property
     def spread(self) -> float | None:
-        """sd / mean, the coefficient of variation; None where there is no sd or the mean is not positive."""
+        """sd / mean, the coefficient of variation; None without an sd, or if the mean is not positive."""
         return self.sd / self.mean if self.sd is not None and self.mean > 0 else None
 
 
 def describe(values: Sequence[float]) -> Summary | None:
-    """Purpose: everything a report says of a sample. None for an empty one: missing is not zero."""
+    """Purpose: the summary of a sample for reports; None for an empty sample, because missing is not zero."""
     if not values:
         return None
     ordered = sorted(values)
@@ -76,7 +76,7 @@ def describe(values: Sequence[float]) -> Summary | None:
 
 
 def take(statistic: str, values: Sequence[float]) -> float:
-    """Purpose: the statistic that a criterion names: mean, median, min, max, sd (needs two values) or a quantile, p95."""
+    """Purpose: the statistic that a criterion names: mean, median, min, max, sd (needs two values) or a quantile such as p95."""
     if statistic in QUANTILES:
         return quantile(sorted(values), int(statistic[1:]) / 100)
     return _STATISTICS[statistic](values)
@@ -91,9 +91,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def sample_sd(values: Sequence[float]) -> float:
-    """The sample standard deviation, divisor n - 1, in two passes; 0 of equal values, whatever their mean is rounded to. Needs two
-    values.
-    """
+    """The sample standard deviation, divisor n - 1, in two passes; exactly 0 for equal values. Needs two values."""
     if min(values) == max(values):
         return 0.0
     middle = mean(values)
@@ -119,7 +117,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def median_deviation(values: Sequence[float]) -> float:
-    """The median absolute deviation from the median, not scaled."""
+    """The median absolute deviation from the median, not scaled to a standard deviation."""
     middle = median(values)
     return median([abs(value - middle) for value in values])
 
@@ -127,9 +125,9 @@ def median_deviation(values: Sequence[float]) -> float:
 def outlier_scores(values: Sequence[float]) -> list[float]:
     """Each value's modified z-score: how many robust standard deviations it lies from the median, with sign.
 
-    0.6745 (x - median) / MAD; where more than half the values are equal and the MAD is 0, the mean absolute deviation
-    takes its place: (x - median) / (1.2533 meanAD). Source: Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers.
-    Values that only the last bits tell apart (a billionth of the median) are equal: rounding makes no outliers.
+    0.6745 (x - median) / MAD; if more than half the values are equal and the MAD is 0, the mean absolute deviation
+    is used instead: (x - median) / (1.2533 meanAD). Source: Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers.
+    Values closer than a billionth of the median count as equal, so that rounding makes no outliers.
     """
     middle = median(values)
     noise = _NOISE * abs(middle)
@@ -141,7 +139,7 @@ def outlier_scores(values: Sequence[float]) -> list[float]:
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
-    """The positions of values whose modified z-score is beyond 3.5; none where there are fewer than five values."""
+    """The positions of values whose modified z-score is beyond 3.5; empty for fewer than five values."""
     if len(values) < OUTLIER_LEAST:
         return ()
     return tuple(i for i, score in enumerate(outlier_scores(values)) if abs(score) > OUTLIER_SCORE)
@@ -151,10 +149,10 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
 
 
 def share_interval(hits: int, count: int, confidence: float = CONFIDENCE) -> Interval | None:
-    """Wilson's score interval of a share (Wilson 1927, JASA 22:209). None where nothing was counted.
+    """Wilson's score interval of a share (Wilson 1927, JASA 22:209); None if ``count`` is 0.
 
-    Chosen before Clopper and Pearson's, which is always wider than it promises and so hides what a few hundred runs can
-    tell: Wilson's covers 95 % on average, never leaves 0 to 1, and is not a point where nothing failed (Brown, Cai and
+    Preferred to Clopper and Pearson's interval, which is always wider than its confidence and so hides differences that a few
+    hundred runs show: Wilson's covers 95 % on average, stays within 0 to 1, and is not a point if nothing failed (Brown, Cai and
     DasGupta 2001, Statistical Science 16:101). Close to 0 and 1 it covers less for single values of the share.
     """
     if count == 0:
@@ -177,12 +175,13 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> In
 
 
 def median_interval(ordered: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """The interval of the median from order statistics of a sorted sample, between two of them where one pair covers too much.
+    """The interval of the median of a sorted sample, interpolated between pairs of order statistics.
 
-    The k-th from below and the k-th from above, k the largest with P(Bin(n, 1/2) < k) <= (1 - confidence) / 2, cover 95 to 99 %.
-    So each end lies between the k-th and the next one, where Hettmansperger and Sheather put it (1986, Statistics and Probability
-    Letters 4:75): it covers about what it says for every distribution, exactly for Laplace's. None where even the extremes cover
-    too little: below six values at 95 %. Beyond 1000 values k comes from the normal approximation, and the ends are values.
+    The k-th value from below and the k-th from above, k the largest with P(Bin(n, 1/2) < k) <= (1 - confidence) / 2, cover 95 to 99
+    %. Each end is therefore interpolated between the k-th value and the next one (Hettmansperger and Sheather 1986, Statistics and
+    Probability Letters 4:75): the coverage is then about right for every distribution, exactly for Laplace's. None if even the
+    extremes cover too little: below six values at 95 %. Beyond 1000 values k comes from the normal approximation, without
+    interpolation.
     """
     count, tail = len(ordered), (1 - confidence) / 2
     if count > _EXACT_RANKS:
@@ -191,15 +190,15 @@ def median_interval(ordered: Sequence[float], confidence: float = CONFIDENCE) ->
     rank, below, ways = _rank(count, tail)
     if not rank:
         return None
-    share = (tail * 2.0**count - below) / ways  # of the way in coverage from this pair to the next one
+    share = (tail * 2.0**count - below) / ways  # the share of the way in coverage from this pair to the next one
     inwards = (count - rank) * share / (rank + (count - 2 * rank) * share)
     low, high = ordered[rank - 1], ordered[-rank]
     return low + inwards * (ordered[rank] - low), high + inwards * (ordered[-rank - 1] - high)
 
 
 def _rank(count: int, tail: float) -> tuple[int, int, int]:
-    """The largest k with P(Bin(count, 1/2) < k) <= tail, 0 where there is none; in how many of the 2^count ways there are fewer
-    than k, and in how many exactly k.
+    """(k, below, exact): the largest k with P(Bin(count, 1/2) < k) <= tail, 0 if there is none; in how many of the 2^count outcomes
+    there are fewer than k hits, and in how many exactly k.
     """
     most, ways, below, rank = tail * 2.0**count, 1, 0, 0
     while below + ways <= most:
@@ -214,9 +213,9 @@ def _near_rank(count: int, tail: float) -> int:
 
 
 def count_interval(count: int, confidence: float = CONFIDENCE) -> Interval:
-    """The exact interval of the mean of a Poisson count (Garwood 1936, Biometrika 28:437); from 0 where nothing was counted.
+    """The exact interval of the mean of a Poisson count (Garwood 1936, Biometrika 28:437); it begins at 0 if ``count`` is 0.
 
-    The two means under which as many or more, and as few or fewer, would be counted in (1 - confidence) / 2 of all cases: by
+    Its ends are the two means at which as many or more, and as few or fewer, events have a chance of (1 - confidence) / 2, by
     bisection on the exact distribution. Beyond 1000 the cube approximation of chi-square (Wilson and Hilferty 1931) is as good.
     """
     tail = (1 - confidence) / 2
@@ -227,12 +226,12 @@ def count_interval(count: int, confidence: float = CONFIDENCE) -> Interval:
 
 
 def no_more_than(confidence: float = CONFIDENCE) -> float:
-    """The mean above which counting nothing would be a chance of less than 1 - confidence: 3.0 at 95 %."""
+    """The mean at which a count of 0 has the chance 1 - confidence: 3.0 at 95 %."""
     return -math.log(1 - confidence)
 
 
 def _poisson_mean(count: int, share: float) -> float:
-    """The mean at which P(X <= count) is ``share``."""
+    """The mean at which P(X <= count) equals ``share``, for a Poisson count X."""
     low, high = 0.0, count + 1.0
     while poisson_share(count, high) > share:
         high *= 2
@@ -243,7 +242,7 @@ def _poisson_mean(count: int, share: float) -> float:
 
 
 def poisson_share(count: int, middle: float) -> float:
-    """P(X <= count) of a Poisson count with this mean."""
+    """P(X <= count) of a Poisson count X with the mean ``middle``."""
     if middle <= 0:
         return 1.0
     logarithm = math.log(middle)
@@ -264,8 +263,8 @@ def normal_quantile(share: float) -> float:
 def t_quantile(share: float, freedom: int) -> float:
     """The quantile of Student's t with a whole number of degrees of freedom, for shares above one half.
 
-    Up to 200 degrees: bisection on the exact distribution, good to 1e-10. Beyond: the expansion 26.7.5 of Abramowitz and
-    Stegun in the normal quantile; its first term left out is below 1e-9 there.
+    Up to 200 degrees: bisection on the exact distribution, exact to 1e-10. Above: the expansion 26.7.5 of Abramowitz and
+    Stegun in the normal quantile; the first omitted term is below 1e-9 there.
     """
     if freedom > _EXACT_FREEDOM:
         return _expanded_t(normal_quantile(share), freedom)

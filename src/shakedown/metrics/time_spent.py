@@ -1,8 +1,8 @@
-"""Where the node-hours of a campaign went, by cause: what runs took, nodes that were out, and why the others were idle.
+"""The node-hours of a campaign by cause: time of runs, nodes that were out, and the reasons why other nodes were idle.
 
-``account`` is the table of contents. Amounts are whole node-microseconds: each moment of each node is in exactly one part, so
-the parts add up to the nodes times the time of the campaign without a rest. When runs had nodes is taken from the rows; which
-nodes were out and why others were idle is given (``Out`` and ``Look``), as ``report.time_spent`` reads it from the record.
+Start reading at ``account``. Amounts are whole node-microseconds: each moment of each node is in exactly one part, so
+the parts add up exactly to the nodes times the campaign's time. The rows tell when runs had nodes; the caller passes in which
+nodes were out and why others were idle (``Out`` and ``Look``), which ``report.time_spent`` reads from the record.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from shakedown.model.shared_nodes import different_nodes, names_of, place_of, sh
 US = 1_000_000  # microseconds in a second
 HOUR_US = 3600 * US
 WORKED, LIVE, DOWN, LEFT_OUT, EXCLUDED, UNKNOWN = "worked", "live", "down", "left_out", "excluded", "unknown"
-_SLICES = 60  # at most, that a campaign is cut into to see how it changed
+_SLICES = 60  # the most slices into which a campaign is divided, to show changes over time
 _LENGTHS_S = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 7 * 86400, 28 * 86400)
 
-# Group -> what is in it, for people; in the order in which they are shown.
+# Group -> its description for people, in the order of display.
 GROUPS = {
     "worked": "runs that ran to their end with the right answer; of a filler and of warm-ups too, as the cause says",
     "came to nothing": "runs with any other verdict",
@@ -66,7 +66,7 @@ _GROUP_OF = {
 
 
 def group_of(cause: str) -> str:
-    """Purpose: the group that a cause, as ``engine.policy.idle`` and this file name them, is shown in."""
+    """Purpose: the group in which a cause (named as in ``engine.policy.idle`` or this file) is shown."""
     kind, _, about = cause.partition(":")
     if kind == "says" and about.startswith("Licenses"):
         return "budgets"
@@ -74,23 +74,23 @@ def group_of(cause: str) -> str:
 
 
 class Ground(Struct, frozen=True):
-    """Nodes that some partitions of the plan have together, each once. ``places``: these partitions, as "cluster:partition"."""
+    """Nodes that some partitions of the plan share, each counted once. ``places``: these partitions, as "cluster:partition"."""
 
     name: str
     places: tuple[str, ...]
     count: int
 
     def has(self, document: Document, cluster: str, node: str) -> bool:
-        """Whether a node is one of them."""
+        """Whether a node belongs to this ground."""
         mine = (one for one in document.system.partitions() if place_of(one) in self.places)
         return any(one.cluster == cluster and node in names_of(one.nodes) for one in mine)
 
 
 class Look(Struct, frozen=True):
-    """How the idle nodes of a ground stood from ``at`` on (seconds since 1970), until the next look.
+    """The state of a ground's idle nodes from ``at`` on (seconds since 1970), until the next look.
 
-    ``idle``: how many nodes there were; ``causes``: component, cause and weight, the weights add up to one. ``pending``: jobs that
-    waited at the scheduler, might start and were no wider than that.
+    ``idle``: the number of idle nodes; ``causes``: (component, cause, weight), the weights add up to one. ``pending``: jobs that
+    waited at the scheduler, were free to start and needed no more nodes than that.
     """
 
     at: float
@@ -100,9 +100,9 @@ class Look(Struct, frozen=True):
 
 
 class Out(Struct, frozen=True):
-    """A stretch in which a node was given no work. ``kind``: down, left_out or excluded. ``failed``: it failed under a run.
+    """A period in which a node was given no work. ``kind``: down, left_out or excluded. ``failed``: the node failed during a run.
 
-    ``end``: when the record shows it at work, idle or let in again; where that is not ``known``, the end of the campaign.
+    ``end``: when the record shows it at work, idle or let in again; if that is not ``known``, the end of the campaign.
     """
 
     cluster: str
@@ -116,7 +116,7 @@ class Out(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """What went to one cause, in whole node-microseconds. ``component``: whose work it was or kept, "" = nobody's."""
+    """The node-microseconds of one cause. ``component``: the component that worked or was held back, "" = none."""
 
     component: str
     cause: str
@@ -132,7 +132,7 @@ class Part(Struct, frozen=True):
 
 
 class Slice(Struct, frozen=True):
-    """A stretch of the campaign: group -> node-microseconds."""
+    """One slice of the campaign's time: group -> node-microseconds."""
 
     begin: float
     end: float
@@ -140,9 +140,9 @@ class Slice(Struct, frozen=True):
 
 
 class Stretch(Struct, frozen=True):
-    """A stretch in which nodes of a ground were idle while jobs that fit them waited at the scheduler.
+    """A period in which nodes of a ground were idle while jobs that fit them waited at the scheduler.
 
-    ``nodes``: on average; ``jobs``: the most that waited.
+    ``nodes``: the average number of idle nodes; ``jobs``: the largest number of waiting jobs.
     """
 
     ground: str
@@ -159,10 +159,10 @@ class Stretch(Struct, frozen=True):
 class TimeSpent(Struct, frozen=True):
     """A campaign's node-hours from ``begin`` to ``end``, of the nodes that its plan can use.
 
-    ``node_us``: all of them; ``parts`` add up to that, the largest first. ``slices``: the same over time, ``grounds``: each with
-    what it had and what worked of it. ``pending``: nodes idle while jobs waited. ``untimed``: runs that are in no part, for it is
-    not known when they ran; ``twice_us``: what runs had beyond the nodes that there are, as clocks differ: in no part.
-    ``trouble``: why the causes are not known, "" where they are.
+    ``node_us``: all node-microseconds; ``parts`` add up to it, the largest first. ``slices``: the same over time; ``grounds``:
+    (ground, its node-microseconds, those that worked). ``pending``: periods with idle nodes and waiting jobs. ``untimed``: runs in
+    no part, because their times are unknown; ``twice_us``: time of runs beyond the existing nodes, because clocks differ: in no
+    part. ``trouble``: why the causes are unknown, "" if they are known.
     """
 
     begin: float
@@ -183,7 +183,7 @@ class TimeSpent(Struct, frozen=True):
         return self.node_us / HOUR_US
 
     def groups(self) -> dict[str, int]:
-        """Group -> node-microseconds, in the order of ``GROUPS``, those of nothing left out."""
+        """Group -> node-microseconds, in the order of ``GROUPS``, without groups of 0."""
         found: dict[str, int] = defaultdict(int)
         for part in self.parts:
             found[part.group] += part.node_us
@@ -198,7 +198,7 @@ class TimeSpent(Struct, frozen=True):
 
 
 def grounds_of(document: Document) -> tuple[Ground, ...]:
-    """Purpose: the nodes that the plan can use, by what shares them, in the order of the system."""
+    """Purpose: the nodes that the plan can use, grouped by partitions that share nodes, in the order of the system."""
     partitions = {place_of(one): one for one in document.system.partitions()}
     used = {case.partition for case in document.cases if not case.unavailable} & partitions.keys() or set(partitions)
     near = sharing(document.system, used)
@@ -219,9 +219,9 @@ def grounds_of(document: Document) -> tuple[Ground, ...]:
 
 
 class Occupancy:
-    """How many nodes of a ground runs had, moment by moment and by what became of them.
+    """How many nodes of a ground runs had over time, by component and result.
 
-    ``edges``: time in microseconds -> (component, cause) -> how many nodes more or fewer from then on.
+    ``edges``: time in microseconds -> (component, cause) -> the change of the number of nodes at that time.
     """
 
     def __init__(self) -> None:
@@ -235,7 +235,7 @@ class Occupancy:
             self.edges[end][what] -= nodes
 
     def held_at(self, time: float) -> float:
-        """How many nodes runs had at a moment. Nothing may be added after this was first asked."""
+        """The number of nodes that runs had at a time. Nothing may be added after the first call."""
         if not self._times and self.edges:
             held = 0.0
             for at in sorted(self.edges):
@@ -247,8 +247,8 @@ class Occupancy:
 
 
 def occupancies(document: Document, record: Record, begin: float, end: float) -> tuple[dict[str, Occupancy], int]:
-    """Purpose: what runs had of each ground, by its name, between two moments; and how many runs are in none of them, for it is
-    not known when they ran.
+    """Purpose: (ground name -> the nodes that runs had between two times, the number of runs left out because their times are
+    unknown).
     """
     grounds = {place: ground.name for ground in grounds_of(document) for place in ground.places}
     rows = list(record.current())
@@ -289,9 +289,9 @@ def account(
     outs: Sequence[Out],
     trouble: str = "",
 ) -> TimeSpent | None:
-    """Purpose: every node-hour from the campaign's begin to its end, each in one part; None where it has not begun.
+    """Purpose: every node-hour from the campaign's begin to its end, each in one part; None if the campaign has not begun.
 
-    ``looks``: of each ground by its name, by time.
+    ``looks``: ground name -> its looks, by time.
     """
     begin, end = time_of(record)
     if end <= begin:
@@ -322,7 +322,7 @@ def account(
 
 
 def time_of(record: Record) -> tuple[float, float]:
-    """Purpose: when a campaign began and ended, or how far its record goes, in seconds since 1970."""
+    """Purpose: (begin, end) of a campaign in seconds since 1970; the end is that of the record if the campaign is not over."""
     begin = record.started if record.started is not None else 0.0
     return begin, max(begin, record.last if record.ended is None else record.ended)
 
@@ -344,7 +344,7 @@ class _Books:
         self._slices: list[dict[str, int]] = [defaultdict(int) for _ in range(count)]
 
     def enter(self, ground: Ground, taken: Occupancy, looks: Sequence[Look], outs: Sequence[Out]) -> int:
-        """Everything of one ground, from begin to end. Returns what worked."""
+        """Add all node-time of one ground; return the node-microseconds that worked."""
         edges = _out_edges(outs, self.begin, self.end)
         at_look = {min(max(in_us(look.at), self.begin), self.end): look for look in looks}
         cuts = {self.begin, self.end, *edges, *at_look, *range(self.begin, self.end, self._length)}
@@ -372,7 +372,7 @@ class _Books:
         out: Mapping[str, int],
         look: Look,
     ) -> int:
-        """A stretch in which nothing changed: first what runs had, then nodes that were out, and what is left was idle."""
+        """Add a period without changes: first the nodes of runs, then nodes that were out; the rest was idle."""
         begin, end = span
         lasted = end - begin
         left, worked = ground.count * lasted, 0
@@ -400,7 +400,7 @@ class _Books:
             self._slices[(begin - self.begin) // self._length][group_of(what[1])] += node_us
 
     def _wait(self, ground: Ground, span: tuple[int, int], node_us: int, jobs: int) -> None:
-        """Nodes are idle while jobs wait; a stretch goes on where the one before ended."""
+        """Record nodes that are idle while jobs wait; a period directly after the last one extends it."""
         begin, end = span[0] / US, span[1] / US
         last = self.pending[-1] if self.pending else None
         if last is not None and (last.ground, last.end) == (ground.name, begin):
@@ -420,13 +420,13 @@ class _Books:
 
 
 def _slice_length(lasts_us: int) -> int:
-    """The shortest usual length of which a campaign has no more than ``_SLICES``."""
+    """The shortest usual slice length that gives at most ``_SLICES`` slices."""
     usual = next((length for length in _LENGTHS_S if lasts_us <= length * US * _SLICES), 0)
     return usual * US or -(-lasts_us // _SLICES)
 
 
 def _out_edges(outs: Iterable[Out], low: int, high: int) -> dict[int, dict[str, int]]:
-    """When nodes go out and come back, by kind; of stretches of one node that overlap the worst counts, each moment once."""
+    """Time -> kind -> change of the number of nodes out; of overlapping periods of one node, the worst kind counts."""
     of_node: dict[tuple[str, str], list[Out]] = defaultdict(list)
     for out in outs:
         of_node[out.cluster, out.node].append(out)
@@ -439,7 +439,7 @@ def _out_edges(outs: Iterable[Out], low: int, high: int) -> dict[int, dict[str, 
 
 
 def _worst(outs: Sequence[Out], low: int, high: int) -> Iterator[tuple[int, int, str]]:
-    """The stretches of one node, cut so that none overlap."""
+    """The periods of one node, divided so that none overlap."""
     spans = [(max(low, in_us(one.begin)), min(high, in_us(one.end)), one.kind) for one in outs]
     times = sorted({time for begin, end, _ in spans for time in (begin, end)})
     for begin, end in pairwise(times):
@@ -450,7 +450,7 @@ def _worst(outs: Sequence[Out], low: int, high: int) -> Iterator[tuple[int, int,
 
 
 def _whole(amounts: Iterable[tuple[str, str, float]], total: int) -> Iterator[tuple[tuple[str, str], int]]:
-    """Amounts as whole numbers that add up to the total: each is what the sum so far, rounded, has more than the one before."""
+    """Round amounts to whole numbers that add up to the total: each is the difference of consecutive rounded running sums."""
     every = list(amounts)
     so_far, given = 0.0, 0
     for place, (component, cause, amount) in enumerate(every, 1):
@@ -461,13 +461,13 @@ def _whole(amounts: Iterable[tuple[str, str, float]], total: int) -> Iterator[tu
 
 
 def causes_in_words(document: Document, spent: TimeSpent) -> tuple[Limit, ...]:
-    """Purpose: each cause of a hundredth of the node-hours or more but the work itself, in the words in which rehearsals say it."""
+    """Purpose: each cause of at least a hundredth of the node-hours, except the work itself, in the words of rehearsals."""
     found = limits_of(document, as_books(spent))
     return found.limits if found is not None else ()
 
 
 def as_books(spent: TimeSpent) -> Books:
-    """Purpose: the same as the books that a rehearsal keeps of its machine."""
+    """Purpose: the same data in the form of a rehearsal's books."""
     books = Books(capacity=spent.node_us / US, seconds=spent.end - spent.begin)
     for part in spent.parts:
         if part.group == WORKED:

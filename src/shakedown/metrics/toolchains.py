@@ -1,6 +1,6 @@
-"""One test with several toolchains: what was built, what ran, whether runs left the same bits, and how fast each is.
+"""One test with several toolchains: builds, runs, whether runs left identical files, and the speed with each toolchain.
 
-``toolchains_of`` is the table of contents. A build that fails is a result: its toolchain stands in the matrix with the reason.
+Start reading at ``toolchains_of``. A failed build is a result: its toolchain is in the matrix with the reason.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Speed(Struct, frozen=True):
-    """A figure with one toolchain, in ``unit``. ``times``: its median over that of the first toolchain that has one, or the
-    other way round where lower is better: above 1 it is faster.
+    """A figure with one toolchain, in ``unit``. ``times``: its median over that of the first toolchain with a value, inverted if
+    lower is better, so that above 1 is faster.
     """
 
     figure: str
@@ -41,8 +41,8 @@ class Speed(Struct, frozen=True):
 
 
 class Bits(Struct, frozen=True):
-    """What runs with one toolchain left of one pattern of files: letter -> how many runs. Equal letters are equal bits, with
-    whatever toolchain; "-" where a run recorded nothing.
+    """The files of one pattern that runs with one toolchain left: letter -> how many runs. Equal letters mean identical files,
+    across toolchains; "-" means that a run recorded nothing.
     """
 
     pattern: str
@@ -50,14 +50,15 @@ class Bits(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """A 5, B 1."""
+        """The letters with their counts: "A 5, B 1"."""
         return ", ".join(f"{letter} {count}" for letter, count in self.kinds)
 
 
 class Built(Struct, frozen=True):
-    """One toolchain of a matrix. ``build``: done, failed, or "" where there is none; ``why``: why it failed, or cannot run here.
+    """One toolchain of a matrix. ``build``: done, failed, or "" without a build; ``why``: why it failed, or cannot run here.
 
-    ``passed`` of ``runs``; ``verdicts`` of all of them. ``expected``: the verdict that the plan expects, and whether all ended so.
+    ``passed`` of ``runs``; ``verdicts``: of all runs. ``expected``: the verdict that the plan expects; ``as_expected``: all ended
+    so.
     """
 
     toolchain: str
@@ -75,8 +76,8 @@ class Built(Struct, frozen=True):
 
 
 class Matrix(Struct, frozen=True):
-    """A test, with its other parameters, on every toolchain that it has. ``identical``: pattern -> whether all runs that came to
-    their end left the same bits; patterns of which fewer than two runs recorded anything are not in it.
+    """A test, with its other parameters, on all its toolchains. ``identical``: pattern -> whether all runs that reached their end
+    left identical files; patterns that fewer than two runs recorded are omitted.
     """
 
     component: str
@@ -93,7 +94,7 @@ class Matrix(Struct, frozen=True):
 
 
 def toolchains_of(document: Document, people: Mapping[str, Population], record: Record) -> list[Matrix]:
-    """Purpose: a matrix for each test, with its other parameters, that has two toolchains or more; in the order of the plan."""
+    """Purpose: a matrix for each test, with its other parameters, that has at least two toolchains; in the order of the plan."""
     cases = {case.id: case for case in document.cases}
     groups: dict[tuple[str, str, Pairs, str], list[tuple[Case, CaseRuns | None, str]]] = defaultdict(list)
     for component, population in people.items():
@@ -147,7 +148,7 @@ def _matrix(
 
 
 def _letters(runs: Sequence[CaseRuns]) -> dict[str, dict[str, str]]:
-    """Pattern -> sum -> its letter: A is what most runs left, with whatever toolchain."""
+    """Pattern -> sum -> its letter; A is the most frequent sum over all toolchains."""
     counts: dict[str, Counter[str]] = {}
     for row in (row for mine in runs for row in mine.rows if completed(row)):
         for pattern, one in row.recorded.items():
@@ -159,7 +160,7 @@ def _letters(runs: Sequence[CaseRuns]) -> dict[str, dict[str, str]]:
 
 
 def _letter(place: int) -> str:
-    """A to Z, then A1 to Z1 and so on."""
+    """The letters A to Z, then A1 to Z1 and so on."""
     return _LETTERS[place % len(_LETTERS)] + (str(place // len(_LETTERS)) if place >= len(_LETTERS) else "")
 
 
@@ -178,7 +179,7 @@ def _identical(runs: Sequence[CaseRuns], letters: Mapping[str, Mapping[str, str]
 
 
 def _speeds(runs: CaseRuns, document: Document, first: dict[str, float]) -> Iterator[Speed]:
-    """``first``: figure -> the median of the first toolchain that has one; it grows."""
+    """The speeds with one toolchain. ``first``: figure -> the median of the first toolchain with a value; this call adds to it."""
     for spec in _specs(runs, document):
         values = [value for _, value in runs.values(spec.name)]
         if values:

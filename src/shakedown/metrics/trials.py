@@ -1,7 +1,7 @@
-"""What limits a plan, measured: the same rehearsal with one thing loosened at a time, and what each of them gained.
+"""The limits of a plan, measured: the same rehearsal with one setting loosened at a time, and the gain of each.
 
-``verdict_of`` is the table of contents. Nothing here is a guess: a change is advised where rehearsals with it came out better than
-those without it on the same seeds, by more than these gains spread; where none did that is what is said.
+Start reading at ``verdict_of``. Nothing here is a guess: a change is advised only if rehearsals with it were better than those
+without it on the same seeds, by more than the spread of these gains; if no change was, the result says so.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from shakedown.metrics.statistics import mean, mean_interval
 from shakedown.metrics.words import plural, show_share
 from shakedown.model.units import show_duration
 
-LEAST_GAIN = 0.01  # of the node-hours: less is not worth a change
-LEAST_SEEDS = 3  # on which a change is rehearsed beside the plan as it is, before it is advised
-MOST_SEEDS = 8  # after which a gain that is still within its spread is the luck of the draw
+LEAST_GAIN = 0.01  # of the node-hours: smaller gains are not worth a change
+LEAST_SEEDS = 3  # the fewest seeds on which a change is rehearsed before it is advised
+MOST_SEEDS = 8  # with more seeds, a gain within its spread counts as chance
 ANOTHER_PLAN = (
     "filler",
     "gate",
     "mix",
-)  # causes whose change makes another plan of it: advised where nothing else helps
-ENOUGH = 0.9  # of the most that any value of a setting gained
-_MOST_REPEATED = 3  # changes of the plan that are rehearsed on further seeds
-_PART = 0.5  # of what everything together gains: a single change that gains less is not the whole story
+)  # causes whose change gives another plan: advised only if nothing else helps
+ENOUGH = 0.9  # of the largest gain that any value of a setting has
+_MOST_REPEATED = 3  # the most changes of the plan that are rehearsed on further seeds
+_PART = 0.5  # of the gain of all changes together: a single change below this share is not the main cause
 
 
 class Judged(Struct, frozen=True):
-    """A criterion in one rehearsal. ``lacks``: by how much it misses its bound, 0 = it does not; None = nothing was measured."""
+    """A criterion in one rehearsal. ``lacks``: by how much it misses its bound, 0 = it is met; None = nothing was measured."""
 
     component: str
     name: str
@@ -44,7 +44,7 @@ class Judged(Struct, frozen=True):
 
 
 class Repeat(Struct, frozen=True):
-    """The plan as it is and with one change, on one more seed: the shares of the node-hours, and which criteria were met."""
+    """The plan without and with one change, on one further seed: the shares of the node-hours, and the criteria met."""
 
     seed: int
     before: float
@@ -54,13 +54,13 @@ class Repeat(Struct, frozen=True):
 
 
 class Trial(Struct, frozen=True):
-    """One rehearsal. ``change``: what was loosened, in words, "" = nothing; ``of_plan``: whether a person can do so; ``thing``:
-    what was loosened, without its value.
+    """One rehearsal. ``change``: the loosened setting and its value, in words, "" = none; ``of_plan``: whether a person can change
+    it; ``thing``: the setting without its value.
 
-    ``times``: how many times as much of what was loosened, 0 = there is no more or less of it. ``worked``: share of the
-    node-hours; ``hours``: how long it took on the machine. ``fault``: why it could not be rehearsed. ``repeats``: the same on
-    further seeds, where it may be advised; ``gain``: the mean of their gains, else that of the one seed; ``spread``: half of the
-    95 % interval of that mean (Student's), None = one seed.
+    ``times``: the factor by which the setting was loosened, 0 = it has no amount. ``worked``: share of the node-hours; ``hours``:
+    the time on the machine. ``fault``: why it could not be rehearsed. ``repeats``: the same on further seeds, if it may be advised;
+    ``gain``: the mean of their gains, else the gain on the one seed; ``spread``: half of the 95 % interval of that mean
+    (Student's), None = one seed.
     """
 
     cause: str
@@ -78,23 +78,23 @@ class Trial(Struct, frozen=True):
 
     @property
     def met(self) -> tuple[str, ...]:
-        """The criteria that were met."""
+        """The names of the criteria that were met or waived."""
         return tuple(one.called for one in self.criteria if one.outcome in ("met", "waived"))
 
     @property
     def is_clear(self) -> bool:
-        """Whether it gains something worth a change, by more than its gains spread."""
+        """Whether its gain is worth a change and larger than its spread."""
         return self.spread is not None and self.gain >= LEAST_GAIN and self.gain > self.spread
 
     def is_settled(self, best: float) -> bool:
-        """Whether more seeds would hardly change what is advised. ``best``: the largest gain that is clear."""
+        """Whether more seeds would hardly change the advice. ``best``: the largest clear gain."""
         if len(self.repeats) < LEAST_SEEDS or self.spread is None:
             return False
         return self.is_clear or self.gain + self.spread < max(LEAST_GAIN, best - LEAST_GAIN)
 
 
 def with_gain(base: Trial, one: Trial) -> Trial:
-    """Purpose: a trial with what it gained: the mean over its repeats, else on the one seed."""
+    """Purpose: a trial with its gain: the mean over its repeats, else the gain on the one seed."""
     gains = [other.after - other.before for other in one.repeats]
     if len(gains) < 2:
         return replace(one, gain=one.worked - base.worked, spread=None)
@@ -103,7 +103,7 @@ def with_gain(base: Trial, one: Trial) -> Trial:
 
 
 class Advice(Struct, frozen=True):
-    """What a criterion that is not met needs: ``met_by``: the changes with which it was met, ``nearer``: what came nearest."""
+    """Changes for a criterion that is not met. ``met_by``: those with which it was met; ``nearer``: the one that came nearest."""
 
     criterion: Judged
     met_by: tuple[Trial, ...]
@@ -111,12 +111,12 @@ class Advice(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What was tried, the best first, and what follows. ``best``: the single change of the plan that gained most, None = none did
-    for certain without breaking a criterion that is met; ``others``: those that gained something too, the best first, one of
-    each thing. ``doubtful``: what gained something worth a change on the first seed, and not by more than its spread on others.
+    """The trials, the best first, and the conclusions. ``best``: the single change of the plan with the largest clear gain that
+    breaks no criterion that is met, None = there is none; ``others``: other such changes, the best first, one for each setting.
+    ``doubtful``: changes whose gain on the first seed was large enough, but is not clear on further seeds.
 
-    ``jointly``: those that help only together, with ``everything`` loosened at once. ``machine``: the trouble of the machine that
-    costs most.
+    ``jointly``: changes that help only together; ``everything``: all settings loosened at once. ``machine``: the fault of the
+    machine that costs most.
     """
 
     base: Trial
@@ -131,7 +131,7 @@ class Verdict(Struct, frozen=True):
 
 
 def judged_of(scorecard: Scorecard) -> tuple[Judged, ...]:
-    """Purpose: the criteria of a rehearsal that is over, as trials compare them."""
+    """Purpose: the criteria of a finished rehearsal, in the form that trials compare."""
     found = [(component.name, item) for component in scorecard.components for item in component.criteria]
     return tuple(
         Judged(
@@ -150,7 +150,7 @@ def _lacks(measured: float | None, bound: float, must: str) -> float | None:
 
 
 def verdict_of(base: Trial, tried: Sequence[Trial], everything: Trial | None, without: Sequence[Trial]) -> Verdict:
-    """Purpose: what the trials show. ``without``: everything loosened but the one that each names; empty where none is needed."""
+    """Purpose: the conclusions from the trials. ``without``: trials with everything loosened except one setting; may be empty."""
     done = sorted((one for one in tried if not one.fault), key=lambda one: -one.gain)
     mine = _one_of_each([one for one in done if one.of_plan and one.is_clear and not broken(base, one)])
     machine = [one for one in done if not one.of_plan and one.is_clear]
@@ -173,7 +173,7 @@ def verdict_of(base: Trial, tried: Sequence[Trial], everything: Trial | None, wi
 
 
 def to_repeat(base: Trial, tried: Sequence[Trial], everything: Trial | None, without: Sequence[Trial]) -> list[Trial]:
-    """Purpose: what may be advised, after one seed: it is to be rehearsed on further ones."""
+    """Purpose: the changes that may be advised after one seed, and so must be rehearsed on further seeds."""
     done = [one for one in tried if not one.fault]
     mine = _one_of_each([one for one in done if one.of_plan and one.gain >= LEAST_GAIN / 2])
     chosen = mine[:_MOST_REPEATED]
@@ -190,14 +190,14 @@ def to_repeat(base: Trial, tried: Sequence[Trial], everything: Trial | None, wit
 
 
 def broken(base: Trial, one: Trial) -> list[str]:
-    """Purpose: the criteria that are met as it is and not met with a change: on the first seed, or on most of the further ones."""
+    """Purpose: the criteria that are met without a change but not with it: on the first seed, or on most further seeds."""
     lost = {item.called for item in one.criteria if item.outcome == "not met"}
     later = [name for other in one.repeats for name in set(other.met_before) - set(other.met_after)]
     return [name for name in base.met if name in lost or 2 * later.count(name) > max(1, len(one.repeats))]
 
 
 def _is_needed(everything: Trial, one: Trial) -> bool:
-    """Whether everything but this gains less than everything, by more than that spreads over their seeds."""
+    """Whether everything without this one gains less than everything, by more than the spread over their seeds."""
     pairs = [a.after - b.after for a, b in zip(everything.repeats, one.repeats, strict=False)]
     if one.fault or len(pairs) < LEAST_SEEDS:
         return False
@@ -205,7 +205,7 @@ def _is_needed(everything: Trial, one: Trial) -> bool:
 
 
 def falls_short(tried: Sequence[Trial], everything: Trial | None) -> bool:
-    """Purpose: whether all changes together gain so much more than any alone that those that it takes are to be found."""
+    """Purpose: whether all changes together gain so much more than any single one that the needed combination must be found."""
     if everything is None or everything.fault:
         return False
     mine = [one for one in tried if one.of_plan and not one.fault and one.cause not in ANOTHER_PLAN]
@@ -214,7 +214,7 @@ def falls_short(tried: Sequence[Trial], everything: Trial | None) -> bool:
 
 
 def _one_of_each(found: Sequence[Trial]) -> list[Trial]:
-    """Of each thing the smallest change that gains nearly as much as the best of its values."""
+    """For each setting, the smallest change that gains nearly as much as the best value of the setting."""
     of: dict[str, list[Trial]] = {}
     for one in found:
         of.setdefault(one.cause, []).append(one)
@@ -226,7 +226,7 @@ def _one_of_each(found: Sequence[Trial]) -> list[Trial]:
 
 
 def _advice(item: Judged, base: Trial, tried: Sequence[Trial], best: Trial | None) -> Advice:
-    """What is measured of one criterion, whatever it does to the node-hours."""
+    """The effect of the changes on one criterion, independent of the node-hours."""
     met, nearest, least = [], None, item.lacks
     for one in tried:
         found = next((other for other in one.criteria if other.called == item.called), None)
@@ -245,7 +245,7 @@ def _advice(item: Judged, base: Trial, tried: Sequence[Trial], best: Trial | Non
 
 
 def lines_of(verdict: Verdict) -> list[str]:
-    """Purpose: what was tried, what each gained, what limits the plan, and what to change."""
+    """Purpose: the result in lines: the trials and their gains, what limits the plan, and what to change."""
     base = verdict.base
     lines = [f"tried, one thing at a time ({show_share(base.worked)} of the node-hours worked as it is):"]
     for one in verdict.tried:
@@ -282,7 +282,7 @@ def _limit_lines(verdict: Verdict) -> list[str]:
 
 
 def _largest_line(verdict: Verdict) -> list[str]:
-    """What gained most, where nothing above names it: a change that makes another plan of it, or one that is not sure."""
+    """The change with the largest gain, if the lines above do not name it: one that gives another plan, or is not clear."""
     best, machine = verdict.best, verdict.machine
     if best is None and not verdict.jointly:
         named = [*verdict.doubtful[:1], *([machine] if machine is not None else [])]
@@ -315,7 +315,7 @@ def _nothing_helps(verdict: Verdict) -> list[str]:
 
 
 def _thing(one: Trial) -> str:
-    """What was loosened, without the value: "stability.limits.copies shield", "limits.stagger"."""
+    """The loosened setting without its value: "stability.limits.copies shield", "limits.stagger"."""
     return one.thing or one.change.partition(": ")[0].removeprefix("no ")
 
 
@@ -344,7 +344,7 @@ def _criterion_lines(verdict: Verdict) -> list[str]:
 
 
 def _mends(verdict: Verdict, criterion: str, one: Trial) -> str:
-    """What a change did to a criterion on each seed, and what it costs or gains where it is not the change that is advised."""
+    """The effect of a change on a criterion on each seed and, if it is not the advised change, its cost or gain."""
     repeats = one.repeats
     after = 1 + sum(criterion in other.met_after for other in repeats)
     before = sum(criterion in other.met_before for other in repeats)

@@ -1,8 +1,8 @@
-"""Utilisation: four numbers, each with its denominator stated, from the rows alone. ``DEFINITIONS`` says them in words.
+"""Utilisation: four numbers, each with its denominator, from the rows alone. ``DEFINITIONS`` describes them.
 
-A component's clock runs from its first order, or from when it was declared, to the end of its last run, without what stood still.
-Node-hours of a run are the nodes it held times the hours it ran; on a machine whose partitions count cores, a run holds the share
-of a node that its cores are.
+A component's clock runs from its first order, or from when it was declared, to the end of its last run, without the time in which
+it stood still. Node-hours of a run are its nodes times its hours; on a machine whose partitions count cores, a run holds the
+fraction of a node that its cores are.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ DEFINITIONS = {
 
 
 class Utilisation(Struct, frozen=True):
-    """One of the four numbers of one component. ``share`` is None where the clock has not run.
+    """One of the four numbers of one component. ``share`` is None if the clock has not run.
 
-    ``runs`` took some of the clock's time, ``untimed`` are not counted: when they ran, or what they took, is not known.
+    ``runs``: how many used some of the clock's time; ``untimed``: how many do not count because their times or nodes are unknown.
     """
 
     component: str
@@ -63,7 +63,7 @@ class Utilisation(Struct, frozen=True):
         return self.node_hours / self.of_node_hours if self.of_node_hours > 0 else None
 
     def arithmetic(self, bound: float = 1.0) -> str:
-        """216736 contractual node-hours of 3757 runs / (1920 nodes x 240 h = 460800 clock node-hours) = 47.0%."""
+        """The calculation: 216736 contractual node-hours of 3757 runs / (1920 nodes x 240 h = 460800 clock node-hours) = 47.0%."""
         if self.share is None:
             return ""
         top, bottom = self.name.split(" / ")
@@ -76,9 +76,9 @@ class Utilisation(Struct, frozen=True):
 
 
 def utilisation(document: Document, record: Record) -> tuple[Utilisation, ...]:
-    """Purpose: the numbers of every component that has ordered anything, in the order of the plan.
+    """Purpose: the numbers of every component that has ordered a run, in the order of the plan.
 
-    The fourth, without announced maintenance, is that of components which run for a time.
+    The fourth number, without announced maintenance, exists only for components that run for a time.
     """
     people = populations(document, record)
     return tuple(
@@ -90,12 +90,12 @@ def utilisation(document: Document, record: Record) -> tuple[Utilisation, ...]:
 
 
 def names_of(component: Component) -> list[str]:
-    """The numbers that are said of a component whether a criterion asks for them or not."""
+    """The numbers that are reported for a component, whether a criterion uses them or not."""
     return [name for name in DEFINITIONS if name != AVAILABLE or component.duration_s]
 
 
 def of_component(name: str, population: Population, around: MeasureContext) -> Utilisation:
-    """Purpose: one of the four numbers of one component; ``population`` has the runs that are its own."""
+    """Purpose: one of the four numbers of one component; ``population``: the component's own runs."""
     nodes, hours = around.nodes, Hours(_time(name, around.clock))
     mine = nodes.places(around.component)
     whole = name in (CALENDAR, AVAILABLE)
@@ -108,7 +108,7 @@ def of_component(name: str, population: Population, around: MeasureContext) -> U
 
 
 def _time(name: str, clock: Clock | None) -> tuple[tuple[float, float], ...]:
-    """The time that a number is about."""
+    """The spans of time that a number covers."""
     if clock is None:
         return ()
     if name in (CONTRACTUAL, OURS):
@@ -122,7 +122,7 @@ def _time(name: str, clock: Clock | None) -> tuple[tuple[float, float], ...]:
 def _counted_rows(
     name: str, population: Population, around: MeasureContext, nodes: Nodes, mine: set[str]
 ) -> Iterable[RunRow]:
-    """The runs that the numerator counts."""
+    """The runs in the numerator of a number."""
     if name == CONTRACTUAL:
         return [row for row in population.rows if row.verdict in RIGHT]
     every = list(around.record.current())
@@ -135,22 +135,22 @@ def _counted_rows(
 
 
 def contractual_utilisation(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Work of the contract, of the clock."""
+    """The measure of ``CONTRACTUAL``: contractual node-hours as a share of the clock's node-hours."""
     return _measured(CONTRACTUAL, criterion, population, around)
 
 
 def our_utilisation(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """All our work, of the clock."""
+    """The measure of ``OURS``: node-hours of all the campaign's runs as a share of the clock's node-hours."""
     return _measured(OURS, criterion, population, around)
 
 
 def calendar_utilisation(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """What was delivered, of 24-hour days of the whole machine."""
+    """The measure of ``CALENDAR``: delivered node-hours as a share of 24-hour days of the whole machine."""
     return _measured(CALENDAR, criterion, population, around)
 
 
 def available_utilisation(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """What was delivered, of 24-hour days of the whole machine without announced maintenance."""
+    """The measure of ``AVAILABLE``: delivered node-hours as a share of 24-hour days, without announced maintenance."""
     return _measured(AVAILABLE, criterion, population, around)
 
 

@@ -1,4 +1,4 @@
-"""Which runs are attempts at results that the plan in force wants; the others were wanted by a plan before it."""
+"""The runs that are attempts at results wanted by the plan in force, as opposed to results of an earlier plan."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ResultKey = tuple[str, str, str, int]  # component, case, mode as ``mode_key`` n
 
 
 def wanted_results(component: Component, case: Case, system: System, again: int = 0) -> tuple[tuple[str, int], ...]:
-    """How many results of a case a component wants, by mode: of a fill one for each of its copies, of a sweep one for each node.
+    """How many results of a case a component wants, by mode; fill wants one for each copy, a sweep one for each node.
 
-    ``again``: how often it was told to run again; each time wants them once more.
+    ``again``: how often the component was ordered to run again; each time it wants them once more.
     """
     return tuple((mode, count * (1 + again)) for mode, count in _once(component, case, system))
 
@@ -31,7 +31,7 @@ def _once(component: Component, case: Case, system: System) -> tuple[tuple[str, 
 
 
 def _swept(system: System, case: Case) -> int:
-    """The nodes that a sweep sees: those of the case's partition; on one machine, which has no nodes to tell apart, one."""
+    """The number of nodes that a sweep tests: those of the case's partition; one on a single machine without separate nodes."""
     for cluster in system.clusters:
         for partition in cluster.partitions:
             if f"{cluster.name}:{partition.name}" == case.partition:
@@ -40,17 +40,17 @@ def _swept(system: System, case: Case) -> int:
 
 
 def times_again(component: Component, record: Record) -> int:
-    """How often a component that wants a number of results was told to run again."""
+    """How often a component was ordered to run again; 0 if it runs for a time and wants no number of results."""
     return 0 if component.duration_s else len(record.again.get(component.name, ()))
 
 
 def result_key(row: RunRow) -> ResultKey:
-    """What names a wanted result."""
+    """The key that identifies a wanted result."""
     return row.component, row.case, mode_key(row), row.repeat
 
 
 def mode_key(row: RunRow | OpenRun) -> str:
-    """The mode of a run, with the drill or the mode that it belongs to: two drills may run the same test."""
+    """The mode of a run, with its drill or the mode of a warm-up, because two drills may run the same test."""
     return f"{row.mode}:{row.of}" if row.of else row.mode
 
 
@@ -59,7 +59,7 @@ def is_warm_up(row: RunRow, component: Component) -> bool:
 
 
 def is_asked(row: RunRow, component: Component, wanted: Mapping[str, int], newest: Mapping[ResultKey, int]) -> bool:
-    """It is an attempt at a result that the plan in force wants: of three repeats the first three, whatever ran before."""
+    """Whether a run is an attempt at a result that the plan in force wants: of three repeats the first three."""
     if row.mode not in wanted or row.result != newest[result_key(row)]:
         return False
     return bool(component.duration_s) or row.repeat <= wanted[row.mode]

@@ -1,6 +1,6 @@
-"""When each component was in a window of its plan, in which less was allowed, or nothing new was ordered.
+"""When each component was in a window of its plan, in which limits were lower or nothing new was ordered.
 
-No event tells it: the plan and the clock on the wall do, so it is worked out from them by whoever asks.
+No event records this: it follows from the plan and the time, so callers compute it here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shakedown.model.windows import open_in
 
 
 class WindowSpell(Struct, frozen=True):
-    """A stretch of the campaign in which a component was in a window of the plan in force."""
+    """A period in which a component was in a window of the plan in force."""
 
     component: str
     window: Window
@@ -26,21 +26,21 @@ class WindowSpell(Struct, frozen=True):
 
     @property
     def what(self) -> str:
-        """What held in it, in words."""
+        """What the window restricted, in words."""
         less = "nothing new is ordered" if self.window.closed else "less is allowed"
         return f"{less} in the window {self.window.text} {self.window.zone}, for {show_duration(self.end - self.begin)}"
 
     def as_order(self) -> NoteRow:
-        """As a row among the standing orders. It has no event of its own: ``seq`` is 0."""
+        """The period as a row among the standing orders. No event belongs to it: ``seq`` is 0."""
         value = {"component": self.component, "by": "the plan", "until": self.end, "closed": self.window.closed}
         kind = "closed window" if self.window.closed else "window"
         return NoteRow(kind, self.begin, self.what, value | {"window": self.window.text}, 0)
 
 
 def window_spells(document: Document, record: Record) -> tuple[WindowSpell, ...]:
-    """Purpose: every such stretch between the campaign's begin and the component's end, by time.
+    """Purpose: all window periods between the campaign's begin and the component's end, by time.
 
-    A zone that this machine does not know gives none: the figure of the clock says so.
+    A window in a time zone that this machine does not know gives none; the chart of the clock mentions it.
     """
     if record.started is None:
         return ()

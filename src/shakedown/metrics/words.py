@@ -1,15 +1,15 @@
-"""Numbers as people read them in a scorecard: no more digits than they carry, and never rounded across a bound."""
+"""Numbers as people read them in a scorecard: no more digits than are significant, and never rounded across a bound."""
 
 from __future__ import annotations
 
 from shakedown.model.bounds import same
 
 _PLAIN_LEAST, _PLAIN_MOST = 1e-4, 1e9  # outside these a number is written with an exponent
-SCORE_DIGITS = 6  # significant ones, as papers and lists print scores
+SCORE_DIGITS = 6  # significant digits, as papers and lists print scores
 
 
 def show_number(value: float, digits: int = 4) -> str:
-    """A number with so many significant digits, whole numbers whole: 3.412, 16384, 0.02, 1.2e-06."""
+    """A number with ``digits`` significant digits; whole numbers without decimals: 3.412, 16384, 0.02, 1.2e-06."""
     if value == 0:
         return "0"
     if not _PLAIN_LEAST <= abs(value) < _PLAIN_MOST:
@@ -21,9 +21,7 @@ def show_number(value: float, digits: int = 4) -> str:
 
 
 def show_beside(value: float, bound: float, unit: str = "", digits: int = 4) -> str:
-    """A number with so many significant digits, or enough that it stands to a bound as printed as it does in truth: below, at or
-    above.
-    """
+    """A number with ``digits`` significant digits, or as many as show correctly whether it is below, at or above a bound."""
     text = ""
     for more in range(digits, 18):
         text = show_number(value, more)
@@ -33,7 +31,7 @@ def show_beside(value: float, bound: float, unit: str = "", digits: int = 4) -> 
 
 
 def show_share(share: float, bound: float = 1.0) -> str:
-    """A share in per cent: one decimal, and more where it would look like nothing, like all, or not stand to a bound as it does.
+    """A share in per cent: one decimal, or as many as needed to show that it is not 0 or 1, and on which side of a bound it lies.
 
     95.0%, 99.98%, 100%; 94.96% beside a bound of 95%, 89.95% beside one of 89.95%.
     """
@@ -48,7 +46,7 @@ def show_share(share: float, bound: float = 1.0) -> str:
 
 
 def side(value: float, bound: float) -> int:
-    """Purpose: -1 where a value is below a bound, 1 where it is above, 0 where both are the same."""
+    """Purpose: -1 if a value is below a bound, 1 if it is above, 0 if both are equal (up to rounding)."""
     return 0 if same(value, bound) else -1 if value < bound else 1
 
 
@@ -58,7 +56,7 @@ def show_value(value: float, unit: str = "") -> str:
 
 
 def show_score(value: float, unit: str = "") -> str:
-    """A score, or the number of a part of one, with its unit: 52.1212 TFLOP/s. It is what a contract is settled on."""
+    """A score, or a part's number, with its unit: 52.1212 TFLOP/s; with more digits, because contracts depend on it."""
     return with_unit(show_number(value, SCORE_DIGITS), unit)
 
 
@@ -72,18 +70,18 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def so_many(count: int, one: str, many: str = "") -> str:
-    """As ``plural``, of large numbers and of sentences: "1 record starts early", "2,310 records start early"."""
+    """Like ``plural``, with thousands separators, and for whole phrases: "1 record starts early", "2,310 records start early"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def some(names: list[str], most: int = 3) -> str:
-    """The first few of a list, and how many more there are."""
+    """The first few names of a list, and how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def side_by_side(was: str, now: str, room: int) -> tuple[str, str]:
-    """Purpose: two texts, each cut to so many characters; where they begin alike for long, from shortly before they differ."""
+    """Purpose: two texts, each cut to ``room`` characters; a long equal beginning is cut off shortly before they differ."""
     if max(len(was), len(now)) <= room:
         return was, now
     alike = next(
@@ -95,7 +93,7 @@ def side_by_side(was: str, now: str, room: int) -> tuple[str, str]:
 
 
 def _cut(text: str, begin: int, room: int) -> str:
-    """So many characters from a place on, with dots where something is left out."""
+    """At most ``room`` characters from a position on, with dots where text is left out."""
     if len(text) <= room:
         return text
     begin = min(begin, max(0, len(text) - room))

@@ -1,9 +1,9 @@
-"""Verdicts by a plan that was not in force when runs were judged, from the outputs that were kept: ``judge_from_outputs``.
+"""Verdicts under a plan that was not in force when runs were judged, from their kept outputs: ``judge_from_outputs``.
 
-An amendment that takes checks out, adds some, reads a figure otherwise or changes rows that judge runs leaves what ran as it was:
-without it the kept outputs say how each run comes out. They are read by whoever calls, and the answers are handed in. Where one is
-missing, nothing is made of it: the output is gone, a check looks at files that have no sums, another program would have run, or
-another verdict would have had other runs follow.
+An amendment that removes or adds checks, reads a figure in another way or changes rows that judge runs does not change the runs
+themselves: the kept outputs show each run's verdict without the amendment. The caller reads the outputs and passes in the answers.
+A run gets no answer if its output is gone, a check looks at files without sums, another program would have run, or another verdict
+would have caused other runs.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, Document, Test
 from shakedown.model.retrying import rule_for
 
-MOST_OUTPUTS = 2000  # that are asked about at a time; where there are more of them nothing is known
+MOST_OUTPUTS = 2000  # the most outputs read at a time; with more, nothing is known
 FROM_OUTPUT = frozenset({"passed", "failed", "incorrect", "performance"})  # verdicts that an output can change
-WELL = frozenset({"passed", "performance"})  # the right answer: what needs such a run may begin
-UNREAD = "unread"  # in the place of a verdict: there was an output that would say it, and nobody can read it any more
+WELL = frozenset({"passed", "performance"})  # the right answer: runs that need such a run may begin
+UNREAD = "unread"  # stands for a verdict: the output that would give it can no longer be read
 
 
 class Question(Struct, frozen=True):
-    """How a run comes out by a test and by these contract rows, from its kept output."""
+    """The question of a run's verdict by a test and by these contract rows, from its kept output."""
 
     row: RunRow
     case: Case
@@ -39,12 +39,12 @@ class Question(Struct, frozen=True):
 
     @property
     def asks(self) -> tuple[object, ...]:
-        """All that the verdict on an output hangs on."""
+        """Everything on which the verdict from an output depends."""
         return self.test.checks, self.test.figures, self.rows
 
 
 class Answer(Struct, frozen=True):
-    """How it comes out: as in ``RunRow``; ``UNREAD`` where its output is gone, was changed or cannot be read."""
+    """The verdict and its details, as in ``RunRow``; ``UNREAD`` if the output is gone, was changed or cannot be read."""
 
     verdict: str
     reason: str
@@ -53,18 +53,18 @@ class Answer(Struct, frozen=True):
     problems: tuple[str, ...] = ()
 
 
-Evaluate = Callable[[Sequence[Question]], Sequence[Answer | None]]  # None: it cannot be evaluated
+Evaluate = Callable[[Sequence[Question]], Sequence[Answer | None]]  # None: the output cannot be evaluated
 
 
 class Answers:
-    """What was asked before, by run and by what it was asked. ``evaluate``: None where no outputs are kept."""
+    """A cache of answers, by run and question. ``evaluate``: None if no outputs are kept."""
 
     def __init__(self, evaluate: Evaluate | None) -> None:
         self._evaluate = evaluate
         self._known: dict[tuple[str, int, str], Answer | None] = {}
 
     def of(self, questions: Sequence[Question]) -> list[Answer | None]:
-        """Purpose: an answer to each question, or None."""
+        """Purpose: an answer to each question, None where there is none."""
         if self._evaluate is None or len(questions) > MOST_OUTPUTS:
             return [None] * len(questions)
         keys = [(one.row.run, one.row.seq, repr((one.case.expect, one.test, one.rows))) for one in questions]
@@ -76,9 +76,9 @@ class Answers:
 
 
 def judge_from_outputs(record: Record, mine: PlansInForce, real: PlansInForce, answers: Answers) -> dict[str, Answer]:
-    """Purpose: run -> how it comes out by the plans that are left in force, where that is another question than the one by which it
-    was judged and the kept output answers it. ``record.evaluated`` has these runs, and those of which the same was asked;
-    ``record.unread`` those that only an output would answer that nobody can read any more.
+    """Purpose: run -> its verdict under the plans left in force, for runs that these plans judge in another way and whose kept
+    output gives an answer. Sets ``record.evaluated`` to these runs and those judged in the same way, and ``record.unread`` to the
+    runs whose output would be needed but can no longer be read.
 
     ``mine``: the plans left in force; ``real``: those of the whole record.
     """
@@ -102,7 +102,7 @@ def judge_from_outputs(record: Record, mine: PlansInForce, real: PlansInForce, a
 
 
 def with_answer(row: RunRow, answer: Answer) -> RunRow:
-    """Purpose: a row with the verdict that its kept output gives by another plan."""
+    """Purpose: the row, with the verdict that its kept output gives under another plan."""
     return replace(
         row,
         verdict=answer.verdict,
@@ -114,7 +114,7 @@ def with_answer(row: RunRow, answer: Answer) -> RunRow:
 
 
 def _asked(row: RunRow, plans: PlansInForce) -> Question | None:
-    """By what a run was to be judged in the plan in force when it was."""
+    """The question by which the plan in force judged a run; None if that plan lacks its case or test."""
     document, case = plans.at(row.seq), plans.case(row.seq, row.case)
     test = _test(document, case) if case is not None else None
     if case is None or test is None:
@@ -128,7 +128,7 @@ def _test(document: Document, case: Case) -> Test | None:
 
 
 def _may_be_asked(asked: Question, was: Question) -> bool:
-    """The same program ran in the same place, its output was kept, and the checks and figures need nothing else."""
+    """Whether the kept output can answer: the same program ran in the same place, and checks and figures need only the output."""
     row = asked.row
     if row.verdict not in FROM_OUTPUT or row.mode in STEPS or row.retried or not row.output:
         return False
@@ -143,8 +143,8 @@ def _sources(test: Test) -> Iterator[str]:
 
 
 def _others_follow(question: Question, answer: Answer, plans: PlansInForce) -> bool:
-    """Whether another verdict would have had other runs come about: further attempts, results that need this one, a case that is
-    given up, sizes of a ladder.
+    """Whether another verdict would have caused other runs: further attempts, results that need this one, a case that is given up,
+    or sizes of a ladder.
     """
     row, verdict = question.row, answer.verdict
     if verdict == row.verdict:

@@ -1,4 +1,4 @@
-"""What the plan in force has no more of a component, and the plan as it would be with that."""
+"""The parts of a run that its component lacks under the plan in force, and the plan with such cases added again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILLS = " is only a filler now"
 
 
 def no_more(component: Component, row: RunRow) -> str:
-    """Purpose: what of a run its component has no more, in words; "" where it has all of it."""
+    """Purpose: the drill, case or mode of a run that its component no longer has, in words; "" if it has all of them."""
     if row.mode == DRILL:
         has = any((one.case, one.name) == (row.case, row.of or one.name) for one in component.drills)
         return "" if has else f"drill {row.of}" if row.of else f"case {row.case}"
@@ -27,13 +27,13 @@ def no_more(component: Component, row: RunRow) -> str:
 
 
 def steps_of(component: Component) -> set[tuple[str, str]]:
-    """Purpose: (case, mode) of its set-ups and clean-ups."""
+    """Purpose: (case, mode) of a component's set-ups and clean-ups."""
     modes = ((SET_UP, component.set_up), (CLEAN_UP, component.clean_up))
     return {(case, mode) for mode, cases in modes for case in cases}
 
 
 def with_gone(document: Document, earlier: Iterable[Document], gone: Collection[tuple[str, str]]) -> Document:
-    """Purpose: the plan whose components have these cases too, and modes that they had before, as the last plan had them.
+    """Purpose: the plan with these cases added to its components, and with their earlier modes, as the last plan that had them did.
 
     ``gone``: (component, case). ``earlier``: the plans that were in force before, in their order.
     """

@@ -1,10 +1,10 @@
-"""Verdicts that came by a harder plan, and might be others without it: ``Harder`` says which and how, ``at_best`` and ``at_worst``
-are records in which all of them are.
+"""Verdicts that result from a harder plan and might differ without it: ``Harder`` tells which, and in which way; ``at_best`` and
+``at_worst`` make records in which all these runs pass or fail.
 
 A run that was cut off by a shorter time limit might pass without it, or fail, or have a wrong answer, and so might the further
-attempt that was not let start; one that did not meet a check, a figure or a row that an amendment added might pass. Nobody knows.
-So an outcome without that amendment is known only where it is the same with these verdicts as they are, with all of them passed,
-and with those that nobody knows failed, or wrong; whatever they measured then.
+attempt that was not allowed; a run that did not meet an added check, figure or row might pass. Nobody knows.
+So an outcome without that amendment is known only if it is the same with these verdicts as they are, with all of them passed,
+and with the unknown ones failed or wrong, whatever they would have measured.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from shakedown.model.contracts import content
 from shakedown.model.nouns import Case, Component, Document
 
 Way = Literal["own", "judged", "attempt"]
-WAYS: tuple[Way, ...] = ("own", "judged", "attempt")  # where a run is in several ways, the first one is meant
-WORST = ("incorrect", "failed")  # what a run may come to that nobody knows, beside passing
+WAYS: tuple[Way, ...] = ("own", "judged", "attempt")  # of several ways that apply to a run, the first counts
+WORST = ("incorrect", "failed")  # the possible verdicts of a run whose result nobody knows, besides passed
 
 
 class Harder:
-    """What makes it harder for runs to pass by the later of two plans. ``first``: (component, case, mode) -> how many of its first
-    results would have been warm-ups by the earlier one.
+    """The requirements by which the later of two plans makes it harder for runs to pass. ``first``: (component, case, mode) -> how
+    many of its first results would have been warm-ups under the earlier plan.
     """
 
     def __init__(self, old: Document, new: Document) -> None:
@@ -49,9 +49,9 @@ class Harder:
         return any((self._fewer, self._shorter, self._checked, self._bounded, self._first))
 
     def way(self, row: RunRow) -> Way | None:
-        """How a verdict that was given by the later plan might be another by the earlier one: ``own`` where the run would have gone
-        on, or another one would have come in its place, and nobody knows to what; ``judged`` where it may have passed as it was;
-        ``attempt`` where it stands, and another attempt would have followed. None where it is the same.
+        """How a verdict of the later plan might differ under the earlier one. ``own``: the run would have continued, or another run
+        would have taken its place, with unknown result; ``judged``: the same run may have passed; ``attempt``: the verdict stands,
+        but another attempt would have followed. None: the verdict is the same.
         """
         cut_off = row.verdict == "timeout" and row.case in self._shorter
         if cut_off or row.repeat <= self._first.get((row.component, row.case, row.mode), 0):
@@ -63,9 +63,9 @@ class Harder:
 
 
 def at_best(record: Record, ways: Mapping[str, Way], plans: PlansInForce, mine: PlansInForce) -> frozenset[str]:
-    """Purpose: take these runs of a record to have passed, or their next attempt, but for those whose verdict is known; those that
-    were taken so. What they measured is not known then, and what needs them is still to come. ``plans``: of the whole record;
-    ``mine``: those that are left in force.
+    """Purpose: change a record so that these runs, or their next attempts, passed, except runs whose verdict is known; return the
+    names of the changed runs. Their figures are unknown then, and runs that need them are still to come. ``plans``: of the whole
+    record; ``mine``: the plans left in force.
     """
     unknown, were = {run: way for run, way in ways.items() if run not in record.computed}, record.runs
     take_as(record, dict.fromkeys(unknown, "passed"), plans)
@@ -76,14 +76,14 @@ def at_best(record: Record, ways: Mapping[str, Way], plans: PlansInForce, mine: 
 
 
 def at_worst(record: Record, ways: Mapping[str, Way], verdict: str, mine: PlansInForce) -> None:
-    """Purpose: take those of these runs of which nobody knows to what they came to have come to a verdict, with every further
-    attempt that is left to them. The rest is as in ``at_best``.
+    """Purpose: change a record so that those of these runs whose result nobody knows got the given verdict, with every further
+    attempt that is left to them. The other arguments are those of ``at_best``.
     """
     _go_on(record, {run: way for run, way in ways.items() if run not in record.computed}, verdict, mine)
 
 
 def _go_on(record: Record, unknown: Mapping[str, Way], verdict: str, mine: PlansInForce) -> frozenset[str]:
-    """Give runs that verdict, and the attempts that follow by the plans left in force; the names of all that nobody measured."""
+    """Give these runs that verdict and the attempts that then follow; return the names of all runs without measured values."""
     spent = Counter((row.result, row.verdict) for row in record.current() if row.run not in unknown)
     newest: dict[int, int] = {}
     for row in record.current():
@@ -111,20 +111,20 @@ def _go_on(record: Record, unknown: Mapping[str, Way], verdict: str, mine: Plans
 
 
 def _attempt_after(row: RunRow, verdict: str) -> RunRow:
-    """An attempt that nobody made, with what it might have come to."""
+    """The row of an attempt that never ran, with the verdict that it might have had."""
     number = row.attempt + 1
     run = f"{row.run.partition(' ')[0]} attempt {number}"
     return replace(row, run=run, verdict=verdict, attempt=number, retried=False, figures={}, elapsed_s=None, ruling="")
 
 
 def _times(plans: PlansInForce, row: RunRow) -> int:
-    """How often the plan in force attempts again what ends like this run."""
+    """How often the plan in force attempts a run with this verdict again."""
     part = plans.part(row.seq, row.component)
     return next((one.times for one in part.retry if one.verdict == row.verdict), 0) if part is not None else 0
 
 
 def _fewer_attempts(old: Component, new: Component) -> frozenset[str]:
-    """The verdicts after which it is attempted again less often."""
+    """The verdicts after which the later plan makes fewer attempts."""
     times = {one.verdict: one.times for one in new.retry}
     return frozenset(one.verdict for one in old.retry if times.get(one.verdict, 0) < one.times)
 
@@ -135,7 +135,7 @@ def _is_shorter(case: Case, before: Case) -> bool:
 
 
 def _asks_more(old: Document, before: Case, new: Document, case: Case) -> bool:
-    """A check that was not there, or a figure that has to be in the output now or is read otherwise."""
+    """Whether the later plan has a new check, or a figure that is new or read in another way."""
     tests = [
         next((test for test in plan.tests if test.name == one.test), None) for plan, one in ((old, before), (new, case))
     ]
@@ -146,7 +146,7 @@ def _asks_more(old: Document, before: Case, new: Document, case: Case) -> bool:
 
 
 def _rows_that_judge(document: Document) -> dict[str, str]:
-    """Row -> what it asks, of those outside of which a run is judged performance."""
+    """Contract row -> its content, for the rows whose bounds decide whether a run is judged performance."""
     return {row.name: repr(content(row)) for one in document.contracts for row in one.rows if row.verdict}
 
 

@@ -1,4 +1,4 @@
-"""A campaign as it is judged: the plan and the record without the acts that have no effect for want of a consent."""
+"""A campaign as it is judged: the plan and the record without the acts that lack a required consent and so have no effect."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def in_effect(
     reread: Callable[[], Iterable[Event]],
     signatures: Mapping[int, Signed] | None = None,
 ) -> tuple[Document, Record]:
-    """Purpose: the plan that a campaign is judged by, and its record with the plans that were in force beside it. ``document``: the
-    newest plan; the others as of ``settle``. Where no plan asks for consent they are the newest plan and the record itself.
+    """Purpose: the plan that a campaign is judged by, and its record, with the plans that were in force attached. ``document``: the
+    newest plan; the other arguments are those of ``settle``. If no plan asks for consent, the result is the newest plan and the
+    record.
 
     Errors: those of ``document_of``, where a plan is missing.
     """

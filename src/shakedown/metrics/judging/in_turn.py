@@ -1,7 +1,8 @@
-"""What a disputed outcome hangs on in turn: where an act of one side does not count, a contrary act of the other side does again.
+"""The further acts on which a disputed outcome depends: if an act of one side does not count, a contrary act of the other side
+does.
 
-``in_turn`` asks, ``chain_words`` and ``beside_words`` say it. A reader who sees one of two contrary acts alone does not know that
-the other one is one-sided, too.
+``in_turn`` finds them; ``chain_words`` and ``beside_words`` put them into words. A reader who sees only one of two contrary acts
+does not know that the other one is one-sided too.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from msgspec import Struct
 
 from shakedown.metrics.judging.covering import Acts, least
 
-_MOST_STEPS = 3  # acts, one on the other, that a sentence follows
+_MOST_STEPS = 3  # the most acts, each depending on the one before, that a sentence names
 
 
 class Step(Struct, frozen=True):
-    """One-sided acts on which an outcome hangs once others do not count. ``word``: the outcome without one of them, too; where
-    ``together``, without all of them.
+    """One-sided acts on which an outcome depends once others do not count. ``word``: the outcome if also one of them does not
+    count, or, with ``together``, if none of them counts.
     """
 
     acts: tuple[int, ...]
@@ -26,8 +27,8 @@ class Step(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True):
-    """``steps``: what the outcome without some acts hangs on, one step on the other. ``idle``: contrary acts that these had
-    replaced, and that change nothing when they count again.
+    """``steps``: the acts on which the outcome without some acts depends, each step given the one before. ``idle``: contrary acts
+    that those acts had replaced, and that change nothing when they count again.
     """
 
     steps: tuple[Step, ...] = ()
@@ -35,7 +36,7 @@ class Turn(Struct, frozen=True):
 
     @property
     def acts(self) -> set[int]:
-        """All that are named."""
+        """All acts that the steps and ``idle`` name."""
         return {*self.idle, *(number for step in self.steps for number in step.acts)}
 
 
@@ -44,9 +45,9 @@ WordWithout = Callable[[Acts], str | None]
 
 
 def in_turn(gone: Acts, word: str, near: Sequence[int], replaced: Acts, word_without: WordWithout) -> Turn:
-    """Purpose: what an outcome hangs on. ``gone``: the acts without which it is ``word``; ``near``: other one-sided acts;
-    ``replaced``: those of another side that say something else of what these acts are about; ``word_without``: None where it is
-    not known.
+    """Purpose: the acts on which an outcome depends. ``gone``: the acts without which the outcome is ``word``; ``near``: other
+    one-sided acts; ``replaced``: contrary acts of another side on the same matters; ``word_without``: gives None if the outcome is
+    unknown.
     """
     steps: list[Step] = []
     left = list(near)
@@ -56,14 +57,14 @@ def in_turn(gone: Acts, word: str, near: Sequence[int], replaced: Acts, word_wit
             break
         steps.append(step)
         if len(step.acts) > 1 and not step.together:
-            break  # one of several does not count: too many ways to say what follows from each
+            break  # if only one of several acts does not count, there are too many cases to list
         gone, word = gone | frozenset(step.acts), step.word
         left = [number for number in left if number not in step.acts]
     return Turn(tuple(steps), () if steps else tuple(sorted(replaced)))
 
 
 def _step(gone: Acts, word: str, left: Sequence[int], word_without: WordWithout) -> Step | None:
-    """The acts without each of which it comes out otherwise; without all of which, where it does so without none alone."""
+    """The acts each of which alone changes the outcome if left out; if none does, the acts that do so together."""
     words = {number: word_without(gone | {number}) for number in left}
     alone = [number for number, other in words.items() if other not in (word, None)]
     if alone:
@@ -76,8 +77,8 @@ def _step(gone: Acts, word: str, left: Sequence[int], word_without: WordWithout)
 
 
 def chain_words(turn: Turn, word: str, first: int, names: Callable[[Sequence[int]], str]) -> str:
-    """Purpose: rejected if it does not and the ruling by Ada (event 7) counts, accepted without both. ``first``: how many acts do
-    not count at first.
+    """Purpose: in words: "rejected if it does not and the ruling by Ada (event 7) counts, accepted without both". ``first``: how
+    many acts do not count at first.
     """
     no = "it does not" if first == 1 else "none of them does"
     if not turn.steps:
@@ -95,7 +96,7 @@ def chain_words(turn: Turn, word: str, first: int, names: Callable[[Sequence[int
 
 
 def beside_words(turn: Turn, without: str, names: Callable[[Sequence[int]], str]) -> list[str]:
-    """Purpose: the same beside a sentence that names several acts. ``without``: those that do not count, such as ``event 7``."""
+    """Purpose: the same, to add to a sentence that names several acts. ``without``: the acts that do not count, as ``event 7``."""
     told: list[str] = []
     more: tuple[int, ...] = ()
     for step in turn.steps:

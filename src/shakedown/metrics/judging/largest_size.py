@@ -1,4 +1,4 @@
-"""The measure ``largest size``: up to which size the ladders of a component hold; of all rounds, the one that holds least."""
+"""The measure ``largest size``: the size up to which a component's ladders hold; the round with the smallest such size counts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from shakedown.model.judging import Criterion
 
 
 def largest_size(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Purpose: the largest size that holds, in every round. While a ladder is climbed it may still be any size below the smallest
-    that fails. Of a climb of which nobody can say more, and that was climbed again, what failed still counts.
+    """Purpose: the largest size that holds in every round. While a ladder is climbed, it may still be any size below the smallest
+    that fails. In a climb that can no longer be completed and was repeated, sizes that failed still count.
     """
     rows = ladders_of(around.component, around.document, around.record)
     rows = [row for row in rows if criterion.test in ("", row.test)]

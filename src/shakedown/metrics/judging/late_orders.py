@@ -1,7 +1,7 @@
-"""Runs that nobody would have ordered: without some act a component's time was up before. ``leave_out_late`` is the way in.
+"""Runs that would not have been ordered: without some act, their component's time was up earlier. ``leave_out_late`` is the way in.
 
-A component that runs for a time orders nothing once that time is up. Without a longer duration, or a word that held its clock, it
-was up earlier: what was ordered after that counts nowhere, so that more runs cannot thin out the failures of those planned.
+A component that runs for a time orders nothing once that time is up. Without a longer duration, or an act that held its clock,
+the time was up earlier: runs ordered after that count nowhere, so that more runs cannot dilute the failures of the planned ones.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from shakedown.metrics.clock import time_is_up_at
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document
 
-_MOVES = frozenset({"clock", "again", "amended", "paused", "continued"})  # what says when a time is up
-_LEAST_S = 1e-3  # less is rounding
+_MOVES = frozenset({"clock", "again", "amended", "paused", "continued"})  # event kinds that decide when a time is up
+_LEAST_S = 1e-3  # shorter differences are rounding errors
 
 
 class TimesUp(Struct, frozen=True):
-    """When the time of a component was up, as it was known from each of some events on: ``since`` in order, and the moments, in
-    seconds since 1970; ``inf`` where it was not up.
+    """When the time of a component was up, as known from each of some events on. ``since``: these events, in order; ``moments``:
+    the times in seconds since 1970, ``inf`` if it was not up.
     """
 
     since: tuple[int, ...]
     moments: tuple[float, ...]
 
     def known_at(self, event: int) -> float:
-        """When it was up, or would be, as the record stood at an event."""
+        """When the time was up, or would be, according to the record at an event."""
         return self.moments[max(0, bisect_right(self.since, event) - 1)]
 
 
 def times_up(record: Record, document_of: Callable[[str], Document]) -> dict[str, TimesUp]:
-    """Purpose: when the time of every component was up that runs for a time in one of the plans, as it was known event by event."""
+    """Purpose: component -> when its time was up, as known event by event; for components that run for a time in any plan."""
     documents = [document_of(digest) for digest in record.documents if digest]
     amended = [0, *(epoch.seq for epoch in record.epochs if epoch.opened_by == "amended")]
     names = dict.fromkeys(part.name for document in documents for part in document.components if part.duration_s)
@@ -43,12 +43,10 @@ def times_up(record: Record, document_of: Callable[[str], Document]) -> dict[str
 
 
 def leave_out_late(record: Record, whole: Mapping[str, TimesUp], document_of: Callable[[str], Document]) -> None:
-    """Purpose: take the runs out of a record without some acts that were ordered only because of them. ``whole``: the times of the
-    record with all acts. What was ordered in time keeps its further attempts.
+    """Purpose: remove from a record without some acts the runs that were ordered only because of these acts. ``whole``: the times
+    of the record with all acts. A result that was ordered in time keeps its further attempts.
     """
-    first: dict[
-        int, tuple[str, float, int]
-    ] = {}  # result -> its component; when, and by which event, it was first ordered
+    first: dict[int, tuple[str, float, int]] = {}  # result -> (component, time of its first order, event of that order)
     for result, order in _orders(record):
         if result not in first or order[2] < first[result][2]:
             first[result] = order
@@ -68,7 +66,7 @@ def _orders(record: Record) -> Iterator[tuple[int, tuple[str, float, int]]]:
 def _is_late(
     component: str, moment: float, event: int, mine: Mapping[str, TimesUp], whole: Mapping[str, TimesUp]
 ) -> bool:
-    """An order of a moment at which everybody took the time to be up is none of these acts' doing."""
+    """Whether an order came too late without these acts. One that is too late in the whole record as well does not count."""
     if not event or component not in mine:
         return False
     up = mine[component].known_at(event)

@@ -1,6 +1,6 @@
-"""Measures of runs, figures and contract rows: each a function from a population to a ``Measured``.
+"""Measures of runs, figures and contract rows: each is a function from a population to a ``Measured``.
 
-``model.measures`` declares every measure and names its function, which is here or in a file beside.
+``model.measures`` declares every measure and names its function, which is here or in a neighbouring file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Function = Callable[[Criterion, Population, MeasureContext], Measured]
 
 
 def measure(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Purpose: what a criterion measures in a population; values are in its unit, shares are fractions of one."""
+    """Purpose: the value of a criterion's measure in a population, in the criterion's unit; shares are fractions of one."""
     declared = measure_named(criterion.measure)
     if not population.cases and not (declared and declared.without_cases):
         return _nobody(criterion, population)
@@ -47,7 +47,7 @@ def measure(criterion: Criterion, population: Population, around: MeasureContext
 
 
 def _of_a_package(declared: Measure, criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """A measure of another package may fail: then there is no value, and the reason says whose fault it is."""
+    """The value of another package's measure. If the measure fails there is no value, and the reason names the package."""
     whose = f"the measure '{declared.name}' of {declared_by(GROUP, declared.name)}"
     try:
         found = _function(declared.function)(criterion, population, around)
@@ -74,9 +74,9 @@ def _nobody(criterion: Criterion, population: Population) -> Measured:
 
 
 def only_unavailable(criterion: Criterion, population: Population, around: MeasureContext) -> Population:
-    """Purpose: the population; without its other cases where all that have the criterion's figure are unavailable.
+    """Purpose: the population, reduced to its unavailable cases if all cases that have the criterion's figure are unavailable.
 
-    Those others can never give a value: the criterion is not judged, and restricts, as if it named the test.
+    The other cases can never give a value: the criterion is not judged, and restricts, as if it named the test.
     """
     if not criterion.of or criterion.of == ELAPSED.name:
         return population
@@ -91,18 +91,18 @@ def only_unavailable(criterion: Criterion, population: Population, around: Measu
 
 
 def passed_of_attempts(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Attempts that passed, of all attempts. Whatever is still to come may be tried, and fail, many times."""
+    """The measure ``passed / attempts``: attempts that passed, of all attempts. A result to come may have many failed attempts."""
     rows, cases = population.rows, {case.case.id: case.case for case in population.cases}
     hits = sum(counts_as_passed(row, cases[row.case]) for row in rows)
     coming = population.most_to_come
     most = max(len(rows) + coming, 1)
     least = max(most - population.excused, 1)
-    low = hits / least if population.cut_off == coming else 0.0  # what was cut off is not tried again
+    low = hits / least if population.cut_off == coming else 0.0  # results that were cut off are not tried again
     return _share(hits, len(rows), criterion, population, (low, (hits + coming) / most), _others(population, rows))
 
 
 def passed_of_wanted(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Wanted results that passed, at whichever attempt, of all that are wanted."""
+    """The measure ``passed / wanted``: wanted results that passed, at any attempt, of all wanted results."""
     hits, judged = population.passed, population.judged
     open_results = population.wanted - judged
     most = population.wanted + (population.most_to_come if population.more else 0)
@@ -110,12 +110,14 @@ def passed_of_wanted(criterion: Criterion, population: Population, around: Measu
         return _nothing_yet(population)
     least = max(most - population.excused, 1)
     reach = hits / least, (hits + open_results + most - population.wanted) / most
-    wanted = population.wanted - population.cut_off  # what the end of the time cut off is not wanted any more
+    wanted = population.wanted - population.cut_off  # results that the end of the time cut off are no longer wanted
     return _share(hits, wanted, criterion, population, reach, count=judged)
 
 
 def correct_of_completed(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Runs with the right answer, of those that ran to their end. No retry follows a wrong answer, so each counts."""
+    """The measure ``correct / completed``: right answers, of runs that reached their end. No retry follows a wrong answer, so each
+    counts.
+    """
     cases = {case.case.id: case.case for case in population.cases}
     rows = [row for row in population.rows if completed(row)]
     hits, coming = sum(correct(row, cases[row.case]) for row in rows), population.most_to_come
@@ -137,7 +139,7 @@ def _share(
     note: str = "",
     count: int | None = None,
 ) -> Measured:
-    """``reach`` is the least and the most the share can be once the coming results are in."""
+    """A share with its interval. ``reach``: the least and the most the share can be once the results to come are in."""
     if not total:
         return _nothing_yet(population)
     value = hits / total
@@ -157,14 +159,14 @@ def _nothing_yet(population: Population) -> Measured:
 
 
 def _later(population: Population) -> str:
-    """What the numbers lack: what the end of the time cut off, and what is to come."""
+    """What the numbers lack, in words: results that the end of the time cut off, and results to come."""
     cut = f", {population.cut_off} undetermined when the time was over" if population.cut_off else ""
     coming = population.to_come - population.cut_off
     return cut + (", more to come" if population.more else f", {coming} to come" if coming else "")
 
 
 def _others(population: Population, rows: list[RunRow]) -> str:
-    """What the attempts that did not pass ended as, and which that did are expected failures."""
+    """The verdicts of attempts that did not pass, and those of expected failures, in words."""
     cases = {case.case.id: case.case for case in population.cases}
     bad = count_verdicts(row for row in rows if not counts_as_passed(row, cases[row.case]))
     expected = count_verdicts(row for row in rows if as_expected(row, cases[row.case]))
@@ -177,7 +179,7 @@ def _others(population: Population, rows: list[RunRow]) -> str:
 
 
 def figure_value(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """A statistic of a figure's values, or of the run time."""
+    """The measure ``value``: a statistic of a figure's values, or of the run time."""
     values, unit, trouble = _values(criterion, population, around)
     if trouble:
         return Measured(None, len(values), "", reason=trouble)
@@ -190,7 +192,7 @@ def figure_value(criterion: Criterion, population: Population, around: MeasureCo
 
 
 def figure_spread(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """The sample standard deviation over the mean of a figure; also said without outliers, judged with them."""
+    """The measure ``sd / mean``: sample standard deviation over mean of a figure; judged with outliers, also shown without."""
     values, unit, trouble = _values(criterion, population, around)
     if trouble:
         return Measured(None, len(values), "", reason=trouble)
@@ -207,7 +209,7 @@ def figure_spread(criterion: Criterion, population: Population, around: MeasureC
 
 
 def _interval(statistic: str, values: list[float]) -> tuple[float, float] | None:
-    """At 95 %, of the mean and of the median; other statistics of small samples have none worth the name."""
+    """The 95 % interval of the mean or the median; None for other statistics, which have no useful one in small samples."""
     if statistic == "median":
         return statistics.median_interval(sorted(values))
     return statistics.mean_interval(values) if statistic == "mean" and len(values) > 1 else None
@@ -233,7 +235,7 @@ def _figure(
     population: Population,
     interval: tuple[float, float] | None,
 ) -> Measured:
-    """What is still to come may move a figure anywhere."""
+    """The measured figure; while results are to come, it has no bounds, because they can move it anywhere."""
     text += _aside(criterion, population) + _later(population)
     if population.to_come:
         return Measured(value, count, text, None, None, interval, population.why_open)
@@ -241,16 +243,16 @@ def _figure(
 
 
 def _aside(criterion: Criterion, population: Population) -> str:
-    """How many correct runs do not count for figures, and why one of them does not."""
+    """How many correct runs do not count for figures, and why one of them does not, in words."""
     found = [(row.run, case.aside[row.run]) for case in population.cases for row in case.rows if row.run in case.aside
              and case.aside[row.run] != "outlier" and measured_value(row, criterion.of) is not None]  # fmt: skip
     return f" ({plural(len(found), 'run')} not counted, such as {found[0][0]}: {found[0][1]})" if found else ""
 
 
 def _values(criterion: Criterion, population: Population, around: MeasureContext) -> tuple[list[float], str, str]:
-    """The values in one unit, that unit, and what is wrong with them, if anything is.
+    """(values in one unit, that unit, what is wrong with the values or "").
 
-    The unit is the bound's own; a spread, whose bound is a share, is taken in the first figure's unit.
+    The unit is the bound's unit; for a spread, whose bound is a share, it is the first figure's unit.
     """
     found = [
         (value, around.figure(case.case.test, criterion.of).unit)
@@ -270,7 +272,7 @@ def _values(criterion: Criterion, population: Population, around: MeasureContext
 
 
 def contract_rows_met(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Contract rows that are met, of those that ask about the population's cases."""
+    """The measure ``rows met``: contract rows that are met, of those for the population's cases."""
     rows = {row.name: row for item in around.document.contracts for row in item.rows}
     waivers = of_rows(around.document, around.record.waivers)
     return rows_met(criterion, population, rows, waivers, around.component.name, around.rows_waived)

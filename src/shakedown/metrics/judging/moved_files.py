@@ -1,4 +1,4 @@
-"""Input files that lie elsewhere since an amendment and hold what they held: to judging they are where they were."""
+"""Input files that an amendment moved without changing their content: judging treats them as still in their old places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shakedown.model.nouns import Document
 
 
 def moved_files(record: Record) -> Mapping[str, str]:
-    """Purpose: new path -> the first path of the same content, by what the amendments say."""
+    """Purpose: new path -> the first path with the same content, according to the amendments."""
     found: dict[str, str] = {}
     for row in record.acts:
         said = row.value.get("moved") if row.kind == "amend" else None
@@ -25,7 +25,9 @@ def moved_files(record: Record) -> Mapping[str, str]:
 def where_they_were(
     document_of: Callable[[str], Document], moved: Mapping[str, str]
 ) -> tuple[Callable[[str], Document], Callable[[Document], Document]]:
-    """Purpose: plans by their digest with all these files in their first places, each made once; and the same of one plan."""
+    """Purpose: two functions: digest -> its plan with all moved files in their first places (cached), and the same for a given
+    plan.
+    """
     made: dict[str, Document] = {}
 
     def one(document: Document) -> Document:

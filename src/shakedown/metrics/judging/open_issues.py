@@ -1,4 +1,4 @@
-"""Open issues of the ledger in the outcome: those of a severity that the plan names restrict; what people accepted stays told."""
+"""Open issues of the ledger in the outcome: those of the plan's severities restrict it; accepted issues stay listed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from shakedown.metrics.words import some
 
 
 def restriction_of(one: Issue) -> str:
-    """Purpose: "issue 41 (major, pause for vendor: the switch is replaced) is open"."""
+    """Purpose: an issue in words: "issue 41 (major, pause for vendor: the switch is replaced) is open"."""
     return f"issue {one.number} ({one.severity}, {one.kind}: {one.what}) is open"
 
 
 def issues_beside(outcome: str, open_issues: Sequence[Issue]) -> str:
-    """Purpose: what the sentence on the whole says of issues that restrict; "" where there are none, or nothing is accepted."""
+    """Purpose: the part of the summary about issues that restrict; "" if there are none or nothing is accepted."""
     if not open_issues or not outcome.startswith("accepted"):
         return ""
     count = len(open_issues)
@@ -24,7 +24,7 @@ def issues_beside(outcome: str, open_issues: Sequence[Issue]) -> str:
 
 
 def accepted_issues(record: Record) -> list[str]:
-    """Purpose: issues that a person accepted as they are: they stay on the page."""
+    """Purpose: a sentence for each issue that a person accepted as it is; these stay on the page."""
     return [
         f"issue {row.name} ({row.asked}) is accepted as it is by {row.by}, because {row.reason}"
         for row in record.waivers

@@ -1,6 +1,6 @@
-"""What people did, act by act, in the order of the log. ``acts_of`` is the way in.
+"""The acts of people, one by one, in the order of the log. ``acts_of`` is the way in.
 
-An act is one command of a person: one event, or several where the command made several (``together``). A pause has its end with it.
+An act is one command of a person: one event, or several events that one command made (``together``). A pause includes its end.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from shakedown.model.nouns import Document
 from shakedown.model.said_words import accepted_words
 
 UNKNOWN_WITHOUT = frozenset({"pause", "resume", "cap", "budget", "exclude", "include", "stop", "again"})
-ENDS_EARLY = frozenset({"drain", "cancel"})  # without it the campaign would not have been over then
-A_MOMENT_S = 1.0  # between what a person sees and says
+ENDS_EARLY = frozenset({"drain", "cancel"})  # without such an act the campaign would not have been over then
+A_MOMENT_S = 1.0  # the usual delay between an observation and the command about it
 _SPEAKS_OF_A_TIME = frozenset({"clock", "pause", "drill"})
 
 
 class Act(Struct, frozen=True):
-    """``number``: that of its first event, which names it. ``what``: what was done, in words. ``as_of``: the moment in the past or
-    now that it speaks of, None where it speaks of none. ``events``: all of its own; ``follows``: what the log has because of it.
-    ``digest`` stands for all that it says. ``plain``: it had results run again that are counted one by one: without it they are not
-    asked for. ``anew``: by it a clock was started anew: of a component that had had its time and ran again, or when a pause ended.
-    ``ended``: (component, what was said of its clock, cause) of each pause that was ended; ``restarts``: components whose clock was
-    started anew then. ``lifts``: a ruling that is none: it takes back what was ruled before.
-    ``idle``: it was lifted, or lifts what was said, before anything hung on it.
+    """One act. ``number``: that of its first event, which names it. ``what``: the action, in words. ``as_of``: the time that it
+    refers to, past or present, None if it refers to none. ``events``: its own events; ``follows``: events that the log has because
+    of it. ``digest`` covers all that it says. ``plain``: it ordered a repetition of results that are counted singly; without it
+    they are not wanted. ``anew``: it restarted a clock, of a component that had had its time and ran again, or when a pause ended.
+    ``ended``: (component, stated effect on its clock, cause) of each pause that ended; ``restarts``: components whose clock
+    restarted then. ``lifts``: it is a ruling "none", which takes back an earlier ruling. ``idle``: it was lifted, or lifts an
+    earlier act, before that act had any effect.
     """
 
     number: int
@@ -56,39 +56,39 @@ class Act(Struct, frozen=True):
 
     @property
     def backdated(self) -> bool:
-        """It speaks of a time before it was said."""
+        """Whether it refers to a time before it was made."""
         return self.as_of is not None and self.as_of < self.said - A_MOMENT_S
 
     @property
     def unknown(self) -> bool:
-        """What would have come without it shows only by running again. Of a pause it is known how the clock stood before: one that
-        is backdated, or starts the clock anew, changes what was measured.
+        """Whether only another run can show the outcome without it. For a backdated pause, or one that restarts the clock, the
+        earlier state of the clock is known: such a pause changes what was measured.
         """
         return self.unsure and not self.moves_back
 
     @property
     def moves_back(self) -> bool:
-        """A pause that says something of the time before it."""
+        """Whether it is a pause that changes the time before it."""
         return self.kind == "pause" and (self.backdated or self.anew)
 
     @property
     def unsure(self) -> bool:
-        """Something of what would have come without it is not known, backdated or not."""
+        """Whether part of what would have happened without it is unknown, backdated or not."""
         return self.kind in UNKNOWN_WITHOUT and not (self.plain or self.idle)
 
     @property
     def lasting(self) -> bool:
-        """No missing consent undoes it: it held work back, ended it, or sent it elsewhere."""
+        """Whether a missing consent cannot undo it, because it held work back, ended it, or sent it elsewhere."""
         return self.unknown or self.kind in ENDS_EARLY
 
     @property
     def dropped(self) -> frozenset[int]:
-        """The events that a log without it lacks."""
+        """The events that a log without this act lacks."""
         return self.follows | frozenset(self.events)
 
 
 def acts_of(record: Record) -> tuple[Act, ...]:
-    """Purpose: everything that people did since the campaign began, each act once."""
+    """Purpose: all acts of people since the campaign began, each once."""
     groups: dict[Any, list[ActRow]] = {}
     paused: dict[str, Any] = {}
     for row in record.acts:
@@ -104,8 +104,8 @@ def acts_of(record: Record) -> tuple[Act, ...]:
 
 
 def known_agains(acts: Sequence[Act], document: Document) -> tuple[Act, ...]:
-    """Purpose: the acts, with what is known of those that had a component run again: everything, unless it runs for a time and had
-    not had it yet; and of pauses at whose end a clock was started anew: how it stood before.
+    """Purpose: the acts, with known effects added. The effect of running a component again is known, unless the component runs for
+    a time and had not had that time yet. For pauses that end with a restarted clock, the earlier state of the clock is known.
     """
     timed = {part.name: part for part in document.components if part.duration_s}
 
@@ -143,7 +143,7 @@ def _act(rows: Sequence[ActRow], record: Record, known: Mapping[int, ActRow]) ->
 
 
 def _ended(rows: Sequence[ActRow]) -> tuple[tuple[str, str, str], ...]:
-    """The pauses that were ended: component, what was said of its clock, cause."""
+    """The pauses that ended: (component, stated effect on its clock, cause)."""
     over = {str(row.value.get("component") or "") for row in rows if row.event == "continued"}
     said = [
         tuple(str(row.value.get(key) or "") for key in ("component", "clock", "cause"))
@@ -154,7 +154,7 @@ def _ended(rows: Sequence[ActRow]) -> tuple[tuple[str, str, str], ...]:
 
 
 def _digest(rows: Sequence[ActRow]) -> str:
-    """The end of a pause is said later: what was agreed to is the pause."""
+    """The digest of the given rows, without the end of a pause: people agreed to the pause, and its end came later."""
     if len(rows) == 1:
         return rows[0].digest
     return hashlib.sha256(" ".join(row.digest for row in rows).encode()).hexdigest()
@@ -170,7 +170,9 @@ def _as_of(rows: Sequence[ActRow]) -> float | None:
 
 
 def _follows(row: ActRow, record: Record) -> frozenset[int]:
-    """Verdicts that judging again replaced. What drains and cancellations ended is weighed for all of them at once: ``ends``."""
+    """The verdicts that a new judgement replaced. The effects of drains and cancellations are computed for all together in
+    ``ends``.
+    """
     if row.kind != "rejudge":
         return frozenset()
     before = max((act.seq for act in record.rejudged if act.seq < row.seq), default=0)
@@ -181,7 +183,7 @@ def _follows(row: ActRow, record: Record) -> frozenset[int]:
 
 
 def _words(rows: Sequence[ActRow], known: Mapping[int, ActRow]) -> str:
-    """What was done, in the past tense: who did it stands before it."""
+    """The action in the past tense, to follow the name of the person."""
     first = rows[0]
     tell = _TOLD.get(first.kind)
     text = tell(rows, first.value) if tell else _as_declared(rows)
@@ -211,7 +213,7 @@ def _fact(value: object) -> str:
 
 
 def _not_met_before(row: ActRow, known: Mapping[int, ActRow]) -> ActRow | None:
-    """The attestation before one as met, where that said that the procedure is not met."""
+    """The previous attestation of the procedure, if it said not met and this one says met."""
     place = [row.value.get(key) for key in ("component", "procedure")]
     earlier = [one for one in known.values() if one.kind == "attest" and one.seq < row.seq]
     mine = [one for one in earlier if [one.value.get(key) for key in ("component", "procedure")] == place]

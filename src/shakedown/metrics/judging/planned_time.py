@@ -1,7 +1,7 @@
-"""The measure ``planned time``: whether the clock of a component has run for the duration that the plan asks for.
+"""The measure ``planned time``: whether the clock of a component has run for the duration that the plan requires.
 
-It is a standing criterion of every component with a duration. What a drain, a stop, a restart or a cancellation takes from the time
-leaves it undecided: nobody can say what the machine would have done in the time that was not run.
+It is an implied criterion of every component with a duration. If a drain, a stop, a restart or a cancellation shortened the time,
+it is undecided: nobody can say what the machine would have done in the missing time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHORTENS = ("stop", "restart")
 
 
 def planned_time(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """How long the clock has run since it was last started, against the planned duration. Seconds."""
+    """How long the clock has run since it was last started, against the planned duration, in seconds."""
     clock = around.clock
     if clock is None:
         return Measured(None, 0, "", reason=around.no_clock, whole=True)
@@ -41,7 +41,7 @@ def planned_time(criterion: Criterion, population: Population, around: MeasureCo
 
 
 def _taken(component: Component, record: Record) -> list[str]:
-    """What people said that took time away, in their words: "drained by A. Smith: it looks good"."""
+    """The acts that shortened the time, with people's reasons: "drained by A. Smith (it looks good)"."""
     found = [
         _said(f"the clock was {'stopped' if word.act == 'stop' else 'started anew'}", word.by, word.why)
         for word in words_of(component, record)

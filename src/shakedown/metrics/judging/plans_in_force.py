@@ -1,4 +1,4 @@
-"""The plans of a record as they came into force, by the events of the log."""
+"""The plans of a record with the events at which they came into force."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shakedown.model.nouns import Case, Component, Document
 
 
 class PlansInForce:
-    """Which plan was in force at an event, with its components and cases by name."""
+    """The plan in force at each event, with its components and cases by name."""
 
     def __init__(self, record: Record, document_of: Callable[[str], Document]) -> None:
         self.since = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
@@ -22,11 +22,11 @@ class PlansInForce:
         return self.documents[self._place(event)]
 
     def part(self, event: int, name: str) -> Component | None:
-        """A component of the plan in force at an event; None where that has none of the name."""
+        """A component of the plan in force at an event; None if that plan has no component of this name."""
         return self._parts[self._place(event)].get(name)
 
     def case(self, event: int, name: str) -> Case | None:
-        """A case of the plan in force at an event; None where that has none of the name."""
+        """A case of the plan in force at an event; None if that plan has no case of this name."""
         return self._cases[self._place(event)].get(name)
 
     def _place(self, event: int) -> int:

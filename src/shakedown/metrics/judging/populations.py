@@ -1,6 +1,6 @@
-"""Who is counted: the wanted results and the attempts of a component, as far as this system can run them at all.
+"""The counted runs: the wanted results and the attempts of a component, as far as this system can run them.
 
-``RULES`` says in words what counts; the report prints it.
+``RULES`` states the rules of counting; the report prints them.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ RULES = (
     "A verdict that a later one supersedes stays in the record and is in no count.",
     "A run of a case, a mode or a repeat that an amended plan no longer asks for stays in the record and is in no count.",
 )
-MANY = 10**8  # more results than any component orders: what may still come of one that runs until its time has passed
+MANY = 10**8  # more results than any component orders: the most that may still come in a component that runs for a time
 
 
 class CaseRuns(Struct, frozen=True, dict=True):
-    """One available case of a component: what is wanted of it and what was judged.
+    """One available case of a component: the wanted results and the judged runs.
 
-    ``wanted`` results by mode, "" for a component without modes. ``warm_ups`` are in no count, nor are runs from ``before`` the
-    component's clock was started anew. ``undetermined``: runs that ended and could not be judged, in no count either; their
-    results are still to come, whatever else is over. ``aside``: run -> why its figures do not count. ``more``: nobody can say
-    yet how many results will be ordered; ``closed``: no attempt will follow; ``time_over``: because the component's time is over.
-    ``excused``: of the results of ``cut_off`` those that a ruling leaves out if they failed.
+    ``wanted``: results by mode, "" for a component without modes. ``warm_ups`` are in no count, nor are runs from ``before`` the
+    component's clock was restarted. ``undetermined``: runs that ended and could not be judged, in no count either; their results
+    are still to come, even if everything else is over. ``aside``: run -> why its figures do not count. ``more``: the number of
+    results that will be ordered is not yet known; ``closed``: no attempt will follow; ``time_over``: closed by the end of the
+    component's time. ``excused``: how many results of ``cut_off`` a ruling leaves out if they failed.
     """
 
     case: Case
@@ -91,17 +91,17 @@ class CaseRuns(Struct, frozen=True, dict=True):
 
     @cached_property
     def passed(self) -> int:
-        """How many wanted results passed: each counts once, however many of its attempts did."""
+        """How many wanted results passed: each counts once, however many of its attempts passed."""
         return self._results(lambda row: counts_as_passed(row, self.case))
 
     @cached_property
     def judged(self) -> int:
-        """How many wanted results need nothing more: passed, or with a last attempt that is not retried."""
+        """How many wanted results are complete: passed, or with a last attempt that is not retried."""
         return self._results(self.settles)
 
     @cached_property
     def to_come(self) -> int:
-        """Results that are wanted and not judged; of a case with ``more`` only those known so far."""
+        """The number of wanted results that are not judged; for a case with ``more``, only the results known so far."""
         if not self.closed:
             return self.repeats - self.judged
         return len({(row.mode, row.result) for row in self.open_undetermined})
@@ -114,11 +114,11 @@ class CaseRuns(Struct, frozen=True, dict=True):
 
     @cached_property
     def cut_off(self) -> int:
-        """Results of ``to_come`` that no attempt will settle: the end of the component's time cut them off."""
+        """The number of results of ``to_come`` that no attempt will settle, because the component's time is over."""
         return self.to_come if self.time_over else 0
 
     def excused_by(self, parties: Collection[str]) -> list[RunRow]:
-        """Of the results of ``cut_off`` the runs of those all of whose runs were ruled so."""
+        """The runs of those ``cut_off`` results whose runs were all ruled as one of ``parties``."""
         rows = self.open_undetermined if self.time_over else []
         others = {(row.mode, row.result) for row in rows if row.ruling not in parties}
         return [row for row in rows if (row.mode, row.result) not in others]
@@ -139,7 +139,7 @@ class CaseRuns(Struct, frozen=True, dict=True):
         return [(row, value) for row, value in pairs if value is not None]
 
     def of_mode(self, mode: str) -> CaseRuns:
-        """The part in one mode; all of it for ""."""
+        """The same case with only the runs of one mode; unchanged for ""."""
         if not mode:
             return self
         wanted = tuple(pair for pair in self.wanted if pair[0] == mode)
@@ -149,7 +149,7 @@ class CaseRuns(Struct, frozen=True, dict=True):
         )
 
     def keep(self, counts: Callable[[RunRow], bool]) -> CaseRuns:
-        """Without some rows. A result none of whose rows is left is no longer wanted, unless it is still to come."""
+        """The same case without some rows. A result without remaining rows is no longer wanted, unless it is still to come."""
         rows = tuple(row for row in self.rows if counts(row))
         undetermined = tuple(row for row in self.undetermined if counts(row))
         left = {(row.mode, row.result) for row in (*rows, *(undetermined if self.closed else ()))}
@@ -165,8 +165,8 @@ class CaseRuns(Struct, frozen=True, dict=True):
 
 
 class Population(Struct, frozen=True, dict=True):
-    """The cases that a component or a criterion looks at; ``unavailable`` ones are in it by name only. ``spared``: cases that their
-    ladder does not need, which nothing else of the population knows.
+    """The cases that a component or a criterion looks at; of ``unavailable`` cases it has only the names. ``spared``: cases that
+    their ladder does not need; they are in nothing else here.
     """
 
     cases: tuple[CaseRuns, ...]
@@ -183,17 +183,17 @@ class Population(Struct, frozen=True, dict=True):
 
     @cached_property
     def to_come(self) -> int:
-        """What is still to come, as far as it is known; a component that runs on is never at 0."""
+        """The known number of results still to come; at least 1 while a component may order more."""
         return max(sum(case.to_come for case in self.cases), int(self.more))
 
     @cached_property
     def cut_off(self) -> int:
-        """How many results of ``to_come`` the end of the component's time cut off: nobody will ever know them."""
+        """The number of results of ``to_come`` that the end of the component's time cut off: they stay unknown."""
         return sum(case.cut_off for case in self.cases)
 
     @property
     def excused(self) -> int:
-        """How many of those a ruling leaves out if they failed."""
+        """The number of these results that a ruling leaves out if they failed."""
         return sum(case.excused for case in self.cases)
 
     @property
@@ -203,7 +203,7 @@ class Population(Struct, frozen=True, dict=True):
 
     @property
     def why_open(self) -> str:
-        """Why a criterion that lacks results is undecided."""
+        """Why a criterion that lacks results is undecided, in words."""
         if self.unfinished or not self.cut_off:
             return "results are still to come"
         return f"{plural(self.cut_off, 'result')} undetermined when the time was over"
@@ -225,7 +225,7 @@ class Population(Struct, frozen=True, dict=True):
         return [row for case in self.cases for row in case.rows]
 
     def of_test(self, test: str) -> Population:
-        """The part that belongs to one test; all of it for ""."""
+        """The part of the population that belongs to one test; unchanged for ""."""
         if not test:
             return self
         mine = tuple(case for case in self.cases if case.case.test == test)
@@ -233,7 +233,7 @@ class Population(Struct, frozen=True, dict=True):
         return Population(mine, missing, self.spared)
 
     def each(self, change: Callable[[CaseRuns], CaseRuns]) -> Population:
-        """With each case changed."""
+        """The same population with each case changed by a function."""
         return Population(tuple(change(case) for case in self.cases), self.unavailable, self.spared)
 
 
@@ -242,8 +242,8 @@ def populations(
 ) -> dict[str, Population]:
     """Purpose: the population of every component, by its name. One pass over the rows.
 
-    ``over``: components that run until a time has passed and are known to be over. ``everything``: with runs from before a clock
-    was started anew, and with those that an amendment took out and wanted again: what the numbers would be without these acts.
+    ``over``: components that run for a time and are known to be over. ``everything``: also count runs from before a clock was
+    restarted, and runs that an amendment removed and wanted again: the numbers as they would be without these acts.
     """
     machine = _machine(document, record)
     found = {}
@@ -256,7 +256,7 @@ def populations(
 
 
 def counts_as_passed(row: RunRow, case: Case) -> bool:
-    """It passed, or ended as its case expects."""
+    """Whether a run passed, or ended as its case expects."""
     return row.verdict == "passed" or as_expected(row, case)
 
 
@@ -265,21 +265,21 @@ def as_expected(row: RunRow, case: Case) -> bool:
 
 
 def completed(row: RunRow) -> bool:
-    """It ran to its end."""
+    """Whether a run reached its end."""
     return row.verdict in COMPLETED
 
 
 def correct(row: RunRow, case: Case) -> bool:
-    """It ran to its end with the right answer, or with the verdict its case expects."""
+    """Whether a run reached its end with the right answer, or with the verdict that its case expects."""
     return completed(row) and (row.verdict != "incorrect" or as_expected(row, case))
 
 
 def measured_value(row: RunRow, figure: str) -> float | None:
-    """A figure's value in a run that counts for figures; ``elapsed`` is the run time in seconds."""
+    """A figure's value in a run that counts for figures, else None; ``elapsed`` is the run time in seconds."""
     if row.verdict not in ("passed", "performance"):
         return None
     if figure == "elapsed":
-        return None if row.halted_s else row.elapsed_s  # it stood still for a part of it
+        return None if row.halted_s else row.elapsed_s  # the run was suspended for part of that time
     return row.figures.get(figure)
 
 
@@ -287,10 +287,9 @@ def measured_value(row: RunRow, figure: str) -> float | None:
 
 
 class _Machine(Struct, frozen=True):
-    """What all components share: the cases, the system, and the rows by component and case.
-
-    ``neighbours``: for each partition our runs on its nodes over time; only where a component has modes, which ask who ran beside
-    whom. ``newest``: for each wanted result the number by which it was wanted last.
+    """The data that all components share: the cases, the system, and the rows by component and case. ``neighbours``: for each
+    partition, the campaign's runs on its nodes over time; only if a component has modes, because only modes depend on simultaneous
+    runs. ``newest``: for each wanted result, the number under which it was last wanted.
     """
 
     cases: Mapping[str, Case]
@@ -314,7 +313,7 @@ def _machine(document: Document, record: Record) -> _Machine:
 
 
 def _neighbours(system: System, beside: Mapping[str, list[RunRow]]) -> dict[str, Steps]:
-    """Who ran at the same time on a partition, or on another one that has nodes of it."""
+    """The runs over time on each partition, and on other partitions that share nodes with it."""
     places = sharing(system, beside)
     return {
         place: Steps(span for other in places.get(place, (place,)) for span in spans_of(beside.get(other, ())))
@@ -354,7 +353,7 @@ def _population(component: Component, machine: _Machine, record: Record, everyth
 
 
 def _without_spared(runs: CaseRuns) -> CaseRuns:
-    """A result that its ladder does not need is not wanted."""
+    """The case without results that its ladder does not need: these are not wanted."""
     gone = {(row.mode, row.result) for row in runs.rows if row.verdict == SPARED}
     wanted = tuple((mode, max(0, count - sum(one[0] == mode for one in gone))) for mode, count in runs.wanted)
     return replace(runs, wanted=wanted, rows=tuple(row for row in runs.rows if row.verdict != SPARED))
@@ -367,8 +366,8 @@ def _results_in(rows: Iterable[RunRow], mode: str) -> int:
 def _until_time(
     component: Component, population: Population, record: Record, over: bool, everything: bool = False
 ) -> Population:
-    """Of a component that runs until a time has passed, every result that was ordered is wanted, but for what was taken back
-    before it began: nothing was attempted there.
+    """The population of a component that runs for a time: every ordered result is wanted, except those that were taken back before
+    they began, because no attempt was made.
     """
     live = [run for run in record.open.values() if run.component == component.name]
     since, passed = counts_since(component, record), time_has_passed(component, record)
@@ -391,7 +390,7 @@ def _until_time(
 
 
 def counts_since(component: Component, record: Record) -> float:
-    """The moment from which runs must have started to count: that at which the component's clock was started anew, if it was."""
+    """The time from which runs must have started to count: the restart of the component's clock, or -inf without a restart."""
     if not is_anew(component, record):
         return float("-inf")
     since = began(component, record)
@@ -399,18 +398,18 @@ def counts_since(component: Component, record: Record) -> float:
 
 
 def start_of(row: RunRow) -> float:
-    """When a run started; of one that never did, or whose times are not known, when it was judged."""
+    """When a run started; when it was judged, if it never started or its times are unknown."""
     span = span_of(row)
     return span[0] if span else row.time
 
 
 def _may_count(run: OpenRun, since: float) -> bool:
-    """A run that is not judged yet will count, as far as its start tells."""
+    """Whether a live run can count, judged by its start time."""
     return since < float("inf") and (run.started is None or run.started >= since)
 
 
 def _retry_waits(population: Population) -> bool:
-    """Whether another attempt was decided upon and is not ordered yet; what waits for its time is live, too."""
+    """Whether a further attempt was decided and is not ordered yet; a run that waits for its backoff time counts as live."""
     last: dict[int, RunRow] = {}
     for row in population.rows:
         if row.result not in last or row.attempt > last[row.result].attempt:
@@ -419,7 +418,7 @@ def _retry_waits(population: Population) -> bool:
 
 
 def _with_aside(component: Component, population: Population, machine: _Machine) -> Population:
-    """Which runs' figures do not count, because the machine was not as their mode says."""
+    """The population, with the runs marked whose figures do not count, because the machine was not as their mode requires."""
 
     def judged(case: CaseRuns) -> CaseRuns:
         found: dict[str, str] = {}
@@ -435,7 +434,7 @@ def _with_aside(component: Component, population: Population, machine: _Machine)
 
 
 def _unavailable(component: str, case: Case, record: Record, judged: bool) -> UnavailableRow | None:
-    """The plan says that a case is unavailable, or an event did; one of which a run counts all the same is available."""
+    """The row of a case that the plan or an event declares unavailable; None if it is available, or a run of it counts anyway."""
     if judged:
         return None
     event = record.unavailable.get((component, case.id)) or record.unavailable.get(("", case.id))

@@ -1,4 +1,4 @@
-"""What people do and attest, as a measure: procedures attested as met, of all that a component has."""
+"""The measure ``attested``: procedures attested as met, of all procedures of a component."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shakedown.model.wording import wording_of
 
 
 def attested(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Procedures attested as met, with the evidence that the plan asks for, of all procedures; no run is in it."""
+    """The measure ``attested``: procedures attested as met, with the required evidence, of all procedures; runs do not matter."""
     asked = around.component.procedures
     if not asked:
         return Measured(None, 0, "", reason="the component has no procedures")
@@ -36,8 +36,8 @@ def attested(criterion: Criterion, population: Population, around: MeasureContex
 
 
 def standing_of(procedure: Procedure, row: AttestationRow | None) -> str:
-    """Purpose: met, not met, "evidence" where too few files came with it, "wording" where the plan asks for something else
-    since then, or "" where nobody has said anything.
+    """Purpose: "met", "not met", "evidence" if too few files were attached, "wording" if the plan's procedure changed after the
+    attestation, or "" if there is no attestation.
     """
     if row is None:
         return ""

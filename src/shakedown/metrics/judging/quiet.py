@@ -1,8 +1,8 @@
-"""Caps, budgets and exclusions that were lifted before they held anything back: ``without_effect`` marks them as idle.
+"""Caps, budgets and exclusions that were lifted before they held any work back: ``without_effect`` marks them as idle.
 
-What would have run without one of them nobody knows, as a rule. It is known where who said it lifted it within a minute, nothing
-was ordered, let start or judged meanwhile, and a run ended before the next order after that: whatever could be ordered had been
-ordered before, and nothing waited for the lifting.
+Usually nobody knows which runs there would have been without such an act. It is known if the same person lifted it within a
+minute, nothing was ordered, let start or judged in between, and a run ended between the lifting and the next order: then everything
+that could be ordered was ordered before, and nothing waited for the lifting.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from msgspec.structs import replace
 from shakedown.metrics.judging.people import Act
 from shakedown.metrics.rows.table import Record
 
-SOON_S = 60.0  # between what was said by mistake and its lifting
+SOON_S = 60.0  # the most time between a mistaken act and its lifting
 _LIFTED_BY = {"cap": "cap", "budget": "budget", "exclude": "include"}
 _MATTERS = {"cap": "test", "budget": "budget"}
 
 
 def without_effect(acts: Sequence[Act], record: Record) -> tuple[Act, ...]:
-    """Purpose: the acts, with those marked that left nothing behind, and those that lifted them."""
+    """Purpose: the acts, with those marked idle that had no effect, and those that lifted them."""
     values = {row.seq: row.value for row in record.acts}
     idle: set[int] = set()
     for act in acts:
@@ -38,7 +38,9 @@ def without_effect(acts: Sequence[Act], record: Record) -> tuple[Act, ...]:
 
 
 def is_quiet(act: Act, lifted: Act, record: Record) -> bool:
-    """Purpose: whether nothing came about from one act until the other soon after it, nor because of the other."""
+    """Purpose: whether two acts lie within SOON_S, nothing was ordered, started or judged between them, and none waited for the
+    second.
+    """
     if lifted.said - act.said > SOON_S:
         return False
     orders = [row.ordered_by for row in record.runs] + [run.seq for run in record.open.values()]
@@ -54,7 +56,7 @@ def is_quiet(act: Act, lifted: Act, record: Record) -> bool:
 
 
 def _is_on(one: Act, act: Act, values: Mapping[int, Mapping[str, Any]]) -> bool:
-    """Whether two acts speak of the same test, budget, or nodes."""
+    """Whether two acts concern the same test, budget, or nodes."""
     if one.kind not in (act.kind, _LIFTED_BY[act.kind]):
         return False
     if act.kind in _MATTERS:
@@ -64,7 +66,7 @@ def _is_on(one: Act, act: Act, values: Mapping[int, Mapping[str, Any]]) -> bool:
 
 
 def _is_lifted(act: Act, by: Act, values: Mapping[int, Mapping[str, Any]]) -> bool:
-    """By who said it, and all of it."""
+    """Whether the same person lifted the act completely."""
     return by.by == act.by and _lifts(by, values) and _nodes(by, values) == _nodes(act, values)
 
 

@@ -1,6 +1,5 @@
-"""What an amendment calls otherwise and asks for as before: the parties that a contract names, clauses and their words.
-
-It is told, no more.
+"""Labels that an amendment changed while the requirements stayed the same: parties of a contract, clauses and texts.
+These changes are reported and have no other effect.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Document
 from shakedown.model.waived import row_digest
 
-ROOM = 200  # characters of the words of a clause in a remark
+ROOM = 200  # the most characters of a clause's text in a remark
 
 
 def relabelled(document: Document, earlier: Sequence[Document]) -> list[str]:
-    """Purpose: a sentence for each, with how it was in the plan that the campaign began with; none where no plan came after it."""
+    """Purpose: a sentence for each changed label, with its value in the plan of the campaign's start; none without an amendment."""
     return (
         [*_parties(earlier[0], document), *_clauses(earlier[0], document), *_words(earlier[0], document)]
         if earlier
@@ -48,7 +47,7 @@ def _clauses(old: Document, new: Document) -> Iterator[str]:
 
 
 def _words(old: Document, new: Document) -> Iterator[str]:
-    """The words that contracts and their rows have for people."""
+    """Changes of the titles and texts of contracts and their rows."""
     was, now = _written(old), _written(new)
     for key, (what, words) in now.items():
         before = was.get(key, (what, words))[1]
@@ -62,7 +61,7 @@ def _quoted(words: str) -> str:
 
 
 def _written(document: Document) -> Mapping[Any, tuple[str, str]]:
-    """What has words -> how it is called, and the words."""
+    """Labelled thing -> (its description, its text)."""
     found: dict[Any, tuple[str, str]] = {}
     for contract in document.contracts:
         found["title", contract.name] = (f"contract {contract.name} is titled", contract.title)
@@ -75,8 +74,8 @@ def _written(document: Document) -> Mapping[Any, tuple[str, str]]:
 
 
 def first_texts(record: Record) -> dict[str, tuple[str, str]]:
-    """Purpose: of each contract row whose text an amendment changed, by what it asks: the text as first written, and who changed
-    it last. A row that has another bound since is the same one. Nothing where the plans of before are not known.
+    """Purpose: content of a contract row whose text an amendment changed -> (its first text, who changed it last). A row whose
+    bound changed is still the same row. Empty if the earlier plans are not known.
     """
     plans = [record.plans[name] for name in record.documents if name in record.plans]
     if not plans or len(plans) < len(record.documents):
@@ -102,7 +101,7 @@ def _rows(document: Document) -> list[ContractRow]:
 
 
 def _as_it_was(row: ContractRow, before: Document) -> ContractRow | None:
-    """The row of an earlier plan that asks the same, else the only one that asks it with another bound."""
+    """The row of an earlier plan with the same content, else the only row that differs just in its bound; else None."""
     rows = _rows(before)
     same = [one for one in rows if content(one) == content(row)] or [one for one in rows if _asks(one) == _asks(row)]
     return same[0] if same and (len(same) == 1 or content(same[0]) == content(row)) else None
@@ -117,7 +116,7 @@ def _named(clause: str) -> str:
 
 
 def _labels(document: Document) -> Mapping[Any, tuple[str, str]]:
-    """What asks for something -> how it is called, and its clause."""
+    """Requirement -> (its description, its clause)."""
     found: dict[Any, tuple[str, str]] = {}
     for contract in document.contracts:
         found |= {

@@ -1,5 +1,5 @@
-"""Contract rows that are not met, undecided or unjudged, and planned dates that were missed, in a line: where no criterion asks
-about them the outcome hides them.
+"""Contract rows that are not met, undecided or unjudged, and missed planned dates, in one line: without a criterion on them the
+outcome does not show them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ _WORDS = {"not met": "not met", "undecided": "undecided", "unjudged": "judged by
 
 
 def rows_beside(scorecard: Scorecard) -> str:
-    """Purpose: how many contract rows are not met, undecided and judged by nothing, and which; of what is accepted the planned
-    dates that were missed, too. "" where there is nothing of that.
+    """Purpose: how many contract rows are not met, undecided or unjudged, and which; for an accepted campaign also the missed
+    planned dates. "" if there are none.
 
-    A waived row is a restriction, and so are unavailable cases: what restricts is not told here again.
+    Waived rows and unavailable cases are left out, because they are restrictions and are reported as such.
     """
     found = []
     for outcome, words in _WORDS.items():
@@ -35,6 +35,6 @@ def rows_beside(scorecard: Scorecard) -> str:
 
 
 def missed_words(missed: Sequence[str]) -> str:
-    """Purpose: 1 planned date was missed (speed: 1 h 00 min late)."""
+    """Purpose: the missed dates in words: "1 planned date was missed (speed: 1 h 00 min late)"."""
     were = "was" if len(missed) == 1 else "were"
     return f"{plural(len(missed), 'planned date')} {were} missed ({some(list(missed))})"

@@ -1,4 +1,4 @@
-"""What a measure may look at beside its population: the plan, the record, the component, the units of figures."""
+"""The context that a measure may use besides its population: the plan, the record, the component, the units of figures."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ELAPSED = FigureSpec("elapsed", unit="s", better="lower")  # every run has it
 
 
 class MeasureContext(Struct, frozen=True):
-    """``figures``: (test, figure) -> how it is measured, without ``elapsed``, which every test has. ``clocks``: component -> its
-    clock, and ``held``: what runs hold, where somebody has worked these out. ``rows_waived``: contract rows that are waived are to
-    be taken as met. ``people``: the population of every component, where several are judged together. ``everything``: what an
-    amendment took out of the set-ups and clean-ups and wanted again counts too.
+    """The context of a measure. ``figures``: (test, figure) -> its specification, without ``elapsed``, which every test has.
+    ``clocks``: component -> its clock, and ``held``: the nodes that runs hold, if already computed. ``rows_waived``: waived
+    contract rows count as met. ``people``: the population of every component, if several are judged together. ``everything``:
+    set-ups and clean-ups that an amendment removed and wanted again count too.
     """
 
     document: Document
@@ -35,7 +35,7 @@ class MeasureContext(Struct, frozen=True):
 
     @property
     def nodes(self) -> Nodes:
-        """What each run holds of the machine."""
+        """The nodes that each run holds, computed if not given."""
         return self.held or Nodes(self.document, self.record)
 
     @property
@@ -46,25 +46,25 @@ class MeasureContext(Struct, frozen=True):
 
     @property
     def no_clock(self) -> str:
-        """Why there is no clock time."""
+        """Why there is no clock time, in words."""
         if self.component.clock.start == "declared" and began(self.component, self.record) is None:
             return "the clock has not been started"
         return "the clock has not run: nothing of the component is judged"
 
     def figure(self, test: str, name: str) -> FigureSpec:
-        """A figure of a test; one of no unit and no direction where the test has none of that name."""
+        """A figure of a test; if the test has none of that name, one without unit and direction."""
         if name == ELAPSED.name:
             return ELAPSED
         spec = self.figures.get((test, figure_of(name)))
         return FigureSpec(name) if spec is None else spec.named(name)
 
     def has(self, test: str, name: str) -> bool:
-        """Whether a test has a figure, or a table whose row it is."""
+        """Whether a test has a figure of this name, or a table with this row."""
         return (test, figure_of(name)) in self.figures
 
 
 def arounds(document: Document, record: Record, people: Mapping[str, Population] | None = None) -> list[MeasureContext]:
-    """Purpose: what measures may look at, for every component in the order of the plan; shared things are worked out once."""
+    """Purpose: the context of measures for every component, in the order of the plan; shared data are computed once."""
     figures, clocks = figures_of(document), clocks_of(document, record)
     nodes = Nodes(document, record)
     return [
@@ -74,5 +74,5 @@ def arounds(document: Document, record: Record, people: Mapping[str, Population]
 
 
 def figures_of(document: Document) -> dict[tuple[str, str], FigureSpec]:
-    """Every figure of every test."""
+    """(test, figure) -> its specification, for every figure of every test."""
     return {(test.name, figure.name): figure for test in document.tests for figure in test.figures}

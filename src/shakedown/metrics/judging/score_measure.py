@@ -18,11 +18,11 @@ from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Document
 from shakedown.model.scores import Score, named_by, part_of
 
-_NO_INPUTS = frozenset({"parts", "about", "clause", "faster", "name"})  # of a score: what its number is not made from
+_NO_INPUTS = frozenset({"parts", "about", "clause", "faster", "name"})  # a score's fields that do not affect its number
 
 
 def score_value(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Purpose: the number of a score, or of a part alone; without a bound on both sides while a run is to come."""
+    """Purpose: the number of a score or of one part; without bounds while a run is to come."""
     named = _named(criterion, around)
     if named is None:
         return Measured(None, 0, "", reason=f"the plan has no score '{criterion.of}'")
@@ -32,13 +32,13 @@ def score_value(criterion: Criterion, population: Population, around: MeasureCon
 
 
 def runs_behind(criterion: Criterion, around: MeasureContext) -> set[str]:
-    """Purpose: the runs whose values a criterion on a score looks at; none of any other criterion."""
+    """Purpose: the runs whose values a criterion on a score uses; empty for any other criterion."""
     named = _named(criterion, around) if criterion.inputs else None
     return {run for one in named[1] for run in one.runs} if named else set()
 
 
 def score_changes(name: str, before: Document, after: Document) -> list[str]:
-    """Purpose: what a score, or a part of one, is computed from otherwise in a later plan, a phrase each: part A: tflop 1 -> 3."""
+    """Purpose: the changes between two plans in the inputs of a score or part, one phrase each: "part A: tflop 1 -> 3"."""
     old, new = (named_by(name, document.scores) for document in (before, after))
     if old is None or new is None:
         return ["what it is computed from"]
@@ -53,7 +53,7 @@ def score_changes(name: str, before: Document, after: Document) -> list[str]:
 
 
 def _changes(old: Struct, new: Struct, within: str = "") -> Iterator[str]:
-    """Fields that differ, from what to what; those of a load one by one."""
+    """Fields that differ, with old and new value; a load is compared field by field."""
     for name in (one for one in old.__struct_fields__ if one not in _NO_INPUTS):
         was, now = getattr(old, name), getattr(new, name)
         if isinstance(was, Struct) and isinstance(now, Struct):
@@ -73,7 +73,7 @@ def _word(value: object) -> str:
 
 
 def _named(criterion: Criterion, around: MeasureContext) -> tuple[Score, tuple[Input, ...]] | None:
-    """The score that a criterion is about, cut down to one part where it names one, and its inputs."""
+    """The score of a criterion, reduced to one part if the criterion names one, and its inputs; None if the plan lacks it."""
     named = named_by(criterion.of, around.document.scores)
     if named is None:
         return None

@@ -1,4 +1,4 @@
-"""Rows of a contract on scores of the plan: met, not met or undecided by the score's own number."""
+"""Contract rows on scores of the plan: met, not met or undecided by the score's number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shakedown.model.scores import COMPONENT, named_by, part_of
 def with_score_rows(
     contract: ContractScore | None, document: Document, people: Mapping[str, Population], record: Record
 ) -> ContractScore | None:
-    """Purpose: a contract's rows, those on scores judged. A row on a score that the plan does not have is unjudged."""
+    """Purpose: the contract with its rows on scores judged. A row on a score that the plan lacks is unjudged."""
     if contract is None or not any(is_on_a_score(score.row, document) for score in contract.rows):
         return contract
     waivers = of_rows(document, record.waivers)
@@ -37,7 +37,7 @@ def with_score_rows(
 
 
 def is_on_a_score(row: ContractRow, document: Document) -> bool:
-    """Purpose: whether a row asks for a number of a score of the plan."""
+    """Purpose: whether a row sets a bound for a score of the plan."""
     return row.test == COMPONENT and not any(test.name == COMPONENT for test in document.tests)
 
 

@@ -1,4 +1,4 @@
-"""What a campaign is worth: the scorecard's nouns. ``criteria.score`` fills them, the report and the terminal show them."""
+"""The judgement of a campaign: the types of the scorecard. ``criteria.score`` fills them; the report and the terminal show them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from shakedown.model.errors import MET, NOT_MET, UNDECIDED
 
 Outcome = Literal["met", "not met", "undecided", "waived"]
 Acceptance = Literal["accepted", "accepted with restrictions", "rejected", "incomplete", "not judged", "disputed"]
-NOT_KNOWN = "not known"  # what an act came to shows only by running again without it
+NOT_KNOWN = "not known"  # the effect of an act that only another run without it could show
 
 
 class CaseScore(Struct, frozen=True):
-    """A criterion ``per: case``, for one case; of one ``per: test`` ``case`` is the test."""
+    """The result of a criterion ``per: case`` for one case; for ``per: test``, ``case`` is the test."""
 
     case: str
     outcome: Outcome
@@ -30,13 +30,12 @@ class CaseScore(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True):
-    """One measure over one population, with the arithmetic in words.
+    """The value of one measure in one population, with the calculation in words.
 
-    ``value`` is None where there is nothing to measure. ``low`` and ``high`` bound what the measure can still become when
-    the results still to come are in; both are ``value`` once nothing is to come. ``interval`` is at 95 %.
-    ``restricted``: every case of the population is unavailable. ``whole``: it is about everything there is, so that no number of
-    values is too small to judge by: no run at all is fewer than the runs that must be. ``parts``: each case on its own, of a
-    measure that compares cases one by one.
+    ``value`` is None if there is nothing to measure. ``low`` and ``high`` bound the final value while results are still to come;
+    both equal ``value`` once nothing is to come. ``interval`` is at 95 %. ``restricted``: every case of the population is
+    unavailable. ``whole``: the value covers everything that exists, so no number of values is too small to judge by (even no run at
+    all). ``parts``: the result of each case, for a measure that compares single cases.
     """
 
     value: float | None
@@ -52,12 +51,12 @@ class Measured(Struct, frozen=True):
 
 
 class CriterionScore(Struct, frozen=True):
-    """How a criterion came out. ``measured`` and ``bound`` are in ``unit`` (0.95 is 95% where that is "share").
+    """The result of a criterion. ``measured`` and ``bound`` are in ``unit`` ("share": 0.95 is 95%).
 
-    ``arithmetic`` says how the number came about and what it must be; ``reason`` why it is undecided.
-    ``worst_case`` is named where the criterion is per case. ``usual``: the plan states none, this one stands in.
-    ``left_out``: (why, how many runs); ``before`` is then the arithmetic, ``measured_before`` the number, with everything
-    counted. ``waiver``: the restriction that a waived criterion goes with; ``beneath`` is the outcome without the waiver.
+    ``arithmetic``: the calculation and the bound, in words; ``reason``: why it is undecided.
+    ``worst_case``: the deciding case of a criterion per case. ``usual``: a default criterion, which the plan does not state.
+    ``left_out``: (why, how many runs); then ``before`` is the calculation, and ``measured_before`` the number, with everything
+    counted. ``waiver``: the restriction of a waived criterion; ``beneath``: the outcome without the waiver.
     """
 
     name: str
@@ -89,18 +88,18 @@ class CriterionScore(Struct, frozen=True):
 
     @property
     def outcome_words(self) -> str:
-        """The outcome as people read it: a waiver hides nothing."""
+        """The outcome as people read it: a waiver is shown beside the outcome."""
         return f"{self.beneath}, waived" if self.outcome == "waived" else self.outcome
 
 
 class ComponentScore(Struct, frozen=True):
-    """A component in numbers. ``wanted`` = ``judged`` + ``to_come``, without the results of unavailable cases.
+    """The numbers of one component. ``wanted`` = ``judged`` + ``to_come``, without the results of unavailable cases.
 
-    ``passed`` counts wanted results, ``attempts`` runs that were judged; ``as_expected`` are attempts that ended with
-    the verdict their case expects. ``verdicts`` counts attempts by verdict, in the order of the vocabulary. ``warm_ups``
-    are in none of these, nor are ``undetermined`` runs, which could not be judged: their results are still to come, but for those
-    that the end of the component's time cut off; ``blocking``: those of them that nothing has settled yet.
-    ``aside``: (run, why its figures do not count).
+    ``passed`` counts wanted results; ``attempts`` counts judged runs; ``as_expected`` counts attempts with the verdict that their
+    case expects. ``verdicts`` counts attempts by verdict, in the order of the vocabulary. ``warm_ups`` are in none of these, nor
+    are ``undetermined`` runs, which could not be judged: their results are still to come, unless the end of the component's time
+    cut them off; ``blocking``: the undetermined runs whose results nothing has settled yet. ``aside``: (run, why its figures do not
+    count).
     """
 
     name: str
@@ -124,13 +123,13 @@ class ComponentScore(Struct, frozen=True):
 
 
 class ActScore(Struct, frozen=True):
-    """An act of a person, and what it came to. ``number``: of its event, which names it. ``said``, ``as_of``: seconds since 1970.
+    """An act of a person and its effect. ``number``: its first event, which names it. ``said``, ``as_of``: seconds since 1970.
 
-    ``without``: the outcome of the campaign without it, NOT_KNOWN where that shows only by running again; ``difference``: what
-    comes out otherwise then, a line each; ``differs``: the outcome does. ``takes``: what it takes away; ``together``: where it
-    does so only with other acts, because each of them covers the others, all of these; the first has it. ``standing``: agreed,
-    one-sided, no effect, withdrawn, or "" where the plan names no parties. ``agreed``: who agreed, in words; ``missing``: parties
-    whose word is missing.
+    ``without``: the campaign's outcome without it, NOT_KNOWN if only another run could show that; ``difference``: what else changes
+    without it, one line each; ``differs``: the outcome changes. ``takes``: what it takes away; ``together``: all acts that take
+    this away only together, because each covers the others; the first of them has ``takes``. ``standing``: agreed, one-sided, no
+    effect, withdrawn, or "" if the plan names no parties. ``agreed``: who agreed, in words; ``missing``: parties that have not
+    agreed.
     """
 
     number: int
@@ -156,28 +155,28 @@ class ActScore(Struct, frozen=True):
 
     @property
     def takes_words(self) -> str:
-        """What it takes away, and with which other acts; "" where it takes nothing."""
+        """What the act takes away, and with which other acts, in words; "" if nothing."""
         others = [str(number) for number in self.together if number != self.number]
         beside = f", together with event{'s' if len(others) > 1 else ''} {', '.join(others)}" if others else ""
         return f"{', '.join(self.takes)}{beside}" if self.takes else ""
 
     @property
     def matters(self) -> bool:
-        """It restricts, the outcome without it is another, or nobody knows and one party alone did it."""
+        """Whether the act restricts or changes the outcome, or its effect is unknown and one party did it alone."""
         alone = self.without == NOT_KNOWN and bool(self.missing)
         return bool(self.takes or self.differs or self.difference or alone)
 
 
 class Scorecard(Struct, frozen=True):
-    """The whole campaign. ``summary`` is one sentence for people; ``finished`` that nothing is left to do.
+    """The judgement of a whole campaign. ``summary``: one sentence for people; ``finished``: nothing is left to do.
 
-    ``restrictions``: a sentence for each thing that the acceptance leaves out or takes as it is. ``contract``: every row of the
-    plan's contracts, and the figures without one; None where the plan names none. ``rehearsal``: that it was one, in words, and on
-    what; "" of a real campaign. ``acts``: what people did; ``without_acts``: the outcome without all of them; ``undisputed``: of a
-    disputed one, what it would be if both sides stood by every act. ``told``: agreements that count for nothing.
-    ``ad_hoc``: the options that chose its tests, where no plan's file did.
-    ``scores``: the plan's, with what each is computed from; how those with a bound came out is with the criteria of ``scores``.
-    ``missed_dates``: planned dates that were missed and that no criterion asks about, in words: they decide nothing.
+    ``restrictions``: a sentence for each thing that the acceptance leaves out or accepts as it is. ``contract``: every row of the
+    plan's contracts, and the figures without one; None if the plan names none. ``rehearsal``: a description of the rehearsal,
+    "" for a real campaign. ``acts``: what people did; ``without_acts``: the outcome without all acts; ``undisputed``: for a
+    disputed campaign, the outcome if both sides agreed to every act. ``told``: agreements that do not count.
+    ``ad_hoc``: the options that chose its tests, if no plan file did.
+    ``scores``: the plan's scores, with their inputs; the results of those with a bound are with the criteria of ``scores``.
+    ``missed_dates``: missed planned dates without a criterion, in words: they decide nothing.
     """
 
     campaign: str
@@ -204,7 +203,7 @@ class Scorecard(Struct, frozen=True):
 
 
 def exit_status(scorecard: Scorecard) -> int:
-    """Purpose: the status a command ends with: 0 met, 1 not met, 4 undecided."""
+    """Purpose: the exit status of a command: 0 accepted, 1 rejected, 4 otherwise."""
     if scorecard.outcome in ("accepted", "accepted with restrictions"):
         return MET
     return NOT_MET if scorecard.outcome == "rejected" else UNDECIDED
@@ -213,11 +212,12 @@ def exit_status(scorecard: Scorecard) -> int:
 def component_outcome(
     criteria: Sequence[CriterionScore], to_come: int, unavailable: int, finished: bool = False
 ) -> Acceptance:
-    """A criterion that is not met rejects; else one that is undecided, or a result still to come, leaves it incomplete.
+    """The outcome of a component: rejected if a criterion is not met, else incomplete if one is undecided or a result is still to
+    come.
 
-    While results are to come nothing is rejected yet: a person may still waive, rule or amend. Once the campaign is over
-    (``finished``) what is not met rejects, whatever was left over.
-    Criteria whose every case is unavailable judge nothing: they restrict, and do not block. So do waived ones.
+    While results are to come nothing is rejected: a person may still waive, rule or amend. Once the campaign is over
+    (``finished``), a criterion that is not met rejects, even if results are missing.
+    Criteria whose every case is unavailable judge nothing: they restrict but do not block. The same holds for waived ones.
     """
     judged = [criterion for criterion in criteria if not criterion.restricted]
     if to_come and not finished:
@@ -235,7 +235,7 @@ def component_outcome(
 
 
 def campaign_outcome(components: Sequence[ComponentScore], finished: bool) -> Acceptance:
-    """The components' outcomes as one; a component that could not be judged at all is a restriction, unless all are so."""
+    """The outcome of all components; one that could not be judged is a restriction, unless no component could be judged."""
     outcomes = {component.outcome for component in components}
     if not finished:
         return "incomplete"

@@ -1,6 +1,6 @@
-"""The measures ``set up`` and ``clean up``: what goes before and after all else of a component, and must pass.
+"""The measures ``set up`` and ``clean up``: tests before and after all other tests of a component, which must pass.
 
-They are standing criteria of a component that has such tests, and the only numbers that these are in.
+They are implied criteria of a component that has such tests. These runs count in no other number.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from shakedown.model.nouns import Case, Component, Document
 
 
 class StepScore(Struct, frozen=True):
-    """One set-up or clean-up of a component, in one of its rounds. ``run``: its last attempt, "" where there is none; ``verdict``
-    of that. ``passed``: None while that is open.
+    """One set-up or clean-up of a component, in one of its rounds. ``run``: its last attempt, "" if there is none; ``verdict``: of
+    that attempt. ``passed``: None while it is open.
     """
 
     component: str
@@ -35,8 +35,8 @@ class StepScore(Struct, frozen=True):
 
 
 def step_rows(component: Component, record: Record, everything: bool = False) -> list[RunRow]:
-    """Purpose: the runs of the set-ups and clean-ups that a component wants. Of one that an amendment took out and another one
-    brought back only what ran anew counts; ``everything``: also what ran before.
+    """Purpose: the runs of the set-ups and clean-ups that a component wants. If an amendment removed one and another amendment
+    restored it, only its new runs count; ``everything``: earlier runs count too.
     """
     cases = {SET_UP: component.set_up, CLEAN_UP: component.clean_up}
     if not any(cases.values()):
@@ -48,7 +48,7 @@ def step_rows(component: Component, record: Record, everything: bool = False) ->
 
 def steps_of(component: Component, document: Document, record: Record, everything: bool = False) -> list[StepScore]:
     """Purpose: every set-up and clean-up that a component wants and that can run here, in the order of the plan. ``everything``:
-    one that an amendment took out and another one brought back is there once for each time that it ran.
+    one that an amendment removed and another restored appears once for each time that it ran.
     """
     cases = {case.id: case for case in document.cases}
     rounds = 1 + len(record.again.get(component.name, ()))
@@ -76,17 +76,17 @@ def _score(component: Component, mode: str, case: Case, round_: int, rows: list[
 
 
 def set_ups_passed(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Set-ups that passed, of all."""
+    """The measure ``set up``: set-ups that passed, of all set-ups."""
     return _passed(criterion, around, SET_UP)
 
 
 def clean_ups_passed(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Clean-ups that passed, of all."""
+    """The measure ``clean up``: clean-ups that passed, of all clean-ups."""
     return _passed(criterion, around, CLEAN_UP)
 
 
 def _passed(criterion: Criterion, around: MeasureContext, mode: str) -> Measured:
-    """Attempts further on may still pass; a result that is closed stands."""
+    """The share of steps of one mode that passed; steps that are still open may pass later."""
     every = steps_of(around.component, around.document, around.record, around.everything)
     steps = [step for step in every if step.mode == mode]
     if not steps:

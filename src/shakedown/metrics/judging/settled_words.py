@@ -1,4 +1,4 @@
-"""A settlement in words: what an act took away, what is disputed and what is not known, for readers who were not there."""
+"""A settlement in words: what an act took away, what is disputed and what is unknown, for readers who did not take part."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ _NOUNS = {
 }  # fmt: skip
 
 
-# Another outcome -> groups of acts, without one of which it comes out so.
+# Another outcome -> groups of acts; the outcome results if one of these groups does not count.
 Others = Mapping[str, Sequence[Sequence[int]]]
 
 
 class Named(Struct, frozen=True):
-    """Acts as a sentence names them. ``names``: act -> "the waiver by Ada (event 7)"; ``missing``: act -> who has not agreed."""
+    """The names of acts in sentences. ``names``: act -> "the waiver by Ada (event 7)"; ``missing``: act -> who has not agreed."""
 
     names: Mapping[int, str]
     missing: Mapping[int, Sequence[str]]
 
     def all(self, numbers: Sequence[int]) -> str:
-        """The first few by name."""
+        """The names of the acts; after the first few, only how many more there are."""
         told = [self.names[number] for number in numbers]
         if len(told) > _MOST_NAMED:
             return f"{', '.join(told[:_MOST_NAMED])} and {len(told) - _MOST_NAMED} more"
         return " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
 
     def not_agreed(self, numbers: Sequence[int]) -> str:
-        """vendor has not agreed to event 7, site has not agreed to events 8, 9."""
+        """The missing agreements: "vendor has not agreed to event 7, site has not agreed to events 8, 9"."""
         lacking: dict[str, list[int]] = {}
         for number in numbers:
             for party in self.missing.get(number, ()):
@@ -54,12 +54,12 @@ class Named(Struct, frozen=True):
 
 
 def named(acts: Iterable[Act], missing: Mapping[int, Sequence[str]]) -> Named:
-    """Purpose: the acts as sentences name them."""
+    """Purpose: the names of these acts in sentences."""
     return Named({act.number: name_of(act.kind, act.by, act.number) for act in acts}, missing)
 
 
 def name_of(kind: str, by: str, number: int) -> str:
-    """Purpose: the waiver by Ada (event 7)."""
+    """Purpose: the name of an act: "the waiver by Ada (event 7)"."""
     return f"the {_NOUNS.get(kind, kind)} by {by or 'somebody'} (event {number})"
 
 
@@ -73,10 +73,10 @@ def disputed_words(
     lost: Mapping[int, Collection[str]] | None = None,
     turns: Turns | None = None,
 ) -> str:
-    """Purpose: why an outcome is disputed. ``unagreed``: acts that need a consent which is missing, and that cannot be undone;
-    ``agreed``: the outcome with every party's consent to them; ``known``: those without which it is known how it would come out;
-    ``lost``: acts without which kept outputs would tell that cannot be read any more -> the runs of these; ``turns``: group of
-    ``others`` -> the contrary acts on which it hangs without that group.
+    """Purpose: why an outcome is disputed. ``unagreed``: acts that lack a required consent and cannot be undone;
+    ``agreed``: the outcome if every party agreed to them; ``known``: those of them without which the outcome is known;
+    ``lost``: acts whose effect only kept outputs would show that can no longer be read -> the runs of these; ``turns``: group of
+    ``others`` -> the contrary acts on which the outcome without that group depends.
     """
     turns = turns or {}
     numbers = sorted({number for groups in others.values() for group in groups for number in group})
@@ -109,12 +109,12 @@ def disputed_words(
 
 
 def _chain(turns: Turns, word: str, group: Sequence[int], acts: Named) -> str:
-    """What it is without a group of acts, and what it hangs on then."""
+    """The outcome without a group of acts, and the acts on which that outcome depends."""
     return chain_words(turns.get(tuple(group), Turn()), word, len(group), acts.all)
 
 
 def _otherwise(others: Others, numbers: Sequence[int], turns: Turns, acts: Named) -> list[str]:
-    """Every other outcome, and what some of them hang on in turn."""
+    """Every other outcome, with the further acts on which some of them depend."""
     if list(others.values()) == [[[*numbers]]] and turns.get(tuple(numbers), Turn()).steps:
         return [_chain(turns, word, numbers, acts) for word in others]
     said = [f"{word} if {_do_not(groups, numbers)}" for word, groups in others.items()]
@@ -123,7 +123,7 @@ def _otherwise(others: Others, numbers: Sequence[int], turns: Turns, acts: Named
 
 
 def unread_words(acts: Iterable[ActScore], lost: Mapping[int, Collection[str]]) -> list[str]:
-    """Purpose: acts of which nobody can tell how it comes out without them since kept outputs cannot be read any more."""
+    """Purpose: a sentence for each act without which the outcome is unknown, because kept outputs can no longer be read."""
     return [
         f"event {act.number}: {act.by or 'somebody'} {act.what}; nobody can tell how it comes out without that, since"
         f" {_lost_outputs(lost[act.number])}"
@@ -133,7 +133,7 @@ def unread_words(acts: Iterable[ActScore], lost: Mapping[int, Collection[str]]) 
 
 
 def _lost_outputs(runs: Collection[str]) -> str:
-    """The kept outputs of 2 runs (r000002, r000003) are gone, changed or not readable."""
+    """ "The kept outputs of 2 runs (r000002, r000003) are gone, changed or not readable"."""
     one = len(runs) == 1
     return (
         f"the kept {'output' if one else 'outputs'} of {plural(len(runs), 'run')} ({some(sorted(runs))})"
@@ -142,7 +142,7 @@ def _lost_outputs(runs: Collection[str]) -> str:
 
 
 def _do_not(groups: Sequence[Sequence[int]], numbers: Sequence[int]) -> str:
-    """One of them does not; event 7 or 9 does not; none of events 7, 9 does."""
+    """ "One of them does not"; "event 7 or 9 does not"; "none of events 7, 9 does"."""
     alone = sorted(group[0] for group in groups if len(group) == 1)
     together = [group for group in groups if len(group) > 1]
     if alone == list(numbers) and not together:
@@ -154,7 +154,7 @@ def _do_not(groups: Sequence[Sequence[int]], numbers: Sequence[int]) -> str:
 
 
 def unsure_words(numbers: Sequence[int], acts: Named) -> str:
-    """Purpose: what nobody can compute is said where the outcome is said."""
+    """Purpose: the addition to the outcome about acts whose effect nobody can compute."""
     if not numbers:
         return ""
     told = f"nobody can tell how it would have come out without {acts.all(numbers)}"
@@ -162,7 +162,7 @@ def unsure_words(numbers: Sequence[int], acts: Named) -> str:
 
 
 def late_words(numbers: Collection[int], seal: int) -> str:
-    """Purpose: what came after a seal that every party agreed to is said where the outcome is said."""
+    """Purpose: the addition to the outcome about acts after a seal that every party agreed to."""
     if not numbers:
         return ""
     came, has = ("came", "have") if len(numbers) > 1 else ("came", "has")
@@ -181,8 +181,8 @@ def _them(numbers: Sequence[int]) -> str:
 
 
 def hangs_words(acts: Sequence[ActScore], together: Collection[int] = (), without: str = "") -> str:
-    """Purpose: the acts without each of which a rejected campaign would not be rejected, or without all of which: it is no word on
-    the machine alone. ``without``: what it is without those that are ``together``.
+    """Purpose: the acts without each of which, or without all of which, a rejected campaign would not be rejected: its rejection is
+    not only about the machine. ``without``: the outcome without all acts of ``together``.
     """
     if together:
         names = [name_of(act.kind, act.by, act.number) for act in acts if act.number in together]
@@ -196,7 +196,7 @@ def hangs_words(acts: Sequence[ActScore], together: Collection[int] = (), withou
 
 
 def restricted_summary(judged: Scorecard, outcome: str, restricting: Collection[int]) -> str:
-    """The sentence begins with the outcome; acts that take something away are said in it."""
+    """The summary, which begins with the outcome and mentions acts that take something away."""
     if not restricting or not outcome.startswith("accepted"):
         return judged.summary
     acts = f"{plural(len(restricting), 'act')} of people took something away"
@@ -207,7 +207,7 @@ def restricted_summary(judged: Scorecard, outcome: str, restricting: Collection[
 
 
 def restriction_words(act: ActScore) -> str:
-    """What it takes away comes first: a page may have to cut the words of who did it."""
+    """The sentence on an act; what it takes away comes first, because a page may have to cut the rest."""
     back = f", as of {_moment(act.as_of)}" if act.backdated and act.as_of is not None else ""
     return (
         f"{name_of(act.kind, act.by, act.number)} takes away {act.takes_words}: {act.by or 'somebody'} {act.what}{back},"
@@ -216,8 +216,8 @@ def restriction_words(act: ActScore) -> str:
 
 
 def without_all_words(outcome: str, known: int, acts: int) -> str:
-    """Purpose: how it would have come out without all acts. Where one of them is not known, nor is the whole; what the others come
-    to is told beside it. ``outcome``: without those that are ``known``, so many of ``acts``.
+    """Purpose: the outcome without all acts, in words. If the effect of one act is unknown, so is that of all; the effect of the
+    others is added. ``outcome``: without the ``known`` ones, out of ``acts``.
     """
     if known == acts:
         return outcome
@@ -240,7 +240,7 @@ def void_words(acts: Iterable[ActScore], driven_by: Collection[int]) -> list[str
 
 
 def differences(judged: Scorecard, without: Scorecard) -> list[str]:
-    """What comes out otherwise without an act: criteria and contract rows."""
+    """The criteria and contract rows whose outcome changes without an act."""
     lines = _of_criteria(judged, without)
     if judged.contract and without.contract:
         before = {score.row.name: score.outcome_words for score in judged.contract.rows}

@@ -1,7 +1,7 @@
-"""How a campaign comes out with everything that people did, without each of their acts, and by whose word: ``settle``.
+"""The outcome of a campaign with everything that people did, without each of their acts, and who agreed to them: ``settle``.
 
-A pure function of the events and the frozen plans: what a signature is worth is handed in. Where nobody did anything it is the
-scorecard itself.
+A pure function of the events and the frozen plans; the caller passes in the results of signature checks. Without acts of people
+the result is the scorecard itself.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ from shakedown.model.nouns import Document
 
 DISPUTED = "disputed"
 
-_MOST_PARTS = 64  # questions about acts that cover each other for which the log is read again
-_MOST_TRIED = 12  # acts of a group that are left away one by one, to find those that matter
+_MOST_PARTS = 64  # the most questions about acts that cover each other for which the log is read again
+_MOST_TRIED = 12  # the largest group of acts that are left out one by one, to find those that matter
 
 
 def settle(
@@ -64,9 +64,9 @@ def settle(
     signatures: Mapping[int, Signed] | None = None,
     evaluate: Evaluate | None = None,
 ) -> Scorecard:
-    """Purpose: the scorecard with every act on it. ``document_of``: a plan that was in force, by its digest; ``reread``: the whole
-    log again; ``signatures``: event of an agreement -> what its signature is worth; ``evaluate``: how runs come out by another
-    plan, from their kept outputs.
+    """Purpose: the scorecard, including every act of people. ``document_of``: a plan that was in force, by its digest; ``reread``:
+    reads the whole log again; ``signatures``: event of an agreement -> the result of checking its signature; ``evaluate``: gives
+    verdicts under another plan, from kept outputs.
     """
     acts = without_effect(known_agains(acts_of(record), document), record)
     if not acts:
@@ -105,10 +105,10 @@ def _settle_all(
 
 
 class _Settling(WhatIf):
-    """One campaign being settled."""
+    """The settlement of one campaign."""
 
     def scorecard(self) -> Scorecard:
-        """Everything: the outcome, by whose word, and each act."""
+        """The complete scorecard: the outcome, who agreed to it, and each act."""
         self._score_all()
         judged, takes, restricting, outcome = self._come_out()
         scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
@@ -146,8 +146,9 @@ class _Settling(WhatIf):
         return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
 
     def _without_all(self, known: Acts, restricting: Collection[int], outcome: str) -> str:
-        """The outcome without all acts that can be computed; what some of them took back does not count either. What the others
-        take away restricts it. Acts that are not known alone may be known together, where one puts back what another one did.
+        """The outcome without all acts whose effect can be computed; acts that some of them took back do not count either. It is
+        restricted by what the remaining acts take away. Acts with unknown single effects may be known together, if one reverts
+        another.
         """
         if self.driven_by:
             return NOT_KNOWN
@@ -158,8 +159,8 @@ class _Settling(WhatIf):
         return without_all_words(self.word_without(gone, restricting), len(known), len(self.weighed))
 
     def _come_out(self) -> tuple[Scorecard, dict[int, tuple[str, ...]], set[int], Acceptance]:
-        """As it is judged, what each act takes away, the acts that do, and the outcome with these. Amendments by which results came
-        are set apart: of those it is known, or not, how it would come out without them.
+        """(scorecard, what each act takes away, the acts that take something, the outcome with these). Amendments that results
+        depend on are handled separately: the outcome without them may be unknown.
         """
         judged = self.score(frozenset())[2]
         takes, restricting = self._restricting(judged)
@@ -177,13 +178,15 @@ class _Settling(WhatIf):
         return judged, takes, restricting, outcome
 
     def _puts_back(self, number: int, outcome: str, restricting: Collection[int]) -> bool:
-        """It only takes back what its own side had said alone before: without both it is known, and comes out the same."""
+        """Whether an act only takes back an earlier one-sided act of its own side, and the outcome without both is known to be the
+        same.
+        """
         own = self._own_words(number)
         word = self.word_without(own | {number}, restricting) if own else ""
         return word == outcome and self.is_sure(own | {number}, word, outcome)
 
     def _if_agreed(self, numbers: Sequence[int], outcome: str) -> str:
-        """The outcome with every party's consent to acts that have no effect without it."""
+        """The outcome if every party agreed to the acts that have no effect without consent."""
         granted = frozenset(numbers) & self.void
         if not granted:
             return outcome
@@ -191,7 +194,7 @@ class _Settling(WhatIf):
         return agreed._come_out()[3]
 
     def _again(self, spared: int = 0, granted: Acts = frozenset()) -> _Settling:
-        """The same campaign, without an agreement, or with agreements that nobody gave."""
+        """The settlement of the same campaign without one agreement, or with agreements that nobody gave."""
         one = self
         return _Settling(
             one.document,
@@ -207,28 +210,28 @@ class _Settling(WhatIf):
         )
 
     def word(self) -> str:
-        """The outcome alone."""
+        """The outcome only, as a word."""
         _, _, restricting, outcome = self._come_out()
         return DISPUTED if self._disputed(self._others(outcome, restricting), restricting) else outcome
 
     def _disputed(self, others: Others, restricting: Collection[int]) -> bool:
-        """It would come out otherwise, or a consent is missing to something whose effect nobody knows, or that only outputs would
-        tell which cannot be read any more.
+        """Whether the outcome is disputed: it would differ without one-sided acts, or consent is missing to an act whose effect is
+        unknown or depends on outputs that can no longer be read.
         """
         return bool(others or ((self._unagreed(restricting) or self._unread_alone(others)) and self._over()))
 
     def _unread_alone(self, others: Others) -> dict[int, frozenset[str]]:
-        """What one party alone did, and whose effect kept outputs would tell that cannot be read any more -> the runs of these."""
+        """One-sided act whose effect only kept outputs would show that can no longer be read -> the runs of these outputs."""
         known = {number for groups in others.values() for group in groups for number in group}
         mine = (number for number in self.not_readable if self.consent.missing.get(number) and number not in known)
         return {number: self.not_readable[number] for number in sorted(mine)}
 
     def _over(self) -> bool:
-        """Whether nothing is left to do; what has no effect takes up no work again."""
+        """Whether nothing is left to do in the campaign as judged; acts without effect resume no work."""
         return self.score(frozenset())[2].finished
 
     def _unagreed(self, restricting: Collection[int]) -> list[int]:
-        """Consent is asked for and missing, and what was done cannot be undone; an end that took nothing has done nothing."""
+        """The acts without a required consent that cannot be undone; drains and cancellations only if they took something away."""
         return sorted({*self.unagreed, *(number for number in self.ended_by if number in restricting)})
 
     def _restricting(self, judged: Scorecard) -> tuple[dict[int, tuple[str, ...]], set[int]]:
@@ -260,14 +263,16 @@ class _Settling(WhatIf):
     def _heavy_parts(
         self, numbers: Sequence[int], about: Mapping[int, tuple[str, frozenset[str]]]
     ) -> list[tuple[int, ...]]:
-        """Parts of acts for which the log is read again, the first ones of so many; it is read once for several of them."""
+        """The first ``_MOST_PARTS`` sets of acts for which the log must be read again; it is read once for several of them."""
         parts = [part for part in since_each(numbers, about) if self.variants.heavy(part)]
         parts = list(dict.fromkeys(parts))[:_MOST_PARTS]
         self.score_each([frozenset(part) for part in parts])
         return parts
 
     def _hidden(self, told: Sequence[int]) -> Iterator[tuple[int, str]]:
-        """What acts take away together, each of which takes something else alone: the first of them, and runs, in words."""
+        """(first act, phrase) for runs that several acts take away only together, although each of them also takes something else
+        alone.
+        """
         able = [number for number in told if self.can_take(self.by_number[number])]
         if len(able) < 2:
             return
@@ -285,7 +290,7 @@ class _Settling(WhatIf):
             hidden -= runs
 
     def _add_turning(self, takes: dict[int, tuple[str, ...]], restricting: set[int]) -> None:
-        """Acts by which *not met* becomes *met*, alone or together, of which no other rule knows what they take away."""
+        """Add acts that turn *not met* into *met*, alone or together, and that no other rule reports."""
         idle = [act.number for act in self.known if act.number not in restricting and act.kind not in TURNS_NOTHING]
         alone = {number: self.turned(frozenset({number})) for number in idle}
         takes |= {number: lines for number, lines in alone.items() if lines}
@@ -295,7 +300,7 @@ class _Settling(WhatIf):
         restricting |= {number for number in idle if takes[number]}
 
     def _wanted(self) -> list[Acts]:
-        """The sets of acts whose absence is asked about."""
+        """The sets of acts for which the outcome without them is needed."""
         each = [frozenset({act.number}) for act in self.weighed if not moves_nothing(act)]
         all_known = frozenset(act.number for act in self.known)
         able = frozenset(act.number for act in self.known if self.can_take(act))
@@ -306,7 +311,7 @@ class _Settling(WhatIf):
         return list(dict.fromkeys([frozenset(), *each, *alike, able, all_known, self.one_sided, *sides, *back]))
 
     def _score_all(self) -> None:
-        """Everything that is asked about."""
+        """Score the campaign without each of these sets."""
         self.score_each(self._wanted())
 
     # ---- acts --------------------------------------------------------------------------------------------------------------
@@ -356,7 +361,7 @@ class _Settling(WhatIf):
         return ONE_SIDED if self.consent.missing[act.number] else AGREED
 
     def _without(self, act: Act, judged: Scorecard, restricting: set[int]) -> tuple[str, tuple[str, ...]]:
-        """The outcome without the act, and what comes out otherwise."""
+        """The outcome without the act, and the criteria and rows that change."""
         now = restricted(judged.outcome, restricting)
         if act.number in self.driven_by:
             return NOT_KNOWN, ()
@@ -376,10 +381,9 @@ class _Settling(WhatIf):
     # ---- whose word it hangs on --------------------------------------------------------------------------------------------
 
     def _others(self, outcome: str, restricting: set[int]) -> Others:
-        """How it would come out without what one party alone did: other outcomes, each with the acts that stand in its way; where
-        several stand there together, a group.
+        """The other outcomes without one-sided acts, each with the acts, or groups of acts, that must not count for it.
 
-        While a campaign goes on all is incomplete; where it only goes on by such an act, it would be over without it.
+        While a campaign goes on, every outcome is incomplete; if only such an act keeps it going, it would be over without the act.
         """
         found: dict[str, list[Sequence[int]]] = {}
         if not self.one_sided:
@@ -406,8 +410,8 @@ class _Settling(WhatIf):
         return found
 
     def _in_turn(self, others: Others, outcome: str, restricting: Collection[int]) -> Turns:
-        """Of each group of acts, the other acts that one side alone did, too, and on which it hangs where the group does not count:
-        those on the same matter first.
+        """For each group of acts, the other one-sided acts on which the outcome depends if the group does not count; acts on the
+        same matter are tried first.
         """
         alone = self.one_sided | {number for number in self.withdrawn if self.consent.missing.get(number)}
         named = {number for groups in others.values() for group in groups for number in group}
@@ -431,8 +435,8 @@ class _Settling(WhatIf):
         return found
 
     def _in_their_place(self) -> Iterator[tuple[int, Acts]]:
-        """One-sided acts by which runs of a case count, each with the agreed acts that took other runs of the same case away: who
-        agreed that a case is left out has not agreed to what is counted in its place.
+        """One-sided acts that make runs of a case count, each with the agreed acts that removed other runs of the same case: an
+        agreement to leave runs out is no agreement to the runs counted in their place.
         """
         agreed = {act.number for act in self.known if self.consent.missing.get(act.number) == ()}
         for number in sorted(self.one_sided):
@@ -449,7 +453,7 @@ class _Settling(WhatIf):
         return frozenset((row.component, row.case) for row in self.record.runs if row.run in runs)
 
     def _hangs(self, scored: Sequence[ActScore], restricting: set[int]) -> tuple[Acts, str]:
-        """Acts without which a rejected campaign would not be rejected, where it would be without each of them alone."""
+        """(acts, outcome): the acts that together cause a rejection, if no single act does; (empty, "") if there are none."""
         if any(act.differs for act in scored):
             return frozenset(), ""
         known = frozenset(act.number for act in scored if act.without != NOT_KNOWN) & {act.number for act in self.known}
@@ -460,8 +464,8 @@ class _Settling(WhatIf):
         return frozenset(), ""
 
     def _least(self, gone: Acts, word: str, restricting: set[int]) -> Acts:
-        """Of acts without which it comes out otherwise, those that are needed for it. One stays that some party has not agreed to:
-        others may be agreed to since they were said otherwise.
+        """The smallest part of these acts that still leads to this outcome when left out. At least one act stays that some party
+        has not agreed to.
         """
         asked = {number for number in gone if self.consent.missing.get(number)}
         for number in sorted(gone) if 1 < len(gone) <= _MOST_TRIED else ():
@@ -471,8 +475,8 @@ class _Settling(WhatIf):
         return gone
 
     def _subsets(self) -> list[Acts]:
-        """Each one-sided act, those that may cover each other, all of them, and all of each side: acts of two sides may hide each
-        other. Where several do not count, what one of them took back does not count again unless it was agreed to.
+        """The sets of acts to leave out: each one-sided act, those that may cover each other, all of them, and all of each side,
+        because acts of two sides may hide each other. An act that one of them took back counts again only if it was agreed to.
         """
         alone = self.one_sided | {number for number in self.withdrawn if self.consent.missing.get(number)}
         sides: dict[str, set[int]] = {}
@@ -484,7 +488,7 @@ class _Settling(WhatIf):
         return list(dict.fromkeys(gone.union(*(own.get(number, ()) for number in gone)) for gone in asked))
 
     def _own_words(self, number: int) -> Acts:
-        """What an act took back, or said otherwise, that nobody but its own side had stood by until then: nothing hangs on it
+        """The acts that an act took back or replaced and that only its own side had supported until then: nothing depends on them
         without that act.
         """
         side, back = self.side(self.by_number[number]), self.taken_back.get(number, frozenset())
@@ -493,17 +497,17 @@ class _Settling(WhatIf):
         return frozenset(one for one in back if side and self._is_of(side, one, number))
 
     def _only_takes_back(self, number: int, outcome: str, restricting: set[int]) -> bool:
-        """Nothing hangs on it but what its own side had said alone before, and says otherwise by it."""
+        """Whether an act only replaces earlier one-sided acts of its own side, so that nothing else depends on it."""
         own = self._own_words(number) if number in self.one_sided else frozenset()
         return bool(own) and self.word_without(own | {number}, restricting) == outcome
 
     def _is_of(self, side: str, number: int, until: int) -> bool:
-        """Whether nobody but one side had stood by an act until another one."""
+        """Whether only one side supported an act before another act."""
         others = (said.party for said in self.consent.agreed.get(number, ()) if said.event < until)
         return self.side(self.by_number[number]) == side and all(party == side for party in others)
 
     def _alike(self, numbers: Sequence[int]) -> list[Acts]:
-        """Of some acts, for each those that may cover what it comes to, and itself."""
+        """For each of these acts, the set of the act itself and the acts that may cover it."""
         return [
             frozenset(one for one in numbers if one == number or self.covers(number, self.by_number[one]))
             for number in numbers

@@ -1,9 +1,9 @@
-"""The measures ``change since`` and ``failures since``: runs against those of another campaign, of an earlier epoch, or values of
-the plan.
+"""The measures ``change since`` and ``failures since``: runs compared with those of another campaign, of an earlier epoch, or with
+values of the plan.
 
-``look_since`` is the table of contents. The statistics are those of ``shakedown compare``. Every case in each of its modes is a
-look; chances are corrected for all looks of a criterion (Holm) and for all such criteria of the plan (Bonferroni), so that no
-criterion hangs on how another one comes out.
+Start reading at ``look_since``. The statistics are those of ``shakedown compare``. Every case in each of its modes is one
+look (comparison); chances are corrected for all looks of a criterion (Holm) and for all such criteria of the plan (Bonferroni), so
+that no criterion depends on the result of another one.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from shakedown.model.measures import CHANGE_SINCE, SINCE
 from shakedown.model.nouns import Document
 from shakedown.model.units import Quantity
 
-_NO_CHANCE = 1e3  # a half interval beyond this says nothing of how many runs would do
+_NO_CHANCE = 1e3  # with a larger half interval, the number of runs needed cannot be estimated
 
 
 class Side(Struct, frozen=True):
-    """One side of a look: values, or runs that did not pass, with the names of their runs; ``count``: how many there are."""
+    """One side of a look: values, or the number of runs that did not pass, with run names; ``count``: number of values or runs."""
 
     count: int = 0
     values: tuple[float, ...] = ()
@@ -42,10 +42,10 @@ class Side(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """One case in one mode, before and after. ``worse_by``: the change as a share of before, above 0 where it is for the worse;
-    of failures in points of a share. ``low`` and ``high``: its interval at 95 %. None where nothing is tested.
+    """One case in one mode, before and after. ``worse_by``: the change as a share of before, above 0 if it is for the worse; for
+    failures, the difference of shares. ``low`` and ``high``: its 95 % interval. None where nothing is tested.
 
-    ``outcome``: met where it lies within the bound and a change as large as that would have been seen.
+    ``outcome``: met if the change lies within the bound and a change beyond the bound would have been seen.
     """
 
     case: str
@@ -69,12 +69,12 @@ class Look(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """The values, or runs, of the side that has fewer."""
+        """The number of values, or runs, on the side that has fewer."""
         return min(self.before.count, self.after.count)
 
 
 class Looked(Struct, frozen=True):
-    """All looks of a criterion. ``against``: what they are held against, in words; ``trouble``: why nothing may be said at all."""
+    """All looks of a criterion. ``against``: the baseline, in words; ``trouble``: why nothing may be concluded, "" if it may."""
 
     against: str
     looks: tuple[Look, ...] = ()
@@ -83,17 +83,17 @@ class Looked(Struct, frozen=True):
 
 
 def change_since(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Purpose: how much worse a figure is than in the baseline: the case that decides."""
+    """Purpose: how much worse a figure is than in the baseline, for the case that decides."""
     return _measured(criterion, population, look_since(criterion, population, around))
 
 
 def failures_since(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
-    """Purpose: how much larger the share of runs that did not pass is than in the baseline, in points of a share."""
+    """Purpose: how much larger the share of runs that did not pass is than in the baseline, as a difference of shares."""
     return _measured(criterion, population, look_since(criterion, population, around))
 
 
 def look_since(criterion: Criterion, population: Population, around: MeasureContext) -> Looked:
-    """Purpose: every case of a population, in each of its modes, against what the criterion names."""
+    """Purpose: every case of a population, in each of its modes, compared with the criterion's baseline."""
     own = own_epoch(criterion.since)
     baseline = next((one for one in around.document.baselines if one.name == criterion.since), None)
     against = f"epoch {own} of this campaign" if own else baseline.words if baseline else criterion.since
@@ -114,7 +114,7 @@ def look_since(criterion: Criterion, population: Population, around: MeasureCont
 
 
 class Asked(Struct, frozen=True):
-    """A criterion on a change, in its component, with all that it looks at. ``least``: the smallest change that matters."""
+    """A criterion on a change, in its component, with all its looks. ``least``: the smallest change that matters."""
 
     component: str
     criterion: str
@@ -123,7 +123,7 @@ class Asked(Struct, frozen=True):
 
 
 def looks_of_plan(document: Document, record: Record) -> list[Asked]:
-    """Purpose: every criterion on a change, for the report: the same looks as its outcome rests on."""
+    """Purpose: every criterion on a change, for the report, with the looks that decide its outcome."""
     if not _criteria(document):
         return []
     people = populations(document, record)
@@ -137,7 +137,7 @@ def looks_of_plan(document: Document, record: Record) -> list[Asked]:
 
 
 def baseline_state(name: str, record: Record) -> tuple[str, str]:
-    """Purpose: what the campaign of a baseline was last found to be, and the words of that; ("", "") where it is as it was."""
+    """Purpose: the last state found of a baseline's campaign, and its description; ("", "") if it is unchanged."""
     found = [
         note
         for note in record.of_kind("finding")
@@ -149,7 +149,7 @@ def baseline_state(name: str, record: Record) -> tuple[str, str]:
 
 
 def _trouble(criterion: Criterion, own: int, baseline: Baseline | None, record: Record) -> str:
-    """Why nothing may be said: then the criterion is undecided, whatever the values."""
+    """Why nothing may be concluded, "" if it may; the criterion is undecided then, whatever the values."""
     if own:
         return f"epoch {own + 1} has not begun" if record.epoch <= own else ""
     if baseline is None:
@@ -160,7 +160,7 @@ def _trouble(criterion: Criterion, own: int, baseline: Baseline | None, record: 
 
 
 def _criteria(document: Document) -> int:
-    """How many criteria of the plan ask for a change: chances are corrected for all of them."""
+    """The number of criteria of the plan on a change: chances are corrected for all of them."""
     return sum(criterion.measure in SINCE for part in document.components for criterion in part.criteria)
 
 
@@ -170,7 +170,7 @@ def _criteria(document: Document) -> int:
 def _of_case(
     criterion: Criterion, case: CaseRuns, own: int, baseline: Baseline | None, around: MeasureContext
 ) -> Iterator[Look]:
-    """A look in each mode. Nothing is asked of a case that has not the figure, or ended as expected without a value."""
+    """One look for each mode; none for a case without the figure, or one that ended as expected without a value."""
     figure = criterion.of
     if figure and figure != "elapsed" and not around.has(case.case.test, figure):
         return
@@ -200,7 +200,7 @@ def _whole(case: CaseRuns, around: MeasureContext) -> CaseRuns:
 
 
 def _side(criterion: Criterion, case: CaseRuns, after: int, of: int | None) -> Side:
-    """The runs of a case: those after an epoch, or those ``of`` one."""
+    """The runs of a case after the epoch ``after``, or only those of the epoch ``of``."""
 
     def mine(epoch: int) -> bool:
         return epoch == of if of is not None else epoch > after
@@ -216,7 +216,7 @@ def _side(criterion: Criterion, case: CaseRuns, after: int, of: int | None) -> S
 def _known(
     criterion: Criterion, case: CaseRuns, mode: str, unit: str, baseline: Baseline | None, around: MeasureContext
 ) -> Side:
-    """What a baseline knows of a case, in the unit of the figure. Raises ValueError where the units are unlike."""
+    """The values of a case in a baseline, in the unit of the figure. Raises ValueError if the units cannot be converted."""
     noun = case.case
     one_partition = len({one.partition for one in around.document.cases}) <= 1
     where = where_of(noun.toolchain, noun.parameters)
@@ -233,7 +233,7 @@ def _known(
 
 
 def _compared(look: Look, criterion: Criterion, better: str) -> Look:
-    """With its effect and its chance, or with the reason why nothing is tested."""
+    """The look with its effect and its chance, or with the reason why nothing is tested."""
     what = f"value of {look.figure}" if look.figure else "run"
     if not look.before.count:
         return replace(look, reason=f"what it is held against has no {what} of {look.name}")
@@ -255,7 +255,7 @@ def _effect(look: Look, criterion: Criterion, better: str) -> Look:
 
 
 def _for_the_worse(effect: Effect, better: str) -> tuple[float, float, float]:
-    """The change and its interval, above 0 where it is for the worse; without a direction any change is."""
+    """The change and its interval, above 0 for the worse; without a direction every change counts as worse."""
     low, high = effect.interval
     if better == "higher":
         return -effect.share, -high, -low
@@ -272,14 +272,14 @@ def _shares(look: Look) -> Look:
 
 
 def _decided(criterion: Criterion, look: Look) -> Look:
-    """Not met where the change is shown and beyond the bound; met where it is within, and one beyond would have been seen."""
+    """The look decided: not met if the change is shown and beyond the bound; met if within, and one beyond would have been seen."""
     assert look.worse_by is not None and look.corrected is not None
     if look.count < criterion.enough:
         few = f"one side of {look.name} has {look.count} of the {criterion.enough} that are enough to judge"
         return replace(look, reason=few)
     within = holds(criterion, look.worse_by)
     if not within:
-        shown = look.corrected <= LEVEL or (not look.figure and look.worse_by == 1)  # from none to all needs no test
+        shown = look.corrected <= LEVEL or (not look.figure and look.worse_by == 1)  # none to all needs no test
         why = "the change may be chance"
         return replace(look, outcome="not met") if shown else replace(look, reason=_more(look, criterion, why))
     if look.high is None or look.low is None:
@@ -291,7 +291,7 @@ def _decided(criterion: Criterion, look: Look) -> Look:
 
 
 def _more(look: Look, criterion: Criterion, why: str) -> str:
-    """The interval becomes narrower with the root of the runs."""
+    """The reason for too few runs, with the number needed: the interval shrinks with the root of the number of runs."""
     text = f"too few runs of {look.name}: {why}"
     if look.low is None or look.high is None:
         return text
@@ -328,7 +328,7 @@ def _measured(criterion: Criterion, population: Population, looked: Looked) -> M
 
 
 def _deciding(looks: Sequence[Look]) -> Look:
-    """The look that the criterion hangs on: not met before undecided, then the one with the greatest change for the worse."""
+    """The look that decides the criterion: not met before undecided, then the greatest change for the worse."""
     ranks: Mapping[str, int] = {"not met": 2, "undecided": 1}
     return max(looks, key=lambda one: (ranks.get(one.outcome, 0), math.inf if one.worse_by is None else one.worse_by))
 
@@ -339,7 +339,7 @@ def _part(criterion: Criterion, look: Look, looked: Looked) -> CaseScore:
 
 
 def _words(criterion: Criterion, look: Look, looked: Looked) -> str:
-    """100.5 GB/s -> 95.2 GB/s, 5.3 % worse, and the runs that it hangs on."""
+    """The look in words: "100.5 GB/s -> 95.2 GB/s, 5.3 % worse", with the runs on both sides."""
     assert look.worse_by is not None and look.means is not None
     before, after = look.before, look.after
     if criterion.measure == CHANGE_SINCE:
@@ -359,6 +359,6 @@ def _by(worse_by: float, worse: str = "worse", better: str = "better") -> str:
 
 
 def _named(side: Side) -> str:
-    """The runs, or how many they are where nobody named them."""
+    """The names of the runs, or only their number if no names are known."""
     count = plural(side.count, "run")
     return f"{count} ({some(list(side.runs))})" if side.runs else count

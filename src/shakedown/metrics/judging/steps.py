@@ -1,7 +1,7 @@
-"""The steps that amendments made from one plan to the next, and which of them brought results about: ``Steps``.
+"""The steps from one plan to the next by amendments, and which amendments affected results: ``Steps``.
 
-An amendment that makes runs easier leaves something behind where results came by it, whatever is asked for after it; so does one
-that makes them harder, where something did not pass by it; one that steers what runs, where something was ordered after it.
+An amendment that makes runs easier has a lasting effect if results came about under it, whatever later plans require; one
+that makes runs harder has one if a run did not pass because of it; one that steers runs has one if something was ordered after it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from shakedown.model.nouns import Document
 
 
 class Steps:
-    """Every amendment of a campaign, beside the plan that was in force before it. ``void``: acts without effect; ``missing``: of a
-    plan that names parties: act -> the parties whose word is missing.
+    """Every amendment of a campaign, with the plan that was in force before it. ``void``: acts without effect; ``missing``: act ->
+    the parties that have not agreed, if a plan names parties.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Steps:
         self.amends = [act for act in acts if act.kind == "amend"]
 
     def steering(self) -> set[int]:
-        """The amendments that had other runs come about: some were ordered while they were in force."""
+        """The amendments that caused other runs: some were ordered while they were in force."""
         orders = [row.ordered_by for row in self.record.current()] + [run.seq for run in self.record.open.values()]
         last = max(orders, default=0)
         steers = {act.number for act in self.amends if act.number < last and self._steers(act)}
@@ -49,7 +49,7 @@ class Steps:
         return steers - self._put_back_at_once()
 
     def _put_back_at_once(self) -> set[int]:
-        """Amendments that steered nothing, since who said one put the plan back at once, and those that did so."""
+        """Amendments that steered nothing because the same person reverted them at once, and the reverting amendments."""
         found: set[int] = set()
         for act, back in pairwise(self.amends):
             before, after = self.of(act)[0], self.of(back)[1]
@@ -59,14 +59,14 @@ class Steps:
         return found
 
     def _steers_timed(self, act: Act) -> bool:
-        """A component that runs for a time had other runs by it: some were ordered after it. A clean-up is none."""
+        """Whether the amendment changed the runs of a component that runs for a time: some were ordered later (clean-ups aside)."""
         names = timed_otherwise(*self.of(act))
         rows = (row for row in self.record.current() if row.component in names and row.mode != CLEAN_UP)
         live = (run for run in self.record.open.values() if run.component in names and run.mode != CLEAN_UP)
         return any(row.ordered_by > act.number for row in rows) or any(run.seq > act.number for run in live)
 
     def _steers(self, act: Act) -> bool:
-        """Other runs came about by it. A clean-up runs last: where all else had begun, nothing but its own runs hangs on it."""
+        """Whether other runs came about by the amendment. A changed clean-up runs last, so it affects only its own runs."""
         before, after = self.of(act)
         if not steers_runs(before, after):
             return False
@@ -82,11 +82,11 @@ class Steps:
         )
 
     def _holds_back(self, act: Act) -> bool:
-        """It closed a gate, or had a component wait for another one, before all of what was held back had come."""
+        """Whether the amendment closed a gate, or made a component wait, before all work of that component was done."""
         return any(self._had_more_to_come(name, act) for name in held_back(*self.of(act)))
 
     def _had_more_to_come(self, name: str, act: Act) -> bool:
-        """Whether anything of a component was ordered or judged after an amendment, or it was not over then and nothing came."""
+        """Whether part of a component was ordered or judged after an amendment, or the component was not complete then."""
         orders = [row for row in self.record.current() if row.component == name]
         later = any(max(row.ordered_by, row.seq) > act.number for row in orders)
         if later or any(run.component == name for run in self.record.open.values()):
@@ -107,7 +107,7 @@ class Steps:
         return len({row.result for row in orders}) < sum(wanted)
 
     def relied(self) -> set[int]:
-        """The amendments by whose easier plan results came, so that nobody knows what these would be without them."""
+        """The amendments whose easier plan produced results, so that the results without them are unknown."""
         return {
             act.number
             for act in self.amends
@@ -115,8 +115,8 @@ class Steps:
         }
 
     def of(self, act: Act, gone: Collection[int] = ()) -> tuple[Document, Document]:
-        """The plan that was in force before an amendment, and the one that it put into force. ``gone``: acts that are left out of
-        account: what they asked for, a later plan that has it as well asked for.
+        """The plan in force before an amendment, and the plan that it put into force. ``gone``: acts that are left out, so that an
+        earlier plan counts as the one before.
         """
         place, idle = self.amends.index(act), {*self.void, *gone}
         last = max((k for k in range(place) if self.amends[k].number not in idle), default=-1)
@@ -124,8 +124,8 @@ class Steps:
         return self.document_of(before), self.document_of(after)
 
     def stood_by(self, act: Act, gone: Collection[int] = ()) -> Document:
-        """The last plan before an amendment that every party stood by: that of the beginning, or one that all of them agreed to.
-        What one party alone asked for meanwhile is nobody's to lose. ``gone``: as of ``of``.
+        """The last plan before an amendment that every party agreed to, or the first plan. Requirements that one party alone added
+        since then are not lost if they are removed. ``gone``: as in ``of``.
         """
         place, idle = self.amends.index(act), {*self.void, *gone}
         numbers = [one.number for one in self.amends[:place]]
@@ -133,13 +133,13 @@ class Steps:
         return self.document_of(self.record.documents[next(agreed, -1) + 1])
 
     def is_relied_on(self, act: Act, gone: Collection[int] = ()) -> bool:
-        """Whether a verdict that counts was given, or its run let start, before a later amendment asked for all of it again.
-        ``gone``: as of ``of``.
+        """Whether a counting verdict was given, or its run let start, before a later amendment restored all requirements.
+        ``gone``: as in ``of``.
         """
         return any(True for _ in self._relying(act, gone))
 
     def _relying(self, act: Act, gone: Collection[int] = ()) -> Iterator[RunRow]:
-        """The runs of which one verdict or start came by what an amendment eased."""
+        """The runs with a verdict or start that an amendment's easier terms made possible."""
         before, after = self.of(act, gone)
         until = self._until(act, lambda plan: bool(eases_runs(before, plan)))
         parts, cases = eased(before, after)
@@ -147,13 +147,13 @@ class Steps:
         return (row for row in rows if _came_between(row, act, until))
 
     def by_outputs(self, act: Act) -> frozenset[str] | None:
-        """The runs whose kept outputs say how all comes out without an amendment by which results came; None where these do not."""
+        """The runs whose kept outputs give the results without an easing amendment; None if outputs cannot give them."""
         if not beyond.is_known(*self.of(act), evaluated=True):
             return None
         return frozenset(row.run for row in self._relying(act))
 
     def hardened(self) -> dict[int, dict[str, Way]]:
-        """The amendments by whose harder plan verdicts came that might be others without it -> the runs that have them, and how."""
+        """Amendment whose harder plan produced verdicts that might differ without it -> these runs, and in which way."""
         found = {}
         for act in self.amends:
             runs = self._harder_for(act)
@@ -162,7 +162,7 @@ class Steps:
         return found
 
     def is_harder_than_agreed(self, act: Act, runs: Collection[str], gone: Collection[int] = ()) -> bool:
-        """Whether some of these runs came by a harder plan than every party stood by. ``gone``: as of ``of``."""
+        """Whether some of these runs came about under a harder plan than the parties agreed to. ``gone``: as in ``of``."""
         harder = Harder(self.stood_by(act, gone), self.of(act, gone)[1])
         return any(row.run in runs and harder.way(row) is not None for row in self.record.current())
 
@@ -176,19 +176,19 @@ class Steps:
         return {row.run: way for row, way in rows if _came_between(row, act, until)}
 
     def _until(self, act: Act, is_so: Callable[[Document], bool]) -> tuple[float, float]:
-        """The number of the first later amendment whose plan is so no more, and when it was said; infinite where there is none."""
+        """(event, time) of the first later amendment whose plan no longer meets the condition; infinite if there is none."""
         later = (one for one in self.amends if one.number > act.number)
         until = next((one for one in later if not is_so(self.of(one)[1])), None)
         return (until.number, until.said) if until is not None else (inf, inf)
 
 
 def _began_after(act: Act, row: RunRow) -> bool:
-    """It started, or was let start, after an act; of one whose start nobody knows, whether it was judged after that."""
+    """Whether a run started, or was let start, after an act; if its start is unknown, whether it was judged after the act."""
     began = row.charged if row.charged is not None else row.started
     return began >= act.said if began is not None else row.seq > act.number
 
 
 def _came_between(row: RunRow, act: Act, until: tuple[float, float]) -> bool:
-    """It was judged, or let start, after an act and before what ended it."""
+    """Whether a run was judged, or let start, after an act and before the end of its effect."""
     began = row.charged if row.charged is not None else row.started
     return act.number < row.seq < until[0] or (began is not None and act.said <= began < until[1])

@@ -1,7 +1,7 @@
-"""What an act of a person takes away: runs, time, criteria or bounds. ``taken`` is the way in.
+"""What an act of a person takes away from the judging: runs, time, criteria or bounds. ``taken`` is the way in.
 
-It is found by comparing the campaign as it is judged with the campaign without the act, and, of an amendment, the two plans. An act
-that takes nothing away restricts nothing, whatever it is called.
+The campaign as judged is compared with the campaign without the act and, for an amendment, the two plans are compared. An act
+that takes nothing away restricts nothing, whatever its name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shakedown.model.units import show_duration
 MOVES_CLOCKS = frozenset({"clock", "pause", "amend"}) | EPOCH_ACTS
 Clocks = Mapping[str, Clock | None]
 Runs = Mapping[str, frozenset[str]]  # component -> runs
-_LEAST_S = 1e-6  # of clock time: less is rounding
+_LEAST_S = 1e-6  # of clock time; shorter times are rounding errors
 
 
 def taken(
@@ -39,12 +39,11 @@ def taken(
     held: bool = False,
     beside: bool = False,
 ) -> tuple[str, ...]:
-    """Purpose: what the act takes away, a phrase each. ``documents``, ``runs`` (those counted) and ``clocks``: as it is, and
-    without the act; no clocks where the act moves none. ``step``: of an amendment the plan before it, the plan that it put into
-    force, and the last one before it that every party stood by; ``relied``: results that count were ordered or judged while
-    that was so; ``held``: it held work back from when it was said on. What would have run meanwhile is not known, nor how long
-    the clock would have gone on for it: such an act takes no time. ``beside``: other acts are left out of account, so that
-    something may be still to come as it is.
+    """Purpose: what the act takes away, one phrase each. ``documents``, ``runs`` (those counted) and ``clocks``: as judged, and
+    without the act; no clocks if the act moves none. ``step``: for an amendment, the plan before it, the plan that it put into
+    force, and the last plan before it that every party agreed to; ``relied``: counting results were ordered or judged in the
+    meantime; ``held``: the act held work back. The runs and the clock time without it are unknown then: such an act takes no
+    time. ``beside``: other acts are left out too, so something may still be to come even as judged.
     """
     found = list(_by_amendment(*step, documents[0], relied)) if step is not None else []
     found += _runs(*runs)
@@ -57,10 +56,10 @@ def taken(
 
 
 def _by_amendment(before: Document, after: Document, agreed: Document, now: Document, relied: bool) -> tuple[str, ...]:
-    """What this step took of the plan that was agreed, unless the plan in force asks for all of it again: a second amendment hides
-    nothing of the first, and takes nothing that one party alone had asked for.
+    """What an amendment removed from the agreed plan, unless the plan in force requires all of it again: a second amendment hides
+    nothing of the first, and requirements that one party alone had added are not lost.
 
-    What results keep of the step stays taken where some that count came by while it was in force.
+    Removals that results keep count as taken if counting results came about while the amendment was in force.
     """
     lasting = bool(asks_less(before, now) and asks_less(agreed, now))
     of = asks_less if lasting else eases_runs
@@ -71,9 +70,9 @@ def _by_amendment(before: Document, after: Document, agreed: Document, now: Docu
 
 
 def turned(now: Scorecard, without: Scorecard) -> dict[str, str]:
-    """Purpose: what is met with some acts and not met without them, a phrase each, with the number that it has without them:
-    criteria and contract rows, whatever the acts touched. An act that turns *not met* into *met* restricts, whether any other rule
-    knows what it changed or not.
+    """Purpose: what is met with some acts and not met without them: phrase -> the calculation without them, for criteria and
+    contract rows, whatever the acts touched. An act that turns *not met* into *met* restricts, even if no other rule reports its
+    change.
     """
     mine = _criteria(now)
     found = {
@@ -90,7 +89,7 @@ def turned(now: Scorecard, without: Scorecard) -> dict[str, str]:
 
 
 def _runs(now: Runs, without: Runs) -> Iterator[str]:
-    """Runs that count without the act and do not with it, also where others are counted in their place."""
+    """Runs that count without the act but not with it, even if other runs are counted in their place."""
     for name, runs in without.items():
         gone = runs - now.get(name, frozenset())
         if gone:
@@ -105,7 +104,7 @@ def _ended(without: Scorecard, judged: Scorecard | None) -> Iterator[str]:
 
 
 def _values(judged: Scorecard, without: Scorecard) -> Iterator[str]:
-    """What a criterion counts less of, although the runs are all there: values, lost runs, interrupts, or time of a drill."""
+    """Losses in what a criterion counts although all runs remain: values, lost runs, interrupts, or a drill's time."""
     now = _criteria(judged)
     for key, item in _criteria(without).items():
         mine = now.get(key)
@@ -121,7 +120,7 @@ def _values(judged: Scorecard, without: Scorecard) -> Iterator[str]:
 
 
 def values_replaced(act: Act, record: Record, counted: Runs) -> Iterator[str]:
-    """Purpose: the runs whose values counted, and do not since an act had them judged again. ``counted``: the runs that count."""
+    """Purpose: runs whose values counted, until an act had them judged again. ``counted``: the runs that count."""
     before = {row.seq: row for row in record.runs}
     for name, runs in counted.items():
         mine = [row for row in record.runs if row.seq in act.follows and row.run in runs and row.component == name]
@@ -135,7 +134,7 @@ def _has_values(row: RunRow | None) -> bool:
 
 
 def _shorter(mine: CriterionScore, without: CriterionScore) -> str:
-    """By how much less a drill's hole, or the time until the load was back, is than it would be; "" where it is not."""
+    """How much shorter a drill's hole, or the time until the load was restored, is with the act; "" if it is not shorter."""
     if without.measure not in DRILL_TIMES or mine.measured is None or without.measured is None:
         return ""
     less = without.measured - mine.measured
@@ -151,7 +150,7 @@ def _criteria(scorecard: Scorecard) -> Mapping[tuple[str, str], CriterionScore]:
 
 
 def _time(document: Document, now: Clocks, before: Clocks) -> Iterator[str]:
-    """Time that counts without the act and does not with it, also where the clock ran as long in the end."""
+    """Clock time that counts without the act but not with it, even if the clock ran equally long in total."""
     timed = {part.name for part in document.components if part.duration_s}
     for name, clock in before.items():
         mine = now.get(name)

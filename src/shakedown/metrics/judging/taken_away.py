@@ -1,7 +1,7 @@
-"""What people took away from the judging: runs, by a clock started anew, an amendment or a later epoch; criteria, rows and
-bounds, by an amendment. ``taken_away`` is the table of contents.
+"""What people removed from the judging: runs, by a restarted clock, an amendment or a later epoch; criteria, rows and
+bounds, by an amendment. Start reading at ``taken_away``.
 
-Each is a sentence with who, why and how many, and with what the outcome would be with everything counted. Each restricts.
+Each is a sentence with who, why and how many, and with the outcome if everything counted. Each restricts the acceptance.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.nouns import Component, Document
 from shakedown.model.waived import criterion_digest
 
-_ROWS_MET = "rows met"  # cases name the rows of the plan in force; those that are gone are told by themselves
+_ROWS_MET = "rows met"  # cases name only the rows of the plan in force; removed rows are reported separately
 _OF_STEPS = frozenset({WAS_SET_UP.measure, CLEANED_UP.measure})
 Judge = Callable[[Criterion, Population, MeasureContext], CriterionScore]
 _OF_RUNS = frozenset(
@@ -56,9 +56,10 @@ _OF_RUNS = frozenset(
 
 
 class Seen(Struct, frozen=True):
-    """What a scorecard was made from: the plan and the record, every component's population and score, and who judges a criterion.
+    """The inputs of a scorecard: the plan, the record, every component's population and score, and the function to judge a
+    criterion.
 
-    ``earlier``: the plans that were in force before, in their order; ``alone``: the places of those that not every party stood by.
+    ``earlier``: the plans in force before, in order; ``alone``: the places of those that not every party agreed to.
     """
 
     document: Document
@@ -72,17 +73,17 @@ class Seen(Struct, frozen=True):
 
     @property
     def stood_by(self) -> Iterator[tuple[int, Document]]:
-        """The plans of before that every party stood by, with their places: what one alone asked for is nobody's to lose."""
+        """The earlier plans that every party agreed to, with their places; other plans' requirements cannot be lost."""
         return ((place, document) for place, document in enumerate(self.earlier) if place not in self.alone)
 
 
 def taken_away(seen: Seen) -> list[str]:
-    """Purpose: a sentence for each thing that people took away."""
+    """Purpose: a sentence for each thing that people removed from the judging."""
     return [*_runs(seen), *(said for said, is_found in _epochs(seen) if not is_found), *_criteria(seen), *_rows(seen)]
 
 
 def left_behind(seen: Seen) -> list[str]:
-    """Purpose: a sentence for each criterion that does not count runs because of an epoch that was found: no person did that."""
+    """Purpose: a sentence for each criterion that leaves runs out because of an epoch that no person declared."""
     return [said for said, is_found in _epochs(seen) if is_found]
 
 
@@ -90,7 +91,7 @@ def left_behind(seen: Seen) -> list[str]:
 
 
 def _runs(seen: Seen) -> Iterator[str]:
-    """Runs from before a clock was started anew, and those that an amendment took out, also to want them again."""
+    """Sentences on runs from before a clock's restart, and on runs that an amendment removed, even if it wants them again."""
     if not seen.record.amended and not any(case.before for mine in seen.people.values() for case in mine.cases):
         return
     every = populations(seen.document, seen.record, everything=True)
@@ -111,7 +112,7 @@ def _runs(seen: Seen) -> Iterator[str]:
 
 
 def _gone(seen: Seen) -> Iterator[str]:
-    """Runs of what the plan in force has no more, or has where they are in no count."""
+    """Sentences on runs of things that the plan in force no longer has, or has only where runs do not count."""
     now = {component.name: component for component in seen.document.components}
     gone: dict[tuple[str, str, str], list[RunRow]] = {}
     for row in seen.record.current():
@@ -133,8 +134,8 @@ def _gone(seen: Seen) -> Iterator[str]:
 
 
 def _with_gone(seen: Seen, every: Mapping[str, Population], name: str, rows: Sequence[RunRow]) -> str:
-    """What criteria on runs of a component would be with these runs, of a case that it has no more; "" where nobody can tell.
-    ``every``: with all that is gone.
+    """The criteria on a component's runs if these runs of a removed case counted, in words; "" if nobody can tell.
+    ``every``: the populations with everything that was removed.
     """
     around, score = next(
         (around, score)
@@ -149,7 +150,7 @@ def _with_gone(seen: Seen, every: Mapping[str, Population], name: str, rows: Seq
 
 
 def _everything_counted(seen: Seen, around: MeasureContext, score: ComponentScore, every: Population) -> str:
-    """What criteria on runs would be with nothing taken away."""
+    """The criteria on runs that would differ if everything counted, in words."""
     told = []
     for criterion, judged in zip(criteria_of(around.component), score.criteria, strict=True):
         if criterion.measure in _OF_RUNS:
@@ -169,13 +170,13 @@ def _differs(judged: CriterionScore, whole: CriterionScore) -> list[str]:
 
 
 def _count(rows: Sequence[RunRow]) -> str:
-    """12 runs (10 passed, 2 failed)."""
+    """Runs with their verdicts: "12 runs (10 passed, 2 failed)"."""
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(rows).items())
     return f"{plural(len(rows), 'run')} ({verdicts})"
 
 
 def _begun(seen: Seen, component: Component) -> str:
-    """Whether its clock was started or started anew, with who and why: a declared one begins with a person's word."""
+    """Whether the clock was started or restarted, by whom and why; a declared clock begins with a person's statement."""
     begins = [word for word in words_of(component, seen.record) if word.act in BEGINS]
     said = [word for word in begins if word.kind]
     how = "started" if len(begins) == 1 and begins[0].act == "start" else "started anew"
@@ -187,8 +188,8 @@ def _amended(seen: Seen) -> list[EpochRow]:
 
 
 def _taker(seen: Seen, component: str, cases: Sequence[str], rows: Sequence[RunRow]) -> str:
-    """Who took cases of a component out of the plan, or asked for fewer results of them: the last one who did, and why; where no
-    plan shows it, who amended it first after these runs. ``[""]``: the whole component.
+    """The last person who removed cases of a component, or reduced their results, and why; if no plan shows it, the first person
+    who amended the plan after these runs. ``cases`` is ``[""]`` for the whole component.
     """
     plans = [*seen.earlier, seen.document]
     for place in range(len(seen.earlier) - 1, -1, -1):
@@ -200,7 +201,7 @@ def _taker(seen: Seen, component: str, cases: Sequence[str], rows: Sequence[RunR
 
 
 def _asked(document: Document, component: str, cases: Sequence[str]) -> dict[tuple[str, str], int]:
-    """(case, mode) -> repeats."""
+    """(case, mode) -> repeats that the plan wants."""
     found: dict[tuple[str, str], int] = {}
     for part in document.components:
         if part.name == component:
@@ -224,8 +225,8 @@ def _said(by: str, why: str) -> str:
 
 
 def _epochs(seen: Seen) -> Iterator[tuple[str, bool]]:
-    """Runs of earlier epochs that a criterion does not accept, where one of them did not pass or the outcome would be another; and
-    whether all of them are left out by an epoch that nobody declared.
+    """(sentence, whether only undeclared epochs leave the runs out), for criteria that leave out runs of earlier epochs, if one of
+    these runs did not pass or the outcome would differ.
     """
     for around, score in zip(seen.arounds, seen.components, strict=True):
         for criterion, judged in zip(criteria_of(around.component), score.criteria, strict=True):
@@ -271,7 +272,7 @@ def _opened(seen: Seen, number: int) -> str:
 
 
 def _criteria(seen: Seen) -> Iterator[str]:
-    """What an earlier plan asked of a component, and the plan in force does not, or asks less."""
+    """Criteria of earlier plans that the plan in force lacks or has weakened."""
     now = {component.name: component for component in seen.document.components}
     arounds = {around.component.name: around for around in seen.arounds}
     told: set[tuple[str, str, str]] = set()
@@ -290,7 +291,7 @@ def _criteria(seen: Seen) -> Iterator[str]:
                 if after is not None and not weaker(criterion, after):
                     continue
                 held = held or Nodes(document, seen.record)
-                around = replace(arounds[component.name], component=component)  # its drills, ladder and procedures then
+                around = replace(arounds[component.name], component=component)  # its earlier drills and ladder
                 if criterion.measure != _ROWS_MET:  # its tests and scores, and the machine that it was said of
                     around = replace(around, document=document, held=held)
                 was = seen.judge(criterion, seen.people[component.name], around)
@@ -300,7 +301,7 @@ def _criteria(seen: Seen) -> Iterator[str]:
 
 
 def weaker(before: Criterion, after: Criterion) -> bool:
-    """Purpose: whether a criterion asks less than it did, or something else: anything but the same with a tighter bound."""
+    """Purpose: whether a criterion became weaker or different; only the same criterion with a tighter bound is not weaker."""
     same = criterion_digest(before) == criterion_digest(
         replace(after, bound=before.bound, comparison=before.comparison)
     )
@@ -329,7 +330,7 @@ def _would_be(was: CriterionScore) -> str:
 
 
 def _act(seen: Seen, place: int) -> str:
-    """Who amended the plan that came after the one at this place, and why."""
+    """The person who amended the plan at this place, and why."""
     acts = _amended(seen)
     return _said(acts[place].by, acts[place].reason) if place < len(acts) else ""
 
@@ -341,7 +342,7 @@ def _once(told: set[tuple[str, str, str]], key: tuple[str, str, str], text: str)
 
 
 def _rows(seen: Seen) -> Iterator[str]:
-    """Contract rows that an earlier plan had and the plan in force has not, unless a row with tighter bounds stands for them."""
+    """Contract rows of earlier plans that the plan in force lacks, unless a row with tighter bounds replaces them."""
     now = [row for contract in seen.document.contracts for row in contract.rows]
     told: set[tuple[str, str, str]] = set()
     for place, document in seen.stood_by:
@@ -359,6 +360,6 @@ def _rows(seen: Seen) -> Iterator[str]:
 
 
 def _stands_for(after: ContractRow, before: ContractRow) -> bool:
-    """The same, with bounds that are as tight on each side or tighter."""
+    """Whether a row is the same as an earlier one, with equal or tighter bounds on each side."""
     keys = ("contract", "test", "figure", "basis", "where", "statistic", "mode", "unit")
     return all(getattr(after, key) == getattr(before, key) for key in keys) and is_as_tight(after, before)

@@ -1,7 +1,7 @@
-"""What people took back of what they did: acts that were withdrawn, and words that their own side replaced by later ones.
+"""Acts that people took back: acts that were withdrawn, and acts that their own side replaced by later ones.
 
-``Replaced`` says which earlier acts a later one says otherwise. Where one side did both, and nobody else had stood by the earlier
-one meanwhile, nothing hangs on that one any more.
+``Replaced`` finds the earlier acts that a later act replaces. If one side did both, and nobody else agreed to the earlier act in
+between, nothing depends on the earlier act any more.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from shakedown.model.nouns import Document
 
 Acts = frozenset[int]
 Place = tuple[str, ...]
-_OF_THE_FILE = frozenset({"about", "sources", "schema", "ad_hoc"})  # of a plan: nothing is judged by them
-_NAMES = ("name", "id", "key")  # what tells one item of a list from another
+_OF_THE_FILE = frozenset({"about", "sources", "schema", "ad_hoc"})  # fields of a plan that do not affect judging
+_NAMES = ("name", "id", "key")  # the fields that identify an item of a list
 
 
 def withdrawn_by(record: Record, acts: Iterable[Act], void: Collection[int]) -> dict[int, int]:
-    """Purpose: an act that was taken back as a whole -> the act that took it back; one without effect took nothing back."""
+    """Purpose: act that was taken back completely -> the act that took it back; a withdrawal without effect does not count."""
     found: dict[int, int] = {}
     for row in record.acts:
         numbers = row.value.get("events")
@@ -33,7 +33,7 @@ def withdrawn_by(record: Record, acts: Iterable[Act], void: Collection[int]) -> 
 
 
 def taken_back_by(acts: Iterable[Act], withdrawn: Mapping[int, int]) -> dict[int, Acts]:
-    """Purpose: withdrawal -> the acts that it took back, where it has an effect."""
+    """Purpose: withdrawal with an effect -> the acts that it took back."""
     found: dict[int, set[int]] = {}
     for act in acts:
         if act.number in withdrawn:
@@ -42,7 +42,7 @@ def taken_back_by(acts: Iterable[Act], withdrawn: Mapping[int, int]) -> dict[int
 
 
 class Replaced:
-    """Which acts say otherwise what earlier ones said. ``step_of``: the plans before and after an amendment; ``ruled``: act -> the
+    """Finds the earlier acts that a later act replaces. ``step_of``: the plans before and after an amendment; ``ruled``: act -> the
     runs that it rules.
     """
 
@@ -58,7 +58,7 @@ class Replaced:
         self._known: dict[int, frozenset[Place]] = {}
 
     def by(self, act: Act, among: Collection[int]) -> Acts:
-        """Purpose: of some acts, the earlier ones whose matter this one says anew, whatever it says of it."""
+        """Purpose: those of some earlier acts whose matter this act decides again, in whatever way."""
         earlier = [one for one in self.acts if one.number in among and one.number < act.number]
         return frozenset(one.number for one in earlier if self._says_anew(act, one))
 
@@ -77,7 +77,7 @@ class Replaced:
                 return False
 
     def _is_on_the_same(self, act: Act, one: Act) -> bool:
-        """The same procedure, the same word on the same drill; that a clock goes on, after it was stopped."""
+        """Whether two acts are on the same procedure or drill event, or a clock goes on after it was stopped."""
         new, old = self._values[act.number], self._values[one.number]
         if act.kind == "clock":
             return one.component == act.component and old.get("act") == "stop" and new.get("act") == "go on"
@@ -91,7 +91,7 @@ class Replaced:
 
 
 def _changes(before: Document, after: Document) -> Iterator[Place]:
-    """The places at which two plans say something else. What is the same in both is not looked into."""
+    """The places where two plans differ. Equal parts are not searched."""
     for name in (name for name in before.__struct_fields__ if name not in _OF_THE_FILE):
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
@@ -111,7 +111,7 @@ def _differing(old: Any, new: Any, place: Place) -> Iterator[Place]:
 
 
 def _places(value: Any, place: Place) -> Iterator[Place]:
-    """Every place at which a value says something."""
+    """Every place where a value has content."""
     parts = _parts(value)
     if parts is None:
         yield place
@@ -120,14 +120,14 @@ def _places(value: Any, place: Place) -> Iterator[Place]:
 
 
 def _parts(value: Any) -> dict[str, Any] | None:
-    """What a value is made of, by name; None where it has no parts."""
+    """The parts of a value by name; None if it has no parts."""
     if isinstance(value, dict):
         return {str(key): item for key, item in value.items()}
     return {_name_of(item): item for item in value} if isinstance(value, list | tuple) else None
 
 
 def _name_of(item: Any) -> str:
-    """What an item of a list is called: its name, the first word of a pair, or all of it."""
+    """The name of a list item: its name, the first element of a pair, or its whole text."""
     if isinstance(item, dict):
         return str(next((item[key] for key in _NAMES if item.get(key)), repr(item)))
     pair = isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str)

@@ -1,7 +1,7 @@
-"""Components that run for a time, of which an amendment has other runs come about: ``timed_otherwise``.
+"""Components that run for a time and for which an amendment causes other runs: ``timed_otherwise``.
 
-Such a component wants no number of results: what it is given to run it runs until its time is up, each case in the places that the
-others leave. Whatever changes which runs are started, how many, or how long each may take changes what the rest is made of.
+Such a component wants no fixed number of results: it runs its cases until its time is up, each case in the places that the others
+leave. A change of which runs start, how many, or how long each may take therefore changes all the other runs too.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from shakedown.model.nouns import Case, Component, Document, Partition
 
 
 def timed_otherwise(old: Document, new: Document) -> frozenset[str]:
-    """Purpose: the components that run for a time by either plan, and have other runs by the later one: their cases, what cannot
-    run here, attempts, time limits, the nodes of their partitions. What ``fields.STEERS`` names steers in any component.
+    """Purpose: the components that run for a time under either plan and have other runs under the later one, because of their
+    cases, unavailable cases, attempts, time limits or nodes. Changes of ``fields.STEERS`` affect any component.
     """
     now = {part.name: part for part in new.components}
     pairs = [(part, now[part.name]) for part in old.components if part.name in now]

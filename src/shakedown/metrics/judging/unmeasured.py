@@ -1,7 +1,7 @@
-"""What hangs on values that nobody knows, of runs that are taken to have passed: ``hangs``.
+"""Results that depend on unknown values, of runs that are assumed to have passed: ``hangs``.
 
-A run that a shorter time limit cut off, or a further attempt that was not made, has measured nothing. With it a criterion on a
-figure, a contract row or a score may come out either way, and is as it is only where no further value could change that.
+A run that a shorter time limit cut off, or a further attempt that was not made, has measured nothing. With such a run a criterion
+on a figure, a contract row or a score may have any result, and is known only if no further value could change it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from shakedown.model.nouns import Document
 from shakedown.model.scores import MEASURE, named_by, part_of
 from shakedown.model.units import Quantity
 
-# Measures for which it is the same what a run measured, and how long it took. Every other one may hang on it.
+# Measures that do not depend on a run's figures or its run time. Every other measure may depend on them.
 COUNTED = frozenset({
     "passed / attempts", "passed / wanted", "correct / completed", "attested", "runs", "set up", "clean up", "drill: lost",
     "drill: hole", "planned time", "mean time to interrupt", "longest hole", "hours per node", "failures since",
@@ -35,8 +35,8 @@ COUNTED = frozenset({
 
 
 def hangs(document: Document, record: Record, card: Scorecard, runs: Collection[str]) -> bool:
-    """Purpose: whether a campaign may come out otherwise by what some runs would have measured. ``card``: as it comes out where
-    they passed and gave no value; what is not met there all the same rejects it whatever they measured.
+    """Purpose: whether the values that some runs would have measured may change a campaign's outcome. ``card``: the scorecard if
+    they passed without values; a criterion that is not met there in any case rejects the campaign, whatever they measured.
     """
     unmeasured, open_ones = _Unmeasured(document, record, runs), False
     came = {(part.name, item.name): item for part in card.components for item in part.criteria}
@@ -51,7 +51,7 @@ def hangs(document: Document, record: Record, card: Scorecard, runs: Collection[
 
 
 class _Unmeasured:
-    """The populations of a record in which the values of some runs are not known."""
+    """The populations of a record in which the values of some runs are unknown."""
 
     def __init__(self, document: Document, record: Record, runs: Collection[str]) -> None:
         self.document, self.runs, self.people = document, runs, populations(document, record)
@@ -59,7 +59,7 @@ class _Unmeasured:
         self.rows = {row.name: row for contract in document.contracts for row in contract.rows}
 
     def leaves_open(self, criterion: Criterion, came: CriterionScore, around: MeasureContext) -> bool:
-        """Whether a criterion may come out otherwise by these values."""
+        """Whether the unknown values may change a criterion's outcome."""
         if criterion.measure in COUNTED:
             return False
         if criterion.measure == MEASURE:
@@ -73,7 +73,7 @@ class _Unmeasured:
         return bool(touched) and not _stays(criterion, came, touched)
 
     def restricts_perhaps(self, card: Scorecard) -> bool:
-        """Whether an acceptance has a restriction, or lacks it, by a commitment of the contract that may come out otherwise."""
+        """Whether unknown values may add or remove a restriction of an acceptance, through a commitment of the contract."""
         if card.contract is None or card.outcome not in ("accepted", "accepted with restrictions"):
             return False
         rows = (score.row for score in card.contract.rows if score.row.basis == "contract")
@@ -82,12 +82,12 @@ class _Unmeasured:
         return bool(open_ones) if card.outcome == "accepted" else bool(broken) and broken <= open_ones
 
     def _gives(self, case: CaseRuns, figure: str) -> bool:
-        """Whether one of the runs would have given a case a value of a figure; of any figure for ""."""
+        """Whether one of these runs would have given a case a value of a figure; "" stands for any figure."""
         has = figure in ("", ELAPSED.name) or (case.case.test, figure_of(figure)) in self.tests
         return has and any(row.run in self.runs for row in case.rows)
 
     def _is_late_perhaps(self, criterion: Criterion, around: MeasureContext) -> bool:
-        """Whether a component is too late where each of these runs had taken all of its time limit, one after the other."""
+        """Whether a component is too late if each of these runs had used its whole time limit, one after the other."""
         part, population = around.component, self.people[around.component.name]
         mine = [case.case.shape.time_limit_s for case in population.cases for row in case.rows if row.run in self.runs]
         kept = over_since(part, population, around.record)
@@ -130,8 +130,8 @@ class _Unmeasured:
 
 
 def _stays(criterion: Criterion, came: CriterionScore, touched: Sequence[CaseRuns]) -> bool:
-    """It is not met whatever these cases measured: by another case, or by a value that is beyond the bound already where the
-    greatest, or the least, counts.
+    """Whether a criterion stays not met whatever these cases measured: because of another case, or because a value is already
+    beyond the bound and the greatest (or least) value counts.
     """
     if came.outcome != "not met":
         return False

@@ -1,6 +1,6 @@
-"""What people accepted as it is: which waivers stand beside what, which restrict, and which came before there was any result.
+"""What people accepted as it is: which waivers apply to what, which restrict, and which were given before any result.
 
-A waiver holds for what was asked when it was given; each that was given stands for itself, whatever came later under its name.
+A waiver holds for the requirement at the time when it was given; each waiver stands, whatever is later given under its name.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from shakedown.model.waived import gate_digest, holds, says_of_what
 
 
 class Standing(Struct, frozen=True):
-    """What became of the waivers that no criterion's outcome shows.
+    """The state of the waivers that no criterion's outcome shows.
 
-    ``others``: of gates and rows, and ``gone``: of what the plan in force does not ask for any more: each restricts. ``idle``: a
-    sentence for each that changes nothing.
+    ``others``: waivers of gates and rows; ``gone``: waivers of requirements that the plan in force no longer has; each of both
+    restricts. ``idle``: a sentence for each waiver that changes nothing.
     """
 
     others: tuple[WaiverRow, ...]
@@ -34,14 +34,14 @@ class Standing(Struct, frozen=True):
 
 
 def of_criterion(document: Document, component: Component, criterion: Criterion, record: Record) -> list[WaiverRow]:
-    """Purpose: every waiver of this criterion, the first one first."""
+    """Purpose: every waiver of this criterion, the oldest first."""
     return [row for row in record.waivers if row.is_of_criterion(document, component, criterion)]
 
 
 def standing(
     document: Document, record: Record, contract: ContractScore | None, components: Iterable[ComponentScore]
 ) -> Standing:
-    """Purpose: what each waiver of the record does, beside those that stand with a criterion."""
+    """Purpose: the effect of each waiver of the record, except those shown with a criterion."""
     known = {
         (component.name, item.name): (component, item)
         for component in document.components
@@ -74,7 +74,7 @@ def standing(
 
 
 def _each_once(rows: Iterable[WaiverRow]) -> list[WaiverRow]:
-    """A waiver that was said again in the same words is one."""
+    """The waivers, without repetitions in the same words."""
     found = {(row.what, row.component, row.name, row.digest, str(row.row), row.restriction): row for row in rows}
     return list(found.values())
 
@@ -89,14 +89,14 @@ def _is_met(row: WaiverRow, document: Document, scores: Sequence[RowScore]) -> b
 
 
 def _is_gone(row: WaiverRow, document: Document) -> bool:
-    """A gate or a row asks for something else now, or of something else; of a row older records do not say of what."""
+    """Whether a gate or row now asks for something else, or of other cases (older records do not say of which cases)."""
     if row.what == "row":
         return says_of_what(row.digest) and not of_rows(document, [row])
     return row.what == "gate" and not holds(row.digest, gate_digest(document, row.component))
 
 
 def _was_met(row: WaiverRow, record: Record) -> bool:
-    """The component was met before its gate was waived, and is so still: the waiver let nothing begin."""
+    """Whether the component was met before its gate was waived, and still is: the waiver then let nothing begin."""
     said = [note for note in record.of_kind("component_outcome") if note.value.get("component") == row.component]
     return bool(said) and said[0].seq < row.seq and all(note.value.get("outcome") == "met" for note in said)
 
@@ -105,10 +105,10 @@ def _was_met(row: WaiverRow, record: Record) -> bool:
 
 
 def ahead(waiver: WaiverRow, runs: Collection[str], record: Record) -> str:
-    """Purpose: that a waiver was given before there was any of these runs' verdicts, or before most, in words; else "".
+    """Purpose: the note that a waiver was given before any, or most, of these runs' verdicts; else "".
 
-    It is not ahead where results were there that count no more, of the same cases: what was waived was seen. Where the record does
-    not say of which cases it was given, those of the whole component.
+    A waiver is not ahead if earlier results of the same cases existed that no longer count: the person saw them. If the record does
+    not tell the waiver's cases, results of the whole component count.
     """
     if not waiver.seq or not runs:
         return ""
@@ -122,14 +122,14 @@ def ahead(waiver: WaiverRow, runs: Collection[str], record: Record) -> str:
 
 
 def ahead_of_outcome(waiver: WaiverRow, record: Record) -> str:
-    """Purpose: the same of a gate, which opens on how its component came out."""
+    """Purpose: the same note for a gate, which opens by the outcome of its component."""
     said = [note for note in record.of_kind("component_outcome") if note.value.get("component") == waiver.component]
     early = waiver.seq and not any(note.seq < waiver.seq for note in said)
     return "waived ahead: before it was judged" if early else ""
 
 
 def ahead_of_attestations(waiver: WaiverRow, component: str, record: Record) -> str:
-    """Purpose: the same of procedures, whose results are what people attested."""
+    """Purpose: the same note for procedures, whose results are attestations."""
     said = [note.seq for note in record.of_kind("attested") if note.value.get("component") == component]
     return _ahead(waiver, said, "attestations") if waiver.seq else ""
 
@@ -142,7 +142,7 @@ def _ahead(waiver: WaiverRow, seqs: Sequence[int], what: str) -> str:
 
 
 def words(waivers: Iterable[WaiverRow], early: Sequence[str] = ()) -> str:
-    """Purpose: the restrictions of some waivers, each with what was said of its time: "no wide jobs (waived ahead: ...)"."""
+    """Purpose: the restrictions of some waivers, each with the note on its time: "no wide jobs (waived ahead: ...)"."""
     found = []
     for place, row in enumerate(waivers):
         note = early[place] if place < len(early) else ""
@@ -151,5 +151,5 @@ def words(waivers: Iterable[WaiverRow], early: Sequence[str] = ()) -> str:
 
 
 def givers(waivers: Iterable[WaiverRow]) -> str:
-    """Purpose: who gave some waivers, each once."""
+    """Purpose: the people who gave these waivers, each once."""
     return ", ".join(dict.fromkeys(row.by for row in waivers if row.by))

@@ -1,6 +1,6 @@
-"""How a campaign comes out without some acts of people, and what these acts take away: ``WhatIf``.
+"""The outcome of a campaign without some acts of people, and what these acts take away: ``WhatIf``.
 
-A pure function of the events and the frozen plans: each question is answered by judging the record without the acts again.
+A pure function of the events and the frozen plans: each question is answered by judging the record again without the acts.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from shakedown.model.nouns import Document
 Documents = Callable[[str], Document]
 Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
 Scored = tuple[Document, Clocks, Scorecard, Counted, "Outputs"]
-_AT_ONCE = 16  # records without acts that are kept at a time
-_RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
+_AT_ONCE = 16  # the most records without acts in memory at a time
+_RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # higher is better
 _ORDER = ("rejected", "incomplete", "not judged", "accepted with restrictions", "accepted")
-# A waiver restricts by itself; of what runs again all rounds count, so that it only adds; what is said of a procedure or a drill is
-# a result, with what was said before beside it.
+# Waivers restrict by themselves. All rounds of a repeated component count, so a repetition only adds. A statement on a procedure or
+# drill is a result, and is shown with the statements before it.
 TURNS_NOTHING = frozenset({"waive", "agree", "again", "attest", "drill"})
 _FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
 
 
 class Outputs(NamedTuple):
-    """``evaluated`` and ``unread`` of a record."""
+    """The sets ``evaluated`` and ``unread`` of a record."""
 
     evaluated: frozenset[str]
     unread: frozenset[str]
 
 
 class Ends(NamedTuple):
-    """How a campaign comes out where runs that nobody knows came out well: ``word``; ``runs``: those that it hangs on. ``lowest``:
-    the least outcome where they did not, "" where it hangs on what they measured.
+    """The outcome of a campaign if runs with unknown results passed. ``word``: that outcome; ``runs``: the runs that it depends on.
+    ``lowest``: the worst outcome if they did not pass, "" if it depends on what they measured.
     """
 
     word: str
@@ -62,11 +62,11 @@ class Ends(NamedTuple):
 
 
 class WhatIf:
-    """One campaign as it would be without some of its acts. ``void``: acts without effect, because a consent that is asked for is
-    missing. ``shared``: what was scored already, by the acts that it is without. ``spared``: an agreement that is left out of
-    account; ``granted``: acts to which every party is taken to agree. ``taken_back``: withdrawal -> the acts that it took back.
-    ``together``: the first of some acts that take something away only together -> all of them; ``not_readable``: what ``unread``
-    says of acts that were asked about; who settles the campaign fills both.
+    """One campaign as it would be without some of its acts. ``void``: acts without effect, because required consent is
+    missing. ``shared``: a cache of scored variants, by the acts they lack. ``spared``: an agreement to ignore;
+    ``granted``: acts to which every party is assumed to agree. ``taken_back``: withdrawal -> the acts that it took back.
+    ``together``: the first of several acts that take something away only together -> all of them; ``not_readable``: the results of
+    ``unread`` for acts that were asked about; the settlement fills both.
     """
 
     def __init__(
@@ -108,11 +108,11 @@ class WhatIf:
         self._weigh(unsure)
 
     def _weigh(self, unsure: set[int]) -> None:
-        """Which acts count, hang on a consent, or were taken back. ``unsure``: those whose effect nobody can compute."""
+        """Determine which acts count, need a consent, or were taken back. ``unsure``: acts whose effect nobody can compute."""
         record, acts, consent = self.record, self.acts, self.consent
         late = self.after_the_seal()
         unsure = unsure - late
-        self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
+        self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # these can neither be undone nor computed
         ended = {act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void}
         self.ended_by = sorted(ended - late)
         self.withdrawn = withdrawn_by(record, acts, self.void)
@@ -131,15 +131,15 @@ class WhatIf:
         self.not_readable: dict[int, frozenset[str]] = {}
 
     def after_the_seal(self) -> Acts:
-        """What came after a seal that every party agreed to, and that not all of them agree to: nothing hangs on it."""
+        """Acts after a seal that every party agreed to, without the agreement of all: nothing depends on them."""
         closed, void = self.consent.closed, self.consent.void
         return frozenset(number for number in void if 0 < closed < number)
 
     def is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
-        """Whether a word on the campaign without some acts holds, although results came by an easier or a harder plan that is
-        among them. Where the kept outputs say how these come out, it does. Verdicts of an easier one flatter, so that only what is
-        worse all the same is known; those of a harder one might be better, so that only what comes out the same with all of them
-        passed is.
+        """Whether the outcome without some acts is certain, although some of them made the plan easier or harder. It is certain if
+        the kept outputs give the verdicts. Verdicts under an easier plan are too good, so without outputs only a worse outcome is
+        certain; those under a harder plan may be too bad, so only an outcome is certain that stays the same if all those runs
+        passed.
         """
         relied = any(not self.is_evaluated(number, gone) for number in gone & self.relied)
         if relied and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0):
@@ -149,19 +149,19 @@ class WhatIf:
         return self.raw(gone) == self.at_best(gone, gone & self.hard.keys())
 
     def flatters(self, gone: Acts, word: str, outcome: str) -> bool:
-        """A better word without acts that had other runs come about: what would have run in their place might have failed."""
+        """Whether the outcome is better without acts that caused other runs: the runs in their place might have failed."""
         better = word != outcome != "accepted" and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0)
         return bool(gone & self.steering) and better
 
     def is_evaluated(self, number: int, gone: Acts) -> bool:
-        """Whether kept outputs say how all that came by an easier plan comes out without some acts."""
+        """Whether kept outputs give the results of all runs under an easier plan, without these acts."""
         runs = self.by_outputs[number]
         return runs is not None and runs <= self.score(gone)[4].evaluated
 
     def unread(self, gone: Acts, word: str) -> dict[int, frozenset[str]]:
-        """The acts among some without which nobody can tell how it comes out since kept outputs cannot be read any more -> the runs
-        of these outputs. ``word``: the outcome without all of them, as far as it is known. Verdicts of an easier plan flatter, so
-        that what is rejected by them is rejected.
+        """Those of some acts without which the outcome is unknown because kept outputs can no longer be read -> the runs of these
+        outputs. ``word``: the outcome without all of them, as far as known. Verdicts under an easier plan are too good, so a
+        rejection by them is certain.
         """
         lost = self.score(gone)[4].unread
         if not lost:
@@ -173,13 +173,13 @@ class WhatIf:
         return {number: mine for number, mine in runs.items() if mine}
 
     def hard_without_effect(self) -> set[int]:
-        """The amendments without effect by whose harder plan verdicts came, where the outcome hangs on these."""
+        """The amendments without effect whose harder plan produced verdicts that the outcome depends on."""
         found = self.void & self.hard.keys()
         return set(found) if self.raw(frozenset()) != self.at_best(frozenset(), found) else set()
 
     def at_best(self, gone: Acts, hard: Acts) -> str:
-        """The outcome without some acts, where all that came by the harder plans of ``hard`` passed; ``NOT_KNOWN`` where it hangs
-        on what these would have measured, or on whether they would have come out well.
+        """The outcome without some acts if all runs under the harder plans of ``hard`` passed; ``NOT_KNOWN`` if it depends on their
+        values, or on whether they passed.
         """
         return self._best(gone, hard).word
 
@@ -195,7 +195,7 @@ class WhatIf:
         return self.best[asked]
 
     def _ends(self, gone: Acts, ways: Mapping[str, Way]) -> Ends:
-        """Without some acts, where these runs came out as well, and as badly, as they can."""
+        """The outcomes without some acts if these runs had the best, and the worst, possible results."""
         document, record = self._record(gone)
         mine, best = PlansInForce(record, self.document_of), copied(record)
         judged_at = partial(self._judged, document, gone=gone)
@@ -213,8 +213,8 @@ class WhatIf:
         return Ends(NOT_KNOWN, frozenset(ways) - record.computed, lowest)
 
     def word_without(self, gone: Acts, restricting: Collection[int]) -> str:
-        """The outcome without these acts. What they covered may take something away again, or nothing any more; what they took
-        back counts again.
+        """The outcome without these acts. Acts that they covered may take something away again, or no longer; acts that they took
+        back count again.
         """
         judged = self.score(gone)[2]
         if judged.outcome != "accepted":
@@ -238,7 +238,7 @@ class WhatIf:
         return restricted("accepted", [number for number in rest if self.takes(self.by_number[number], judged, gone)])
 
     def counting_again(self, gone: Acts) -> Acts:
-        """What was withdrawn by some of these acts, and counts again without them."""
+        """The acts that some of these acts had withdrawn, and that count again without them."""
         return frozenset(one for number in gone for one in self.taken_back.get(number, ())) - gone
 
     def side(self, act: Act) -> str:
@@ -248,7 +248,7 @@ class WhatIf:
         return self.score(numbers)[2].outcome
 
     def score(self, numbers: Acts) -> Scored:
-        """The campaign without these acts, beside those without effect."""
+        """The campaign without these acts and without the acts that have no effect."""
         gone = numbers | self.void
         if gone not in self.shared:
             document, record = self._record(gone)
@@ -258,7 +258,7 @@ class WhatIf:
         return self.shared[gone]
 
     def score_each(self, sets: Iterable[Acts]) -> None:
-        """The campaign without each of these sets of acts, some records at a time."""
+        """Score the campaign without each of these sets of acts, some records at a time."""
         groups: dict[Acts, list[Acts]] = {}
         for wanted in (one for one in sets if one | self.void not in self.shared):
             groups.setdefault(self.variants.heavy(wanted | self.void), []).append(wanted)
@@ -275,7 +275,7 @@ class WhatIf:
         return self._record(self.void)
 
     def _record(self, gone: Acts) -> tuple[Document, Record]:
-        """The plan and the record without these acts. It is this record itself where there are none."""
+        """The plan and the record without these acts; the original record if there are none."""
         record = self._idle_kept(self.variants.without(gone)) if gone else self.record
         if gone and self.times:
             leave_out_late(record, self.times, self.document_of)
@@ -285,14 +285,18 @@ class WhatIf:
         return self.document if same else self.document_of(record.document), record
 
     def _idle_kept(self, record: Record) -> Record:
-        """Hours in which nothing ran before an amendment took a component up again are none of its time without it either."""
+        """Restore amendments in the record's clock events: idle hours before one resumed a component are not its time in any
+        variant.
+        """
         there = {row.seq for row in record.standing}
         idle = [row for row in self.record.standing if row.kind == "amended" and row.seq not in there]
         record.standing = sorted([*record.standing, *idle], key=lambda row: row.seq) if idle else record.standing
         return record
 
     def _judged(self, document: Document, record: Record, gone: Collection[int]) -> tuple[Scorecard, Counted]:
-        """Without what ended a campaign early it is over only where nothing is left to come, or nothing that is can mend it."""
+        """Judge a variant. Without the acts that ended it early, it is over only if no result to come could repair it or none is to
+        come.
+        """
         record.plans = plans_of(record, self.document_of)
         earlier, brief = earlier_plans(record, self.document_of), gone != self.void
         people = populations(document, record)
@@ -315,7 +319,7 @@ class WhatIf:
     # ---- what they take away ---------------------------------------------------------------------------------------------------
 
     def takes(self, act: Act, judged: Scorecard, gone: Acts = frozenset()) -> tuple[str, ...]:
-        """``gone``: acts that are left out of account."""
+        """What an act takes away, one phrase each. ``gone``: other acts that are left out."""
         if not self.can_take(act):
             return ()
         document, clocks, without, counted, _ = self.score(gone | {act.number})
@@ -330,7 +334,7 @@ class WhatIf:
         return (*lines, *values_replaced(act, self.record, base_counted)) if act.kind == "rejudge" else lines
 
     def unmeasured(self, number: int, gone: Acts) -> tuple[str, ...]:
-        """What runs would have measured that came by its harder plan, where the outcome without it hangs on that."""
+        """The unknown values of runs under the act's harder plan, as a phrase, if the outcome without the act depends on them."""
         act, runs = self.by_number[number], self.hard.get(number, {})
         if not runs or not self.steps.is_harder_than_agreed(act, runs, gone):
             return ()
@@ -346,7 +350,7 @@ class WhatIf:
         return (act.kind not in NO_ROWS or act.anew) and act.kind not in ("waive", "withdraw")
 
     def lost(self, numbers: Acts, gone: Acts = frozenset()) -> tuple[str, ...]:
-        """What several acts take away together, whichever of them does. ``gone``: acts that are left out of account."""
+        """What several acts take away together. ``gone``: other acts that are left out."""
         document, clocks, without, counted, _ = self.score(gone | numbers)
         base_document, base_clocks, judged, base_counted, _ = self.score(gone)
         documents, runs, moved = (base_document, document), (base_counted, counted), (base_clocks, clocks)
@@ -357,7 +361,7 @@ class WhatIf:
         return tuple(dict.fromkeys(lines))
 
     def lost_beside(self, numbers: Acts, gone: Acts) -> tuple[str, ...]:
-        """What several acts take away where others are left out of account, and what does not count as it is either."""
+        """What several acts take away if other acts are left out, and what also does not count with those."""
         document, clocks, without, counted, _ = self.score(gone | numbers)
         base_document, base_clocks, judged, base_counted, _ = self.score(gone)
         _, clocks_now, now, counted_now, _ = self.score(frozenset())
@@ -372,14 +376,14 @@ class WhatIf:
         return tuple(dict.fromkeys(lines))
 
     def runs_lost(self, gone: Acts, of: Collection[str] | None = None) -> frozenset[str]:
-        """The runs that count without some acts and do not with them. ``of``: only these."""
+        """The runs that count without some acts but not with them. ``of``: only these runs."""
         now, without = self.score(frozenset())[3], self.score(gone)[3]
         found = (run for name, runs in without.items() for run in runs - now.get(name, frozenset()))
         return frozenset(run for run in found if of is None or run in of)
 
     def turned(self, numbers: Acts, gone: Acts = frozenset()) -> tuple[str, ...]:
-        """What is met with these acts and not met without them. What one party alone did before, of the same kind, is nobody's to
-        lose: an act that only takes that back turns nothing. ``gone``: acts that are left out of account.
+        """What is met with these acts and not met without them. Earlier one-sided acts of the same kind cannot be lost: an act that
+        only reverts them turns nothing. ``gone``: other acts that are left out.
         """
         now, families = self.score(gone)[2], {self.family(number) for number in numbers}
         found = turned(now, self.score(gone | numbers)[2])
@@ -393,34 +397,34 @@ class WhatIf:
         return able and bool(self.turned(frozenset({act.number}), gone))
 
     def about(self, number: int) -> tuple[str, frozenset[str]]:
-        """The kind of an act, and what it is about: the runs that it rules, or its kind."""
+        """The kind of an act, and its matters: the runs that it rules, or its kind."""
         family = self.family(number)
         return family, frozenset(self.ruled.get(number) or {family})
 
     def covers(self, number: int, act: Act) -> bool:
-        """Whether one act may change what another one comes to: words on the same runs, clocks, ends, procedures."""
+        """Whether one act may change the effect of another: both concern the same runs, clocks, ends or procedures."""
         if self.family(number) != self.family(act.number):
             return False
         runs, others = self.ruled.get(act.number), self.ruled.get(number)
         return not runs or not others or bool(runs & others)
 
     def family(self, number: int) -> str:
-        """A withdrawal is a word on what it took back."""
+        """The kind of an act for comparisons; a withdrawal has the kind of the acts that it took back."""
         kind = self.by_number[(*self.taken_back.get(number, ()), number)[0]].kind
         return _FAMILIES.get(kind, kind)
 
 
 def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...]:
-    """Purpose: the plans that were in force, without the last one. Errors: those of ``document_of``, where one is missing."""
+    """Purpose: the plans that were in force, without the last one. Raises the errors of ``document_of`` if a plan is missing."""
     return tuple(document_of(digest) for digest in record.documents[:-1] if digest)
 
 
 def plans_of(record: Record, document_of: Documents) -> dict[str, Document]:
-    """Purpose: every plan that was in force, by its digest. Errors: those of ``document_of``, where one is missing."""
+    """Purpose: every plan that was in force, by its digest. Raises the errors of ``document_of`` if a plan is missing."""
     return {digest: document_of(digest) for digest in record.documents if digest}
 
 
 def restricted(outcome: str, restricting: Collection[int]) -> Acceptance:
-    """Purpose: an outcome with acts that take something away."""
+    """Purpose: the outcome, reduced to "accepted with restrictions" if some acts take something away."""
     found: Acceptance = "accepted with restrictions" if outcome == "accepted" and restricting else outcome  # type: ignore[assignment]
     return found

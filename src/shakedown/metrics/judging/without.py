@@ -1,7 +1,7 @@
-"""The record as it would be without some acts of people: a pure function of the events.
+"""The record without some acts of people: a pure function of the events.
 
-``Variants`` is the way in. Words beside the record (rulings, waivers, attestations, clocks) are taken out of its rows; for the rest
-the log is folded once more, without the events of the acts and what follows from them alone, all variants in one pass.
+``Variants`` is the way in. Statements (rulings, waivers, attestations, clocks) are removed from the record's rows; for other acts
+the log is folded again without their events and the events that follow from them alone, all variants in one pass.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Acts = frozenset[int]  # numbers of acts
 
 
 class Variants:
-    """Records without acts. ``reread`` gives the whole log again; ``prepare`` names the variants that are asked for, so that the
-    log is read once for all of them. ``ends``: what drains and cancellations ended; it may lack where only words are taken out.
+    """Records without some acts. ``reread`` gives the whole log again; ``prepare`` takes the variants that will be needed, so that
+    the log is read once for all of them. ``ends``: what drains and cancellations ended; optional if only statements are removed.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Variants:
                 self._go_on(record, numbers)
 
     def _dropped(self, numbers: Acts) -> frozenset[int]:
-        """The events that the log lacks without some acts: their own, and what follows from them alone."""
+        """The events that the log lacks without some acts: their own events, and those that follow from them alone."""
         own = frozenset().union(*(self.acts[number].dropped for number in numbers))
         if self.ends is None:
             return own
@@ -58,14 +58,14 @@ class Variants:
         return verdicts | not_run_for(self.record, self.ends.plans, verdicts, undone.again)
 
     def _go_on(self, record: Record, numbers: Acts) -> None:
-        """What these acts ended goes on: runs are attempted again, and components have more of their time."""
+        """Continue what these acts ended: runs are attempted again, and components have more of their time."""
         undone = self.ends.undone(numbers) if self.ends is not None else Undone()
         record.cut_short = undone.cut_short
         if undone.again:
             record.runs = [replace(row, retried=True) if row.run in undone.again else row for row in record.runs]
 
     def without(self, numbers: Collection[int]) -> Record:
-        """Purpose: the record without these acts. The one that was given stays as it is."""
+        """Purpose: a record without these acts; the original record does not change."""
         wanted = frozenset(numbers)
         heavy = self.heavy(wanted)
         if heavy not in self._folded and heavy:
@@ -79,8 +79,8 @@ class Variants:
         return record
 
     def go_on(self, numbers: Collection[int]) -> bool:
-        """Purpose: whether a campaign that is over would go on without these acts: they ended something, or took runs their further
-        attempts.
+        """Purpose: whether a finished campaign would go on without these acts, because they ended something or took further
+        attempts from runs.
         """
         early = any(self.acts[number].kind in ENDS_EARLY for number in numbers)
         return early or (self.ends is not None and bool(self.ends.undone(numbers).again))
@@ -139,8 +139,8 @@ def _take_out(record: Record, acts: Sequence[Act]) -> None:
 
 
 def _standing(rows: Iterable[NoteRow], events: Collection[int], held: Mapping[int, Act]) -> Iterator[NoteRow]:
-    """Without what these acts said of clocks. A pause did hold work back: it counts from when it was said, and the clock, which it
-    does not start anew, stood still meanwhile.
+    """The clock events without these acts. A pause did hold work back: it counts from when it was made, and a clock that it would
+    have restarted counts as stopped in the meantime.
     """
     for row in rows:
         if row.seq in held:

@@ -1,9 +1,8 @@
 """Verdicts that the record itself gives without checks that an amendment added: ``without_added``.
 
-A verdict keeps each check that was looked at and whether it held. So a run that only checks of a later plan found wrong passed by
-the plan before it, or lay outside a contract row of it. Where the record does not say so, nothing is made of it: an earlier plan
-that asks for something else of the output, figures that are read otherwise, a check that was not looked at, a run that was judged
-again.
+A verdict keeps each check that was evaluated and whether it held. So a run that only checks of a later plan found wrong passed
+under the earlier plan, or was outside one of its contract rows. No verdict follows if the record does not show it: the earlier plan
+has other checks of the output, figures are read in another way, a check was not evaluated, or the run was judged again.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from shakedown.model.nouns import Case, Document, Test
 
 
 def without_added(row: RunRow, mine: PlansInForce, real: PlansInForce) -> str:
-    """Purpose: the verdict on a run by the plans left in force, where it was incorrect by a check that only the plans of the whole
-    record have; "" where it was not, or nobody can tell.
+    """Purpose: the verdict on a run under the plans left in force, if it was incorrect by a check that only the plans of the whole
+    record have; "" if that is not so, or nobody can tell.
     """
     if row.verdict != "incorrect" or row.supersedes or row.retried or row.problems:
         return ""
@@ -36,16 +35,16 @@ def _test(document: Document, case: Case) -> Test | None:
 
 
 def _only_adds(before: Test, after: Test) -> bool:
-    """The later test has all checks of the earlier one and more, none of the exit status, and takes the same figures."""
+    """Whether the later test only adds checks, none of the exit status, and has the same figures."""
     added = [check for check in after.checks if check not in before.checks]
     gone = any(check not in after.checks for check in before.checks)
     return bool(added) and not gone and before.figures == after.figures and all(one.subject != "exit" for one in added)
 
 
 def _is_right(row: RunRow, test: Test) -> bool:
-    """Every check of a test is known to have held, another one not, and every figure that must be there is."""
+    """Whether every check of the test held, another check did not, and every required figure is present."""
     held = {text: word for text, word, _ in row.checks}
-    mine = [check.text for check in test.checks if check.subject != "exit"]  # what ended wrongly would be failed
+    mine = [check.text for check in test.checks if check.subject != "exit"]  # a wrong exit status means failed
     figures = {name.partition("[")[0] for name in row.figures}
     return (
         len(held) == len(row.checks)
@@ -56,7 +55,7 @@ def _is_right(row: RunRow, test: Test) -> bool:
 
 
 def _against_rows(row: RunRow, case: Case, test: Test, document: Document) -> str:
-    """Passed, or performance where a value lies outside a row that judges runs; "" where they are in different units."""
+    """ "passed", or "performance" if a value lies outside a row that judges runs; "" if the units differ."""
     units = {spec.name: spec.unit for spec in test.figures} | {"elapsed": "s"}
     values = dict(row.figures) | ({} if row.elapsed_s is None else {"elapsed": row.elapsed_s})
     for asked in rows_of(document, case):

@@ -1,4 +1,4 @@
-"""The scorecard in words: what a criterion asks for, the sentence on the whole, restrictions and remarks."""
+"""The scorecard in words: criteria, the summary, restrictions and remarks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from shakedown.model.judging import Criterion
 from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
 
-_KILLED = frozenset({128 + 9, 128 + 15, -9, -15})  # exit statuses of what SIGKILL or SIGTERM ended
+_KILLED = frozenset({128 + 9, 128 + 15, -9, -15})  # exit statuses of processes that SIGKILL or SIGTERM ended
 
 
 def measure_text(criterion: Criterion) -> str:
-    """Purpose: what is measured, of which runs: "mean of elapsed, test cm4, isolated runs, per case"."""
+    """Purpose: the measured quantity and its runs: "mean of elapsed, test cm4, isolated runs, per case"."""
     declared = measure_named(criterion.measure)
     phrase = declared.phrase if declared else "{name}"
     names = {"statistic": criterion.statistic, "of": criterion.of, "files": criterion.files, "since": criterion.since}
@@ -48,10 +48,10 @@ def measure_text(criterion: Criterion) -> str:
 
 
 def must_text(criterion: Criterion) -> str:
-    """The bound as the person wrote it; of several units (1h30m) with the one that values are printed in."""
+    """The bound as the person wrote it; a bound in several units (1h30m) also in the unit of the printed values."""
     declared = measure_named(criterion.measure)
     if criterion.must:
-        said_so = is_usual(criterion)  # planned time is printed in parts too
+        said_so = is_usual(criterion)  # planned time is printed in several units too
         timed = declared is not None and declared.bound == "hours"
         unit = floors.unit_of(criterion) if timed else criterion.unit
         return criterion.must + ("" if said_so else in_parts(criterion, unit))
@@ -63,7 +63,7 @@ def must_text(criterion: Criterion) -> str:
 
 
 def left_out_text(left_out: Iterable[tuple[str, int]]) -> str:
-    """3 ruled site, 1 outlier."""
+    """The left-out runs: "3 ruled site, 1 outlier"."""
     return ", ".join(f"{count} {why}" if why.startswith("ruled") else plural(count, why) for why, count in left_out)
 
 
@@ -78,8 +78,8 @@ def summary(
     taken: int = 0,
     behind: int = 0,
 ) -> str:
-    """Purpose: one sentence that begins with the very words of the outcome; then what is missing or restricts it. ``taken``: how
-    many things people took away; ``behind``: how many criteria leave runs behind by an epoch that nobody declared.
+    """Purpose: one sentence that begins with the words of the outcome, followed by what is missing or restricts it. ``taken``: how
+    many things people took away; ``behind``: how many criteria leave runs out by an epoch that nobody declared.
     """
     named = [(f"{c.name}: {k.name}", k) for c in components for k in c.criteria]
     if outcome == "accepted":
@@ -106,8 +106,8 @@ def summary(
 
 
 def beside_the_criteria(outcome: str, contract: ContractScore | None, document: Document) -> str:
-    """Purpose: what an acceptance must not hide: commitments of the contract that are not met, whether a criterion on a share
-    of them allows that or no criterion asks about them. "" where there are none.
+    """Purpose: the contract's own commitments that are not met, which an acceptance must mention, with or without a criterion that
+    allows them. "" if there are none.
     """
     if contract is None or not outcome.startswith("accepted"):
         return ""
@@ -118,15 +118,15 @@ def beside_the_criteria(outcome: str, contract: ContractScore | None, document: 
 
 
 def not_to_be_hidden(outcome: str, people: Mapping[str, Population], missed: Sequence[str]) -> str:
-    """Purpose: what an acceptance must not hide either: runs that were attempted again for no fault of their own, and planned dates
-    that were missed (``missed``). "" where there are none.
+    """Purpose: further facts that an acceptance must mention: runs that were attempted again for reasons outside them, and missed
+    planned dates (``missed``). "" if there are none.
     """
     return _ended_from_outside(people) + _dates_beside(missed) if outcome.startswith("accepted") else ""
 
 
 def _ended_from_outside(people: Mapping[str, Population]) -> str:
-    """Runs that somebody or something ended before they came to an end of their own, that did not run as their cases ask, or whose
-    output was gone before it was judged, and that were attempted again.
+    """How many runs were interrupted or killed from outside, or could not be judged, and were attempted again; and results left
+    undetermined by the end of the time.
     """
     cut = sum(len(_cut_short(population)) for population in people.values())
     cases = [case for population in people.values() for case in population.cases]
@@ -142,7 +142,7 @@ def _ended_from_outside(people: Mapping[str, Population]) -> str:
 
 
 def _dates_beside(missed: Sequence[str]) -> str:
-    """Planned dates decide nothing, and restrict nothing, where no criterion asks about them."""
+    """The missed planned dates without a criterion: they decide and restrict nothing."""
     if not missed:
         return ""
     return f"; {missed_words(missed)}, and no criterion asks about {'it' if len(missed) == 1 else 'them'}"
@@ -153,12 +153,12 @@ def _cut_short(population: Population) -> list[RunRow]:
 
 
 def _killed(population: Population) -> list[RunRow]:
-    """Runs whose payload alone was ended by a signal that programs do not send themselves: by a person, or for want of memory."""
+    """Runs whose payload alone was ended by SIGKILL or SIGTERM: by a person, or because memory ran out."""
     return [row for row in population.rows if row.verdict == "failed" and row.retried and row.exit in _KILLED]
 
 
 def broken_commitments(contract: ContractScore | None) -> list[RowScore]:
-    """Purpose: the contract's own commitments that are not met and that nobody waived: each restricts an acceptance."""
+    """Purpose: the contract's own commitments that are not met and not waived: each restricts an acceptance."""
     return [
         score
         for score in (contract.rows if contract is not None else ())
@@ -172,7 +172,7 @@ def _not_met(rows: list[str], how: str) -> str:
 
 
 def _rows_asked(document: Document) -> set[str]:
-    """The rows of basis contract that a criterion on rows met asks about."""
+    """The rows of basis contract that a criterion on rows met covers."""
     cases = {case.id: case for case in document.cases}
     rows = {row.name: row for contract in document.contracts for row in contract.rows}
     return {
@@ -220,7 +220,7 @@ def restrictions(
     given: Standing | None = None,
     open_issues: Iterable[Issue] = (),
 ) -> list[str]:
-    """Purpose: a sentence for each thing that an acceptance leaves out, or takes as it is."""
+    """Purpose: a sentence for each thing that an acceptance leaves out, or accepts as it is."""
     found = []
     for component in components:
         for row in component.unavailable:
@@ -249,7 +249,7 @@ def _not_met_text(score: RowScore) -> str:
 
 
 def judged_by_another_plan(record: Record) -> list[RejudgedRow]:
-    """Purpose: acts of judging again that replaced verdicts by a plan which was not in force then, whatever became of it later."""
+    """Purpose: acts of judging again that replaced verdicts by those of a plan not in force at that time."""
     amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
 
     def was_in_force(act: RejudgedRow) -> bool:
@@ -260,24 +260,24 @@ def judged_by_another_plan(record: Record) -> list[RejudgedRow]:
 
 
 def changed_conditions(record: Record) -> list[NoteRow]:
-    """Purpose: findings that inputs, programs or settings of the runs were changed under the campaign: each restricts, unless a
-    person accepted it as it is.
+    """Purpose: findings that inputs, programs or settings of the runs changed during the campaign: each restricts, unless a person
+    accepted it as it is.
     """
     return [note for note in conditions(record) if accepted_conditions(note, record) is None]
 
 
 def conditions(record: Record) -> list[NoteRow]:
-    """Purpose: every such finding."""
+    """Purpose: every finding of changed conditions."""
     return [note for note in record.of_kind("finding") if note.value.get("kind") == "conditions_changed"]
 
 
 def accepted_conditions(note: NoteRow, record: Record) -> WaiverRow | None:
-    """Purpose: the first waiver of such a finding; None where there is none."""
+    """Purpose: the first waiver of a finding of changed conditions; None if there is none."""
     return next((row for row in record.waivers if row.is_of_conditions(note.seq, note.value)), None)
 
 
 def _of_conditions(record: Record) -> list[str]:
-    """Changes that a person accepted as they are: they stay on the page."""
+    """Changes of conditions that a person accepted as they are: these stay on the page."""
     pairs = [(note, accepted_conditions(note, record)) for note in conditions(record)]
     return [
         f"event {note.seq}: {note.reason}; accepted as it is by {row.by}, because {row.reason}"
@@ -328,7 +328,7 @@ def _ahead(row: WaiverRow, record: Record, contract: ContractScore | None) -> st
 
 
 def remarks(document: Document, record: Record, people: Mapping[str, Population]) -> list[str]:
-    """Purpose: what a reader should know beside the scores."""
+    """Purpose: the remarks: facts that a reader should know besides the scores."""
     found = list(record.irregular)
     superseded = sum(row.superseded_by > 0 for row in record.runs)
     if superseded:
@@ -379,7 +379,7 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
 
 
 def _of_attestations(document: Document, record: Record) -> Iterator[str]:
-    """Procedures that somebody attested as not met, and that stand as met now: a later word replaces an earlier one."""
+    """Procedures that were attested as not met and later as met: a later attestation replaces an earlier one."""
     for part in document.components:
         for procedure in part.procedures:
             stands = record.attestations.get((part.name, procedure.name))
@@ -398,7 +398,7 @@ def _of_attestations(document: Document, record: Record) -> Iterator[str]:
 
 
 def _of_signals(record: Record) -> list[str]:
-    """Signals by which a conductor left and ended what ran on its own machine. They are no acts, so they stand here."""
+    """Signals that stopped a conductor and ended its local runs. They are no acts of people, so they are remarks."""
     return [
         f"event {note.seq}: {note.reason}; what is ended so is attempted again"
         for note in record.of_kind("stop_request")
@@ -407,9 +407,9 @@ def _of_signals(record: Record) -> list[str]:
 
 
 def _never_measured(document: Document, record: Record) -> list[str]:
-    """Optional figures that no run gave though runs completed: a misspelt expression would be silent otherwise.
+    """Optional figures that no completed run gave: otherwise nobody would notice a misspelt expression.
 
-    A table gives one figure for each of its rows, called after it: lat[size=8].
+    A table gives one figure for each of its rows, named after the row: lat[size=8].
     """
     optional = {test.name: [spec.name for spec in test.figures if not spec.required] for test in document.tests}
     wanted = {case.id: case.test for case in document.cases if optional.get(case.test)}
@@ -430,7 +430,7 @@ def _never_measured(document: Document, record: Record) -> list[str]:
 
 
 def given_values(scores: Iterable[ScoreResult]) -> list[str]:
-    """Purpose: the scores that rest on values which nobody measured in this campaign."""
+    """Purpose: a sentence for each score that uses values which were not measured in this campaign."""
     return [
         f"score {score.name} has values that the plan gives and nobody measured: {some(list(score.given), 8)}"
         for score in scores
@@ -456,7 +456,7 @@ def _of_case(case: CaseRuns) -> list[str]:
 
 
 def _of_waivers(document: Document, record: Record) -> list[str]:
-    """Waivers of contract rows that the plan in force does not have."""
+    """Waivers of contract rows that the plan in force no longer has."""
     rows = [row for contract in document.contracts for row in contract.rows]
     gone = [
         waiver

@@ -1,1 +1,1 @@
-"""Events into plain rows. ``table.fold_runs`` is the way in."""
+"""Folds events into plain rows. ``table.fold_runs`` is the way in."""

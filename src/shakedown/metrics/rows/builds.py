@@ -1,4 +1,4 @@
-"""Builds as rows of the record. ``HANDLERS`` at the end says which event changes what."""
+"""Builds as rows of the record. ``HANDLERS`` at the end maps events to handlers."""
 
 from __future__ import annotations
 

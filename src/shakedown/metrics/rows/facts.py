@@ -1,4 +1,4 @@
-"""Facts of an event's value as they are believed: the log is not trusted to be well-formed."""
+"""Reads values of an event with checks, because the log may be malformed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def number(value: Any) -> float | None:
 
 
 def said_at(value: Mapping[str, Any], heard: float) -> float:
-    """Purpose: when words that speak of a time were said, which may be before they were heard and recorded."""
+    """Purpose: when a statement was made, if its value says so; never later than ``heard``, when it was recorded."""
     said = number(value.get("said"))
     return heard if said is None else min(said, heard)
 
@@ -26,5 +26,5 @@ def whole(value: Any, default: int = 0) -> int:
 
 
 def words(value: Any) -> dict[str, str]:
-    """A map of words; {} where it is none."""
+    """A mapping with its keys and values as text; {} if the value is no mapping."""
     return {str(key): str(word) for key, word in value.items()} if isinstance(value, dict) else {}

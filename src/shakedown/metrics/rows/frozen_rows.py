@@ -1,7 +1,7 @@
-"""A record's rows as bytes and back, so that a few rows of very many are had without reading all of them.
+"""A record's rows as bytes and back, so that a few rows can be read without decoding all of them.
 
-``freeze_record`` gives parts by name; ``FrozenRows`` reads them. Runs lie one after the other, each with its own sum, and ``keys``
-says of each what filters ask for. ``thawed`` gives a record to which events can be added; its runs are read as they are wanted.
+``freeze_record`` gives parts by name; ``FrozenRows`` reads them. Each run is stored with its own checksum, and ``keys`` has the
+fields that filters need. ``thawed`` gives a record to which events can be added; its runs are decoded on demand.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from shakedown.metrics.rows.rows import NoteRow, RunRow
 from shakedown.metrics.rows.table import Record
 
 Parts = Mapping[str, Any]  # name -> bytes, or a view of bytes
-RUNS = "runs"  # the part whose pieces have sums of their own
+RUNS = "runs"  # the part whose rows have their own checksums
 UNFIT = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError, EOFError)
 
 
 class Unreadable(ValueError):
-    """Kept bytes are not what was kept."""
+    """The kept bytes differ from what was written."""
 
 
 class Key(Struct, frozen=True, array_like=True, gc=False):
-    """What filters ask of a run's row. ``failed``: it is put down to a class of failures; ``current``: its verdict is in force."""
+    """The fields of a run's row that filters need. ``failed``: it has a class of failure; ``current``: its verdict is in force."""
 
     run: str
     case: str
@@ -38,19 +38,19 @@ class Key(Struct, frozen=True, array_like=True, gc=False):
 
 
 class _Books(Struct):
-    """What only further events need."""
+    """State that is needed only to add further events."""
 
     jobs: dict[str, str]
     chains: dict[tuple[str, ...], int]
 
 
 def key_of(row: RunRow) -> Key:
-    """What filters ask of a row."""
+    """The filter key of a row."""
     return Key(row.run, row.case, row.verdict, not row.superseded_by, bool(row.failure_class))
 
 
 class KeptRows(MutableSequence[RunRow]):
-    """The runs of a record that was kept: a list whose rows are read when they are asked for, appended, and replaced."""
+    """The runs of a kept record: a list whose rows are decoded on demand; rows can be appended and replaced."""
 
     def __init__(self, data: memoryview, ends: array[int], sums: array[int], keys: list[Key]) -> None:
         self._data, self._ends, self._sums, self._keys = data, ends, sums, keys
@@ -73,7 +73,7 @@ class KeptRows(MutableSequence[RunRow]):
         return {key.run: place for place, key in enumerate(self._keys)}
 
     def count(self, value: object = None) -> int:
-        """Purpose: of ``value`` None, how many runs there are: rows in force."""
+        """Purpose: with ``value`` None, the number of runs: rows in force."""
         if value is not None:
             return super().count(value)
         kept = sum(key.current for place, key in enumerate(self._keys) if place not in self._changed)
@@ -122,7 +122,7 @@ class KeptRows(MutableSequence[RunRow]):
 
 
 def freeze_record(record: Record) -> dict[str, bytes]:
-    """Purpose: a folded record as parts. Raises one of UNFIT where something in it has no such form."""
+    """Purpose: a folded record as parts. Raises one of UNFIT if it contains a value that cannot be encoded."""
     encoder = msgspec.msgpack.Encoder()
     ends, sums, rows, end = array("Q"), array("I"), bytearray(), 0
     for row in record.runs:
@@ -144,10 +144,10 @@ def freeze_record(record: Record) -> dict[str, bytes]:
 
 
 def thawed(parts: Parts, rows: memoryview, in_full: bool = True) -> Record:
-    """Purpose: the record that was frozen. ``rows``: the part RUNS; ``in_full``: False where no event is added to it and nobody
-    reads its notes, which then are not there.
+    """Purpose: the record that was frozen. ``rows``: the part RUNS; ``in_full``: False if no event will be added and the notes are
+    not needed; the record then has no notes.
 
-    Raises one of UNFIT where the parts are not those of a record. A torn row raises Unreadable when it is read.
+    Raises one of UNFIT if the parts are not those of a record. A damaged row raises Unreadable when it is read.
     """
     record = msgspec.msgpack.decode(parts["rest"], type=Record)
     ends, sums = array("Q"), array("I")
@@ -166,7 +166,7 @@ def thawed(parts: Parts, rows: memoryview, in_full: bool = True) -> Record:
 
 
 def with_plain_rows(record: Record) -> Record:
-    """Purpose: the same record with a list of rows, for who reads all of them. Raises Unreadable."""
+    """Purpose: the same record with a plain list of rows, for a caller that reads all of them. Raises Unreadable."""
     record.runs = list(record.runs)
     return record
 

@@ -1,7 +1,7 @@
-"""The rows that the record is folded into: plain, frozen, one thing a line of a table.
+"""The rows into which the record is folded: plain and frozen, one row for each line of a table.
 
-Times are seconds since 1970 by the driver's clock, None where they are not known; ``seq`` is the event a row came from.
-``epoch`` is 1 at first; an amendment, a declared change, and a machine or inputs found changed open the next.
+Times are seconds since 1970 by the driver's clock, None if unknown; ``seq`` is the event from which a row came.
+``epoch`` begins with 1; an amendment, a declared change, and a machine or inputs found changed open the next one.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from shakedown.model.recorded import Recorded
 from shakedown.model.waived import conditions_digest, holds, issue_digest, says_of_what, waived_criterion, waived_row
 
 SET_UP, CLEAN_UP, DRILL = "set-up", "clean-up", "drill"
-STEPS = (SET_UP, CLEAN_UP, DRILL)  # modes outside of a component's clock and mix, in no measure but their own
+STEPS = (SET_UP, CLEAN_UP, DRILL)  # modes outside a component's clock and mix; only their own measures count them
 
 
 class RunRow(Struct, frozen=True):
     """One verdict on one run. A run that was judged again has several rows; only the last is current.
 
-    ``result`` numbers the wanted result that the run is an attempt at: attempts at the same one share it.
+    ``result`` is the number of the wanted result: all attempts at it share the number.
     ``figures``: name -> value in the unit of the test's figure. ``checks``: (text, held or None, detail).
     ``output`` points to the kept output. ``superseded_by`` is the seq of the verdict that replaced this one, or 0.
     ``retried``: another attempt was ordered because of this one. ``mode``: isolated, fill, warm-up, filler or "". ``ruling``: the
-    party that a person said its failure belongs to. ``failed_nodes``: names of nodes that failed under it. ``targets``: budget ->
+    party that a person ruled its failure to belong to. ``failed_nodes``: nodes that failed during the run. ``targets``: budget ->
     the target that it loaded. ``charged``: when it was let start and its loads were counted; ``freed``: when its end was known.
-    ``halted_s``: for how long it stood still within its run time. ``judged_by`` and ``judged_because``: who had it judged again,
+    ``halted_s``: how long it was suspended within its run time. ``judged_by`` and ``judged_because``: who had it judged again,
     and why. ``recorded``: pattern -> sums of the files that its test has recorded.
-    ``ordered``: when, and ``ordered_by``: by which event, it was ordered; None and 0 where that is not known.
-    ``of``: of a warm-up, the mode that it belongs to.
-    ``failure_class``: what it is put down to, never "" where it did not pass; ``failure_line``: the words that say so.
-    ``said_class`` and ``said_family``: what ``said_by`` put it down to instead, "" = none. ``ticket``: what ``ticket_by``
-    attached.
+    ``ordered``, ``ordered_by``: the time and the event of its order; None and 0 if unknown.
+    ``of``: for a warm-up, the mode to which it belongs.
+    ``failure_class``: the class of its failure, "" only if it passed; ``failure_line``: the output line that shows the class.
+    ``said_class`` and ``said_family``: the class that the person ``said_by`` gave instead, "" = none. ``ticket``: the ticket that
+    ``ticket_by`` attached.
     """
 
     run: str
@@ -88,17 +88,17 @@ class RunRow(Struct, frozen=True):
 
     @property
     def cause(self) -> str:
-        """The class of failures it is put down to, by a person before all; "" where it passed."""
+        """The class of the failure, a person's class first; "" if it passed."""
         return (self.said_class or self.failure_class) if self.failure_class else ""
 
     @property
     def cause_family(self) -> str:
-        """The family of that class."""
+        """The family of the failure's class."""
         return self.said_family if self.said_class else self.failure_family
 
     @property
     def over(self) -> float | None:
-        """When it ended: as its own clock says, else when that was known. None where it never began."""
+        """When the run ended: by its own clock, else when its end was known. None if it never began."""
         if self.ended is not None:
             return self.ended
         if self.started is not None and self.elapsed_s is not None:
@@ -108,13 +108,13 @@ class RunRow(Struct, frozen=True):
 
     @property
     def was_taken_back(self) -> bool:
-        """It was ordered, or wanted, and taken back before it began: nothing was attempted, and nothing failed."""
+        """Whether the run was ordered, or wanted, and cancelled before it began: no attempt was made, and nothing failed."""
         return self.verdict == "cancelled" and self.started is None and self.elapsed_s is None
 
 
 class OpenRun(Struct, frozen=True):
-    """A run that was ordered and is not judged yet. ``state`` is the last thing a source said of its job, ``started`` since when it
-    runs. ``targets``, ``charged``, ``freed``, ``of``: as in ``RunRow``.
+    """A run that was ordered and is not judged yet. ``state``: the last reported state of its job; ``started``: when it began to
+    run. ``targets``, ``charged``, ``freed``, ``of``: as in ``RunRow``.
     """
 
     run: str
@@ -160,11 +160,12 @@ class UnavailableRow(Struct, frozen=True):
 
 
 class WaiverRow(Struct, frozen=True):
-    """What a person accepted as it is: ``what`` is criterion, gate, row, conditions or issue.
-    ``restriction``: the words that go with it.
+    """A waiver: a thing that a person accepted as it is. ``what`` is criterion, gate, row, conditions or issue;
+    ``restriction``: the words of the restriction.
 
-    ``row``: what the contract row asked for then (``model.contracts.content``); {} in records that do not say it. ``digest``: of
-    what was asked for then, and of what (``model.waived``), ``asked``: the same in words; both "" in records that do not say it.
+    ``row``: the content of the contract row at that time (``model.contracts.content``); {} in records without it. ``digest``: of
+    the requirement at that time and its cases (``model.waived``); ``asked``: the requirement in words; both "" in records without
+    them.
     """
 
     what: str
@@ -180,30 +181,30 @@ class WaiverRow(Struct, frozen=True):
     asked: str = ""
 
     def is_of_criterion(self, document: Document, component: Component, criterion: Criterion) -> bool:
-        """Whether it is this criterion that was waived; by its name alone where the record does not say what it asked for."""
+        """Whether the waiver is for this criterion; compared by name alone if the record does not have the requirement."""
         named = (self.what, self.component, self.name) == ("criterion", component.name, criterion.name)
         return named and (not self.digest or holds(self.digest, waived_criterion(document, component, criterion)))
 
     def asks_as(self, row: ContractRow) -> bool:
-        """Whether a row asks what was waived; by its name alone where the record does not say what it asked for."""
+        """Whether a row has the waived content; compared by name alone if the record does not have the content."""
         return self.what == "row" and (content(row) == self.row if self.row else row.name == self.name)
 
     def is_of_row(self, document: Document, row: ContractRow) -> bool:
-        """Whether it is this row that was waived: it asks the same, of the same cases where the record says which these were."""
+        """Whether the waiver is for this row: equal content, and the same cases if the record has them."""
         return self.asks_as(row) and (not says_of_what(self.digest) or holds(self.digest, waived_row(document, row)))
 
     def is_of_conditions(self, seq: int, finding: Mapping[str, Any]) -> bool:
-        """Whether it is this finding, by its event, of what changed under the campaign."""
+        """Whether the waiver is for this finding of changed conditions, by its event and content."""
         return (self.what, self.name, self.digest) == ("conditions", str(seq), conditions_digest(finding))
 
     def is_of_issue(self, number: int, kind: str, what: str) -> bool:
-        """Whether it is this issue of the ledger, by the event that opened it, as it was then."""
+        """Whether the waiver is for this issue, by the event that opened it, with its description at that time."""
         named = (self.what, self.name) == ("issue", str(number))
         return named and self.digest == issue_digest(kind, what)
 
 
 class AttestationRow(Struct, frozen=True):
-    """What a person attested of a procedure. ``evidence``: the files that they brought, as path and digest."""
+    """A person's attestation of a procedure. ``evidence``: the attached files, as path and digest."""
 
     component: str
     procedure: str
@@ -213,12 +214,12 @@ class AttestationRow(Struct, frozen=True):
     reason: str = ""
     seq: int = 0
     time: float = 0.0
-    wording: str = ""  # the digest of the procedure's text as it stood; "" in records that do not say it
+    wording: str = ""  # digest of the procedure's text at that time; "" in records without it
 
 
 class DrillRow(Struct, frozen=True):
-    """What a person said of a drill. ``act``: begun or ended, ``at`` that moment (seconds since 1970); evidence as name and digest.
-    ``wording``: the digest of what the plan asked for then.
+    """A person's statement on a drill. ``act``: begun or ended; ``at``: the time it refers to (seconds since 1970); ``evidence``:
+    as name and digest. ``wording``: the digest of the plan's drill at that time.
     """
 
     component: str
@@ -234,7 +235,7 @@ class DrillRow(Struct, frozen=True):
 
 
 class RejudgedRow(Struct, frozen=True):
-    """An act of judging again: how many verdicts were looked at, replaced and stand, and how many could not be judged again."""
+    """An act of judging again: how many verdicts were examined, replaced and kept, and how many could not be judged again."""
 
     by: str
     reason: str
@@ -248,7 +249,7 @@ class RejudgedRow(Struct, frozen=True):
 
 
 class RulingRow(Struct, frozen=True):
-    """Whose failure a person said a run was: ``party`` is one of PARTIES, "" where a ruling was withdrawn."""
+    """A person's ruling on a run's failure. ``party``: one of PARTIES, "" if a ruling was taken back."""
 
     run: str
     party: str
@@ -259,7 +260,9 @@ class RulingRow(Struct, frozen=True):
 
 
 class EpochRow(Struct, frozen=True):
-    """What opened an epoch, an event: campaign_start, amended, changed, fingerprint, finding; ``difference`` says it in lines."""
+    """The event that opened an epoch: campaign_start, amended, changed, fingerprint or finding; ``difference``: the changes, in
+    lines.
+    """
 
     number: int
     opened_by: str
@@ -271,10 +274,10 @@ class EpochRow(Struct, frozen=True):
 
 
 class FingerprintRow(Struct, frozen=True):
-    """The machine as found. ``groups``: nodes with equal facts (folded) and the digest of these, the largest group first.
+    """A fingerprint of the machine. ``groups``: nodes with equal facts (folded) and the digest of these, the largest group first.
 
     ``between_nodes`` and ``since_last``: differences from the largest group, and from the fingerprint before, in words.
-    ``unanswered``: nodes that said nothing, and why. ``facts_file``: where the facts are, in the campaign; its name is its digest.
+    ``unanswered``: nodes without an answer, and why. ``facts_file``: the file with the facts, in the campaign; named by its digest.
     """
 
     digest: str
@@ -291,7 +294,7 @@ class FingerprintRow(Struct, frozen=True):
 
 
 class SealRow(Struct, frozen=True):
-    """The record up to ``through`` was sealed under ``digest``, which both sides sign."""
+    """A seal: the record up to ``through`` has the ``digest`` that both sides sign."""
 
     digest: str
     by: str = ""
@@ -304,7 +307,7 @@ class SealRow(Struct, frozen=True):
 
 
 class OutcomeRow(Struct, frozen=True):
-    """How a component that another waits for came out: met, not met or undecided."""
+    """The outcome of a component that another one waits for: met, not met or undecided."""
 
     component: str
     outcome: str
@@ -314,8 +317,8 @@ class OutcomeRow(Struct, frozen=True):
 
 
 class ActRow(Struct, frozen=True):
-    """One event by which a person did something. ``kind`` is the command's name; ``digest`` stands for the whole event in this
-    very campaign: an agreement names it. ``together``: shared by the events of one command, "" where it made one alone.
+    """One event of an act of a person. ``kind``: the command's name; ``digest``: of the whole event in this campaign, named by
+    agreements. ``together``: shared by all events of one command, "" for a single event.
     """
 
     event: str
@@ -332,8 +335,8 @@ class ActRow(Struct, frozen=True):
 
 
 class AgreementRow(Struct, frozen=True):
-    """A person agreed to what was done. ``acts``: (number of the act, the digest that was agreed to); ``at``: when, as it was
-    signed; ``signature`` "" where it was agreed to by name alone.
+    """A person's agreement to acts. ``acts``: (number of the act, the digest that was agreed to); ``at``: the signed time;
+    ``signature``: "" if by name alone.
     """
 
     seq: int
@@ -346,7 +349,7 @@ class AgreementRow(Struct, frozen=True):
 
 
 class NoteRow(Struct, frozen=True):
-    """Anything else worth a line: a finding, a driver, a wait, an amendment, a request of a person."""
+    """Any other notable event: a finding, a driver, a wait, an amendment, a person's request."""
 
     kind: str
     time: float

@@ -1,7 +1,7 @@
-"""The whole campaign as plain rows, folded from its events; the same whether they come at once or one by one.
+"""The whole campaign as plain rows, folded from its events; the result is the same for events in bulk or one by one.
 
-``fold_runs`` reads them all; a follower keeps a ``Record`` and gives it each new event. ``_HANDLERS`` at the end says which
-event changes what. Events of no interest here are counted; events of an unknown name are counted by name, never dropped.
+``fold_runs`` reads all events; a follower keeps a ``Record`` and adds each new event. ``_HANDLERS`` at the end maps events to
+handlers. Known events without a handler are only counted; events with an unknown name are counted by name, never dropped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from shakedown.model.recorded import read_recorded
 
 
 def fold_runs(events: Iterable[Event]) -> Record:
-    """Purpose: every event of a campaign as rows."""
+    """Purpose: the record folded from all events of a campaign."""
     record = Record()
     for event in events:
         record.add(event)
@@ -37,10 +37,10 @@ def fold_runs(events: Iterable[Event]) -> Record:
 
 
 class Record(RecordRows):
-    """What the log says, as rows: ``RecordRows``, and how one event more is folded into them."""
+    """The log as rows: ``RecordRows``, with the code that adds one event."""
 
     def add(self, event: Event) -> None:
-        """Fold one event, in constant time."""
+        """Add one event, in constant time."""
         self.events += 1
         self.seq = event.seq
         if not is_afterwards(event):
@@ -83,7 +83,7 @@ def _campaign_start(record: Record, event: Event) -> None:
 
 
 def _amended(record: Record, event: Event) -> None:
-    """A new plan is in force. Which cases are unavailable is told anew: by events, else by the plan itself."""
+    """Put a new plan in force; unavailable cases are determined anew, by later events or by the plan itself."""
     record.document = str(event.value.get("document", record.document))
     record.documents.append(record.document)
     record.ended = None
@@ -98,7 +98,7 @@ def _amended(record: Record, event: Event) -> None:
 
 
 def _again(record: Record, event: Event) -> None:
-    """A component is taken up: its time is not up, and no drain or cancellation of before holds for it."""
+    """Resume a component: its time is not up, and earlier drains and cancellations do not hold for it."""
     component = str(event.value.get("component", ""))
     record.again[component] = [*record.again.get(component, ()), event.seq]  # a copy of the record keeps its own
     record.time_up.pop(component, None)
@@ -130,7 +130,7 @@ def _finding(record: Record, event: Event) -> None:
 
 
 def _observed(record: Record, event: Event) -> None:
-    """Many of them are no notes: nobody reads them one by one."""
+    """Keep an observed number, not as a note, because there are many and nobody reads them one by one."""
     record.observed.append(NoteRow(event.event, event.time, event.reason, event.value, event.seq))
 
 
@@ -153,7 +153,7 @@ def _submit_order(record: Record, event: Event) -> None:
     if value.get("after"):
         record._followers[str(value["after"])] = event.run
         record._leaders[event.run] = str(value["after"])
-    before = record.row_of(str(value.get("previous", "")))  # a start of the same job: it loads what that one loaded
+    before = record.row_of(str(value.get("previous", "")))  # a restart of the same job has the same loads
     targets = words(value.get("targets")) or (before.targets if before else {})
     record.open[event.run] = replace(row, targets=targets)
     may_have = value.get("may_have")
@@ -166,9 +166,9 @@ def _submit_order(record: Record, event: Event) -> None:
 
 
 def _result(record: Record, key: tuple[str, ...], attempt: int, run: str) -> int:
-    """The number of the wanted result that an attempt is at: a first attempt opens a new one, unless its order is renewed.
+    """The number of the wanted result of an attempt: a first attempt opens a new number, unless its order is renewed.
 
-    ``key`` names a wanted result: component, mode, the mode that a warm-up is of, case, repeat.
+    ``key`` identifies a wanted result: component, mode, the mode to which a warm-up belongs, case, repeat.
     """
     if run in record.open:
         return record.open[run].result
@@ -193,14 +193,14 @@ def _job_report(record: Record, event: Event) -> None:
 
 
 def _is_over(record: Record, job: str, now: float) -> None:
-    """The scheduler started the job that was to follow this one: so it is over, whenever we hear of that."""
+    """Mark a job as over because the scheduler started the job that follows it, whenever its own end is reported."""
     run = record._jobs.get(job, "")
     if run in record.open and record.open[run].freed is None:
         record.open[run] = replace(record.open[run], freed=now)
 
 
 def _pass_on(record: Record, event: Event) -> None:
-    """A job is over: the run that follows it may start, and takes over what it loaded."""
+    """After the end of a job: the run that follows it may start, and takes over its loads."""
     follower = record._followers.pop(event.job, "")
     record._leaders.pop(follower, None)
     if follower in record.open and record.open[follower].charged is None:
@@ -208,7 +208,7 @@ def _pass_on(record: Record, event: Event) -> None:
 
 
 def _release_order(record: Record, event: Event) -> None:
-    """A held job may start: its loads are counted from here, on the targets that are named."""
+    """Release a held job: its loads count from now on, on the targets that the event names."""
     run = event.run or record._jobs.get(event.job, "")
     if run in record.open:
         targets = words(event.value.get("targets"))
@@ -263,8 +263,8 @@ def _first_row(record: Record, event: Event) -> RunRow:
 
 
 def _component(value: dict[str, Any], ordered: OpenRun | None) -> str:
-    """The component that a run is of. One that was live when an amendment took its case out is that case's, whatever records of
-    old call it; one that was taken back before it began is nobody's.
+    """The component of a run. A run that was live when an amendment removed its case keeps that component, whatever old records
+    say; one that was cancelled before it began belongs to none.
     """
     said = str(value.get("component", ordered.component if ordered else ""))
     began = value.get("verdict") != "cancelled" or "started" in value or "elapsed_s" in value
@@ -272,7 +272,7 @@ def _component(value: dict[str, Any], ordered: OpenRun | None) -> str:
 
 
 def _loads(ordered: OpenRun | None, now: float) -> dict[str, Any]:
-    """What a run loaded, from when until when; a run whose end nobody told of was over when it was judged."""
+    """The loads of a run with their begin and end; without a reported end, they end with the verdict."""
     if ordered is None:
         return {}
     known = {"targets": ordered.targets, "charged": ordered.charged, "freed": ordered.freed or now}
@@ -280,7 +280,7 @@ def _loads(ordered: OpenRun | None, now: float) -> dict[str, Any]:
 
 
 def _supersede(record: Record, event: Event, older: RunRow) -> None:
-    """A later verdict takes the older row's place; what it does not say again is as it was, and so is when it was judged."""
+    """Replace the older row by a later verdict; fields that the new event does not have keep their values, as does the end time."""
     said = event.value.get("rejudged")
     said = said if isinstance(said, dict) else {}
     record.runs[record._place[older.run]] = replace(older, superseded_by=event.seq)
@@ -299,7 +299,7 @@ def _supersede(record: Record, event: Event, older: RunRow) -> None:
 
 
 def _evidence(value: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a verdict that may be absent, as they fit a row; those that are absent are left out."""
+    """The optional fields of a verdict, converted for a row; absent ones are left out."""
     found: dict[str, Any] = {}
     for name in ("started", "ended", "elapsed_s", "halted_s"):
         if number(value.get(name)) is not None:
@@ -342,7 +342,7 @@ def _given_up(record: Record, event: Event) -> None:
 
 
 def _waits_again(record: Record, event: Event) -> None:
-    """The job was not taken, or never ran and never will; its run waits under its own id."""
+    """A run waits again under its own id: its job was refused, or never ran and never will."""
     run = event.run or record._jobs.get(event.job, "")
     if run in record.open:
         claimed = event.event != "submit_deferred"

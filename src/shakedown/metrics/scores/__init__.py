@@ -1,1 +1,1 @@
-"""Scores that join several tests: their formulas, their inputs, and what comes out."""
+"""Scores that combine several tests: their formulas, their inputs, and their results."""

@@ -1,4 +1,4 @@
-"""The formulas of the kinds of scores: pure functions of a score's parts and one value for each.
+"""The formulas of the kinds of scores: pure functions of a score's parts and one value for each part.
 
 - sustained system performance: Tflop / (nodes x time) of each application, geometric mean, times the nodes of the system (Kramer,
   Shalf and Strohmaier 2005; as used for Hopper and Trinity)
@@ -19,7 +19,7 @@ from shakedown.model.scores import Score, ScorePart
 
 
 class Combined(Struct, frozen=True):
-    """A score's number. ``parts``: of each part its own number; ``beside``: other numbers that a reader should see, by name."""
+    """A score's number. ``parts``: each part's own number; ``beside``: other numbers to show with it, by name."""
 
     value: float
     parts: tuple[float, ...]
@@ -41,7 +41,7 @@ def sustained_system_performance(score: Score, values: Sequence[float]) -> Combi
 
 
 def capability_improvement(score: Score, values: Sequence[float]) -> Combined:
-    """Purpose: the mean of the applications' improvements that the plan names; all three means beside it."""
+    """Purpose: the mean of the applications' improvements, of the kind that the plan names; ``beside`` has all three means."""
     found = tuple(improvement(part, value) for part, value in zip(score.parts, values, strict=True))
     means = {
         "arithmetic": statistics.mean(found),
@@ -53,14 +53,14 @@ def capability_improvement(score: Score, values: Sequence[float]) -> Combined:
 
 
 def improvement(part: ScorePart, value: float) -> float:
-    """How much more work by the law, times how much faster; ``value`` is a run time."""
+    """The factor of work by the law, times the factor of speed; ``value`` is a run time."""
     assert part.baseline is not None, "the reader asks for it"
     work = complexity(part.law, part.load.known) / complexity(part.law, part.baseline.known) if part.law else 1.0
     return work * part.baseline_value / value
 
 
 def geometric_score(score: Score, values: Sequence[float]) -> Combined:
-    """Purpose: the geometric mean of the groups' geometric means; parts without a group are one together."""
+    """Purpose: the geometric mean of the groups' geometric means; parts without a group form one group."""
     found = tuple(_against_reference(part, value) for part, value in zip(score.parts, values, strict=True))
     groups: dict[str, list[float]] = {}
     for part, value in zip(score.parts, found, strict=True):
@@ -78,7 +78,7 @@ def _against_reference(part: ScorePart, value: float) -> float:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Purpose: the n-th root of the product. Raises ValueError where a value is not above 0."""
+    """Purpose: the n-th root of the product. Raises ValueError if a value is not above 0."""
     if not values or min(values) <= 0:
         raise ValueError("a geometric mean needs values above 0")
     return math.exp(math.fsum(map(math.log, values)) / len(values))

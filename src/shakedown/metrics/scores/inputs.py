@@ -1,4 +1,4 @@
-"""What a score is made of: for each part the value that stands for it, of which run, and what is missing."""
+"""The inputs of a score: for each part its value, the run of the value, and the reason if it is missing."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Figures = Mapping[tuple[str, str], FigureSpec]
 
 
 class Input(Struct, frozen=True):
-    """One part with its value, in the part's unit; None where there is none, and ``missing`` says why.
+    """One part with its value, in the part's unit; None if there is none, and ``missing`` tells why.
 
-    ``values``: of all runs that count, in the order of record; ``run``: the run of record. ``to_come``: results of its case
-    that are still to come.
+    ``values``: of all counting runs, in the order of record; ``run``: the run of record. ``to_come``: the number of results of its
+    case that are still to come.
     """
 
     part: ScorePart
@@ -63,7 +63,7 @@ def _input(part: ScorePart, score: Score, people: Mapping[str, Population], figu
 
 
 def take(rule: str, values: tuple[float, ...]) -> float:
-    """Purpose: the value that stands for a case, by the rule that the plan states; ``record`` is the first."""
+    """Purpose: the value that stands for a case, by the plan's rule; the rule ``record`` takes the first value."""
     return values[0] if rule == "record" else statistics.take(rule, values)
 
 
@@ -86,7 +86,7 @@ def _nothing(part: ScorePart, case: CaseRuns, coming: int) -> str:
 
 
 def _values(part: ScorePart, case: CaseRuns, figures: Figures) -> tuple[list[tuple[RunRow, float]], str]:
-    """Each run that has every figure, with the weighted sum in the part's unit, in the order of record; and what is wrong."""
+    """(each run that has every figure, with the weighted sum in the part's unit, in the order of record; what is wrong, or "")."""
     sums: dict[str, float] = {}
     rows: dict[str, RunRow] = {}
     for place, (name, weight) in enumerate(part.figures):

@@ -1,11 +1,10 @@
-"""The interval of a score at 95 %, from the repeats of each of its parts. ``interval`` is the table of contents.
+"""The 95 % interval of a score, from the repeats of each of its parts. Start reading at ``interval``.
 
-A percentile bootstrap holds the truth in 70 to 100 % of campaigns with three to five repeats, by the number of parts and what is
-taken of each, so that is not what is done. The
-logarithms of a part's values have an error; each error moves the score as much as its formula says (the first derivative); the
-errors are independent of each other, so their squares add up. The degrees of freedom behind the sum are the mean of two formulas:
-with few repeats Satterthwaite's (1946, Biometrics Bulletin 2:110) covers too much where parts are alike, Welch's (1947, Biometrika
-34:28) too little where one part outweighs the others.
+A percentile bootstrap is not used: with three to five repeats it covers the truth in only 70 to 100 % of campaigns, depending on
+the number of parts and on the value taken of each. Instead, the logarithms of a part's values have an error, and each error moves
+the score by the first derivative of its formula; the errors are independent, so their squares add up. The degrees of freedom of the
+sum are the mean of two formulas: with few repeats Satterthwaite's (1946, Biometrics Bulletin 2:110) covers too much if parts are
+alike, and Welch's (1947, Biometrika 34:28) covers too little if one part outweighs the others.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Callable, Sequence
 from shakedown.metrics import statistics
 from shakedown.metrics.comparing.student import two_sided_quantile
 
-_STEP = 1e-4  # in a logarithm, on both sides: the derivative is exact to some 1e-8
+_STEP = 1e-4  # of a logarithm, to both sides: the derivative's error is about 1e-8
 _ODD, _EVEN = (
     0.57,
     1.3,
@@ -28,12 +27,12 @@ Whole = Callable[[Sequence[float]], float | None]
 def interval(
     rule: str, samples: Sequence[tuple[float, ...]], given: Sequence[bool], at: Whole
 ) -> tuple[float, float] | None:
-    """Purpose: where the score lies that this machine has, whichever runs were taken. None where a part has one value only.
+    """Purpose: the interval of the machine's score, whichever runs are taken; None if a measured part has only one value.
 
-    ``rule``: which value of each part a score takes. By ``record`` its first run stands; the interval is of what all repeats say,
-    and the score of the runs of record may lie outside of it. ``samples``: of each part the values of all runs that count, above
-    0; ``given``: which of them the plan gives, and which have no error then. ``at``: the score of one value for each part, None
-    where it has none.
+    ``rule``: the value that the score takes of each part. With ``record`` it is the first run's; the interval is based on all
+    repeats, so the score of the runs of record may lie outside it. ``samples``: for each part the values of all counting runs,
+    above 0; ``given``: which parts have a value from the plan, which has no error. ``at``: the score for one value of each part,
+    None if it has none.
     """
     measured = [place for place, plain in enumerate(given) if not plain]
     if not measured or min(len(samples[place]) for place in measured) < 2:
@@ -52,14 +51,14 @@ def interval(
 
 
 def _middle(rule: str, values: Sequence[float]) -> float:
-    """What the repeats say a part takes: by ``record`` the mean of the logarithms, else what the rule takes."""
+    """The value of a part by its repeats: with ``record`` the mean of the logarithms (as a value), else the value of the rule."""
     if rule == "record":
         return math.exp(statistics.mean([math.log(value) for value in values]))
     return statistics.take(rule, values)
 
 
 def _around(middles: Sequence[float], places: Sequence[int], at: Whole) -> list[tuple[float, float]] | None:
-    """The score a step below and a step above, for each measured part."""
+    """The scores with one part's value a step below and a step above, for each measured part; None if a score has no number."""
     found = []
     for place in places:
         pair = []
@@ -80,7 +79,7 @@ def _slope(below: float, above: float, logarithms: bool) -> float:
 
 
 def _error2(rule: str, values: Sequence[float]) -> float:
-    """The square of the standard error of what stands for a part, in logarithms."""
+    """The squared standard error of the value that stands for a part, in logarithms."""
     count = len(values)
     spread2 = statistics.sample_sd([math.log(value) for value in values]) ** 2
     if rule == "median" and count > 2:
@@ -89,7 +88,7 @@ def _error2(rule: str, values: Sequence[float]) -> float:
 
 
 def _half(parts: Sequence[float], counts: Sequence[int]) -> float:
-    """Half of the interval, from the squared error that each part adds and the number of its values."""
+    """Half of the interval, from each part's squared error and number of values."""
     total = math.fsum(parts)
     if total == 0:
         return 0.0

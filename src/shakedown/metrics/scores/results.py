@@ -1,5 +1,5 @@
-"""How the scores of a plan come out: number, interval, what each part adds, what the target needs. ``results_of`` is the table of
-contents.
+"""The results of a plan's scores: number, interval, each part's contribution, and what the target requires. Start reading at
+``results_of``.
 
 A score has a number once every part has a value. It is settled once no result of its cases is still to come.
 """
@@ -35,19 +35,19 @@ SCORE_RULES = (
     "it, and there is none where a case has one value.",
     "A value that the plan gives is no measurement; a score that has one says so.",
 )
-_MOST_FACTOR = 1e6  # a part that would have to be so much faster cannot reach a target alone
-_STEPS = 50  # of halving: far beyond the digits that are shown
-_TIMES = 10.0  # from here on a factor is told in times
+_MOST_FACTOR = 1e6  # if a part needs a larger factor, it cannot reach a target alone
+_STEPS = 50  # of bisection: more exact than the printed digits
+_TIMES = 10.0  # larger factors are shown as multiples
 
 
 class PartResult(Struct, frozen=True):
-    """One part as it stands in a score.
+    """One part of a score.
 
-    ``value`` in ``unit`` is that of ``run``, or by the plan's rule of ``runs`` runs; ``result`` the part's own number, ``share``
-    its share of the sum of all of its place, None where no sum decides the score. ``if_faster``: the score if it ran as much
-    faster as the plan asks about; ``needs``: how many times faster this part alone would have to be for the score's bound, 1 where
-    the bound is met, None where it cannot. ``over``: by how much the value is better than the proposed one, as a share, below 0
-    where it is worse.
+    ``value`` in ``unit``: of the run ``run``, or by the plan's rule from ``runs`` runs; ``result``: the part's own number;
+    ``share``: its share of the sum over its place, None if no sum decides the score. ``if_faster``: the score if the part ran
+    faster by the plan's ``faster``; ``needs``: how many times faster this part alone must be to meet the score's bound, 1 if the
+    bound is met, None if that cannot meet it. ``over``: how much better the value is than the proposed one, as a share, below 0 if
+    it is worse.
     """
 
     part: ScorePart
@@ -73,11 +73,10 @@ class PartResult(Struct, frozen=True):
 
 
 class ScoreResult(Struct, frozen=True):
-    """A score of the campaign. ``value`` is None where ``missing`` (or ``reason``) says why; ``settled``: nothing can change it.
-
-    ``needs``: how many times faster every part would have to be for the bound. ``least``: the part with the smallest number of its
-    own. ``beside``: other numbers by name, such as the three means. ``unavailable``: not one of its parts can run here.
-    ``proposed``: the score of the values that were proposed, None where a part has none.
+    """One score of the campaign. ``value`` is None if ``missing`` (or ``reason``) tells why; ``settled``: nothing can change it.
+    ``needs``: how many times faster every part must be to meet the bound. ``least``: the part with the smallest own number.
+    ``beside``: other numbers by name, such as the three means. ``unavailable``: none of its parts can run here.
+    ``proposed``: the score of the proposed values, None if a part has none.
     """
 
     name: str
@@ -107,7 +106,7 @@ class ScoreResult(Struct, frozen=True):
 
     @property
     def over(self) -> float | None:
-        """By how much it is more than the score of what was proposed, as a share."""
+        """By which share the score exceeds the score of the proposed values; None without either."""
         return self.value / self.proposed - 1.0 if self.value is not None and self.proposed else None
 
     @property
@@ -121,7 +120,7 @@ class ScoreResult(Struct, frozen=True):
 
     @property
     def means(self) -> str:
-        """The numbers beside it, in words."""
+        """The numbers of ``beside``, in words."""
         return ", ".join(f"{name} {show_score(value)}" for name, value in self.beside)
 
 
@@ -136,7 +135,7 @@ def results_of(document: Document, people: Mapping[str, Population], record: Rec
 
 
 def bounds_of(document: Document) -> dict[str, Criterion]:
-    """The criteria on scores and on their parts, by what they name."""
+    """The criteria on scores and on their parts, by the name of the score or part."""
     return {
         criterion.of: criterion
         for component in document.components
@@ -152,7 +151,7 @@ def result_of(
     not_modelled: str = "",
     brief: bool = False,
 ) -> ScoreResult:
-    """Purpose: one score from its inputs. ``brief``: without what its parts and its bound would take."""
+    """Purpose: one score from its inputs. ``brief``: without the speed that its parts need to meet its bound."""
     missing = tuple(f"{one.part.label}: {one.missing}" for one in inputs if one.missing)
     values = tuple(one.value for one in inputs if one.value is not None)
     whole, reason = (None, not_modelled) if missing or not_modelled else combine(score, values)
@@ -195,7 +194,7 @@ def _proposed(score: Score) -> float | None:
 
 
 def combine(score: Score, values: Sequence[float]) -> tuple[Combined | None, str]:
-    """Purpose: the number of a score; or None, and why. The function of another package may fail: then its reason says so."""
+    """Purpose: (number of a score, ""), or (None, why not). If another package's function fails, the reason names the package."""
     kind = score_kinds().get(score.kind)
     if kind is None:
         return None, f"this version does not know the kind of score '{score.kind}'"
@@ -228,7 +227,7 @@ def _parts(
 def _part(
     score: Score, inputs: Sequence[Input], place: int, whole: Combined | None, target: float | None, hidden: bool
 ) -> PartResult:
-    """``hidden``: its value is made up by a rehearsal."""
+    """One part of a score. ``hidden``: a rehearsal made its value up."""
     one = inputs[place]
     known = {"part": one.part, "label": one.part.label, "unit": one.part.unit, "given": one.given}
     if hidden and not one.given:
@@ -258,8 +257,8 @@ def _part(
 
 
 def _is_of_a_sum(score: Score) -> bool:
-    """Whether shares of the sum of its parts are shown: where the sum decides it, as it does no geometric or harmonic mean, and for
-    the sustained performance of a system, whose share of each application people ask for.
+    """Whether shares of the sum of the parts are shown: if the sum decides the score (not for a geometric or harmonic mean), and
+    for the sustained performance of a system, for which people ask for each application's share.
     """
     kind = score_kinds().get(score.kind)
     return kind is not None and (score.kind == "ssp" or ("mean" in kind.keys and score.mean == "arithmetic"))
@@ -279,7 +278,9 @@ def _at(score: Score, values: Sequence[float]) -> float | None:
 
 
 def _factor(at: Callable[[float], float | None], target: float | None) -> float | None:
-    """How many times faster it takes for a score to reach its target; found by halving, for any kind that grows with speed."""
+    """How many times faster a score needs to be to reach its target, by bisection, for any kind that grows with speed; None if
+    none.
+    """
     if target is None:
         return None
     now, most = at(1.0), at(_MOST_FACTOR)
@@ -309,7 +310,7 @@ def _interval(score: Score, samples: tuple[tuple[float, ...], ...]) -> tuple[flo
 
 
 def score_words(result: ScoreResult, shown: str) -> str:
-    """Purpose: how a score came about, on a line: its number as ``shown``, what stands beside it, and what it hangs on."""
+    """Purpose: a score in one line: its number as ``shown``, the numbers beside it, and the runs that it depends on."""
     parts = [f"{result.name} = {shown}"]
     if result.means and len(result.parts) > 1:
         parts.append(f"({result.means})")
@@ -321,7 +322,7 @@ def score_words(result: ScoreResult, shown: str) -> str:
 
 
 def factor_words(factor: float | None) -> str:
-    """How much faster, in words: "would have to be 12% faster"."""
+    """The required speed-up in words: "would have to be 12% faster"."""
     if factor is None:
         return "cannot reach it"
     if factor >= _TIMES:
@@ -330,8 +331,8 @@ def factor_words(factor: float | None) -> str:
 
 
 def needs_words(result: ScoreResult) -> str:
-    """Purpose: what the bound of a score takes, in words; "" where it has no bound or no number. A score may be high enough while a
-    part of it misses a bound of its own.
+    """Purpose: the speed that the bound of a score requires, in words; "" without a bound or a number. A score may meet its bound
+    while one of its parts misses its own.
     """
     if not result.must or not result.needs:
         return ""
@@ -339,13 +340,13 @@ def needs_words(result: ScoreResult) -> str:
 
 
 def over_words(over: float) -> str:
-    """Purpose: "6.9% better", "12.8% worse", of a value beside the one that was proposed."""
+    """Purpose: a value compared with the proposed one: "6.9% better", "12.8% worse"."""
     size = with_unit(show_number(100 * abs(over), 3), "%")
     return f"{size} {'worse' if over < 0 else 'better'}"
 
 
 def part_words(result: ScoreResult, part: PartResult) -> str:
-    """Purpose: one part in words: its value and run, its own number, what it would take."""
+    """Purpose: one part in words: its value and run, its own number, and the speed that it needs."""
     if part.value is None:
         return part.missing
     source = "given by the plan, not measured" if part.given else part.run or f"of {plural(part.runs, 'run')}"
