@@ -10,9 +10,10 @@ BANNER = "rehearsed on a model, no measurement"
 
 
 def in_words(said: Mapping[str, Any]) -> str:
-    """Purpose: "rehearsed on a model, no measurement (scenario mended, seed 3, faults: node_fail=5%)"; "" for a real campaign.
+    """Purpose: the label of a rehearsed campaign; "" for a real campaign. Example: "rehearsed on a model, no measurement (scenario
+    mended, seed 3, faults: node_fail=5%)".
 
-    ``said``: what the campaign's first event says of its rehearsal, {} where it says nothing.
+    ``said``: the rehearsal's part of the campaign's first event, {} if there is none.
     """
     if not said:
         return ""

@@ -467,7 +467,7 @@ def causes_in_words(document: Document, spent: TimeSpent) -> tuple[Limit, ...]:
 
 
 def as_books(spent: TimeSpent) -> Books:
-    """Purpose: the same data in the form of a rehearsal's books."""
+    """Purpose: the time spent in a campaign, in the form of the books that a rehearsal keeps."""
     books = Books(capacity=spent.node_us / US, seconds=spent.end - spent.begin)
     for part in spent.parts:
         if part.group == WORKED:

@@ -51,8 +51,7 @@ def asks_less(old: Document, new: Document) -> tuple[str, ...]:
 
 
 def eases_runs(old: Document, new: Document) -> tuple[str, ...]:
-    """Purpose: those of these phrases that affect runs ordered or judged under the later plan for good, whatever later plans
-    require.
+    """Purpose: the phrases of ``asks_less`` on changes whose effect on ordered or judged runs stays, whatever later plans require.
 
     These concern how runs come about, what a case is and how it is checked, and contract rows that judge runs.
     """

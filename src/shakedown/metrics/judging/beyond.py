@@ -82,7 +82,7 @@ def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document
     """Purpose: apply to the runs of a record without some acts the plans that remain in force in it. ``whole``: the record with all
     acts.
 
-    Removed are attempts that only a plan without effect allows, and results that only such a plan wanted a second time. A run that
+    Attempts that only a plan without effect allows are removed, and so are results that only such a plan wanted again. A run that
     only such a plan allowed to last longer counts as timed out; one that only such a plan made a warm-up counts as a result.
     ``answers``: the verdicts that the kept outputs give under these plans, for checks, figures and rows that judge runs.
     """

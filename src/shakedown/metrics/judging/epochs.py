@@ -23,7 +23,7 @@ def least_epoch(criterion: Criterion, record: Record) -> int:
 
 
 def declared_epoch(criterion: Criterion, record: Record) -> int:
-    """Purpose: the same, but only epochs that people declared exclude runs. A plan amended after an epoch began knew its number."""
+    """Purpose: as ``least_epoch``, but only declared epochs exclude runs. A plan amended after an epoch began knew its number."""
     least = least_epoch(criterion, record)
     opened = epoch_numbered(least, record)
     if opened is None or opened.opened_by in _DECLARED or (criterion.epochs != "last" and opened.seq < record.amended):

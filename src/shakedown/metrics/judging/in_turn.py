@@ -96,7 +96,7 @@ def chain_words(turn: Turn, word: str, first: int, names: Callable[[Sequence[int
 
 
 def beside_words(turn: Turn, without: str, names: Callable[[Sequence[int]], str]) -> list[str]:
-    """Purpose: the same, to add to a sentence that names several acts. ``without``: the acts that do not count, as ``event 7``."""
+    """Purpose: the steps of ``turn`` in words, to add to a sentence on several acts. ``without``: the acts that do not count."""
     told: list[str] = []
     more: tuple[int, ...] = ()
     for step in turn.steps:

@@ -133,7 +133,7 @@ def unread_words(acts: Iterable[ActScore], lost: Mapping[int, Collection[str]]) 
 
 
 def _lost_outputs(runs: Collection[str]) -> str:
-    """ "The kept outputs of 2 runs (r000002, r000003) are gone, changed or not readable"."""
+    """The lost outputs in words: "the kept outputs of 2 runs (r000002, r000003) are gone, changed or not readable"."""
     one = len(runs) == 1
     return (
         f"the kept {'output' if one else 'outputs'} of {plural(len(runs), 'run')} ({some(sorted(runs))})"
@@ -142,7 +142,7 @@ def _lost_outputs(runs: Collection[str]) -> str:
 
 
 def _do_not(groups: Sequence[Sequence[int]], numbers: Sequence[int]) -> str:
-    """ "One of them does not"; "event 7 or 9 does not"; "none of events 7, 9 does"."""
+    """The acts that must not count, in words: "one of them does not", "event 7 or 9 does not", "none of events 7, 9 does"."""
     alone = sorted(group[0] for group in groups if len(group) == 1)
     together = [group for group in groups if len(group) > 1]
     if alone == list(numbers) and not together:

@@ -122,14 +122,14 @@ def ahead(waiver: WaiverRow, runs: Collection[str], record: Record) -> str:
 
 
 def ahead_of_outcome(waiver: WaiverRow, record: Record) -> str:
-    """Purpose: the same note for a gate, which opens by the outcome of its component."""
+    """Purpose: the note that a gate's waiver was given before the gate's component was judged; else ""."""
     said = [note for note in record.of_kind("component_outcome") if note.value.get("component") == waiver.component]
     early = waiver.seq and not any(note.seq < waiver.seq for note in said)
     return "waived ahead: before it was judged" if early else ""
 
 
 def ahead_of_attestations(waiver: WaiverRow, component: str, record: Record) -> str:
-    """Purpose: the same note for procedures, whose results are attestations."""
+    """Purpose: the note that a waiver was given before any, or most, attestations of a component; else ""."""
     said = [note.seq for note in record.of_kind("attested") if note.value.get("component") == component]
     return _ahead(waiver, said, "attestations") if waiver.seq else ""
 

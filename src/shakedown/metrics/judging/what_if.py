@@ -285,9 +285,7 @@ class WhatIf:
         return self.document if same else self.document_of(record.document), record
 
     def _idle_kept(self, record: Record) -> Record:
-        """Restore amendments in the record's clock events: idle hours before one resumed a component are not its time in any
-        variant.
-        """
+        """Keep amendments among the clock events, so that idle hours before an amendment never count as a component's time."""
         there = {row.seq for row in record.standing}
         idle = [row for row in self.record.standing if row.kind == "amended" and row.seq not in there]
         record.standing = sorted([*record.standing, *idle], key=lambda row: row.seq) if idle else record.standing

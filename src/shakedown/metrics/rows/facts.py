@@ -9,7 +9,7 @@ _BELIEVABLE = 1e100  # a figure beyond this is no measurement, and its square wo
 
 
 def number(value: Any) -> float | None:
-    """Purpose: a believable number, or None: what is not a number, not finite or absurd is no measurement."""
+    """Purpose: the value as a number; None for anything that is no number, not finite, or too large for a measurement."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) < _BELIEVABLE else None

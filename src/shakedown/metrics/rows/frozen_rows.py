@@ -1,6 +1,6 @@
 """A record's rows as bytes and back, so that a few rows can be read without decoding all of them.
 
-``freeze_record`` gives parts by name; ``FrozenRows`` reads them. Each run is stored with its own checksum, and ``keys`` has the
+``freeze_record`` gives parts by name; ``KeptRows`` reads the runs. Each run is stored with its own checksum, and ``keys`` has the
 fields that filters need. ``thawed`` gives a record to which events can be added; its runs are decoded on demand.
 """
 

@@ -43,7 +43,7 @@ class RecordRows(Struct):
     register: str = (
         ""  # which campaign of its plan it is by the site's register, when it began and when it was last sealed
     )
-    rehearsal: dict[str, Any] = {}  # of the machine it was rehearsed on; {} for a real campaign
+    rehearsal: dict[str, Any] = {}  # facts of the rehearsal; {} for a real campaign
     started: float | None = None
     ended: float | None = None
     last: float = 0.0

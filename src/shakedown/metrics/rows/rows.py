@@ -34,7 +34,7 @@ class RunRow(Struct, frozen=True):
     and why. ``recorded``: pattern -> sums of the files that its test has recorded.
     ``ordered``, ``ordered_by``: the time and the event of its order; None and 0 if unknown.
     ``of``: for a warm-up, the mode to which it belongs.
-    ``failure_class``: the class of its failure, "" only if it passed; ``failure_line``: the output line that shows the class.
+    ``failure_class``: the class of its failure, "" only if it passed; ``failure_line``: the words that show the class.
     ``said_class`` and ``said_family``: the class that the person ``said_by`` gave instead, "" = none. ``ticket``: the ticket that
     ``ticket_by`` attached.
     """
