@@ -280,7 +280,7 @@ def _loads(ordered: OpenRun | None, now: float) -> dict[str, Any]:
 
 
 def _supersede(record: Record, event: Event, older: RunRow) -> None:
-    """Replace the older row by a later verdict; fields that the new event does not have keep their values, as does the end time."""
+    """Replace the older row by a later verdict; fields that the new event lacks keep their values, as does the time of judging."""
     said = event.value.get("rejudged")
     said = said if isinstance(said, dict) else {}
     record.runs[record._place[older.run]] = replace(older, superseded_by=event.seq)

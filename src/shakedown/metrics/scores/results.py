@@ -278,9 +278,7 @@ def _at(score: Score, values: Sequence[float]) -> float | None:
 
 
 def _factor(at: Callable[[float], float | None], target: float | None) -> float | None:
-    """How many times faster a score needs to be to reach its target, by bisection, for any kind that grows with speed; None if
-    none.
-    """
+    """How many times faster a score must be to reach its target, by bisection, for any kind that grows with speed; else None."""
     if target is None:
         return None
     now, most = at(1.0), at(_MOST_FACTOR)
