@@ -61,8 +61,8 @@ def command(
     CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
     A site's own templates/report.html and templates/report.css change how it looks.
 
-    Exit status: 0 accepted, 1 rejected, 3 the record, or kept outputs that a seal covers, are not what was written, 4 undecided or
-    not finished.
+    Exit status: 0 accepted, 1 rejected, 3 the record is not what was written, or kept outputs that a seal covers are gone or cut
+    short ('verify' reads them whole), 4 undecided or not finished.
     """
     from shakedown.cli.record import find_campaign, note_damage
     from shakedown.metrics.judging.scorecard import exit_status
