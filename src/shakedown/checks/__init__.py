@@ -1,5 +1,5 @@
-"""From what a run left behind to its verdict, pure: text, bytes and facts arrive as arguments, nothing is opened here.
+"""Judge a run from its output and files. Pure: text, bytes and facts arrive as arguments, no file is opened here.
 
-``text`` makes readable text of bytes, ``extract`` evaluates checks, ``figures`` takes figures of merit, ``judge`` gives the
-verdict, ``trim`` makes it fit an event.
+``text`` decodes bytes into text, ``extract`` evaluates checks, ``figures`` takes figures of merit, ``judge`` gives the
+verdict, ``trim`` shortens a verdict until it fits into an event.
 """

@@ -1,7 +1,7 @@
-"""Numbers of a run against those of a reference that lies beside the test: ``equal_within`` and ``curve``.
+"""Compare a run's numbers with a reference file that lies beside the test: ``equal_within`` and ``curve``.
 
-Both get what was read of the run and of the reference. What cannot be read whole decides nothing; a reference that is not the one
-that was frozen with the plan decides nothing either.
+Both get the contents of the run's file and of the reference. The check is undecided where one of them cannot be read as a whole,
+or where the reference is not the one that was frozen with the plan.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def curve(check: Check, read: Read) -> CheckResult:
 
 
 def _missing(check: Check, read: Read) -> CheckResult | None:
-    """What the run lacks comes first: it is the run's fault, whatever became of the reference."""
+    """The result where the run's file or the reference is missing; the run's file first, because its absence is the run's fault."""
     for one in read:
         if isinstance(one, Missing):
             return CheckResult(label(check), one.held, one.detail)
@@ -81,7 +81,7 @@ def _text(read: Contents | bytes) -> Text:
 
 
 def _of_reference(error: UnreadableNumbers) -> UnreadableNumbers:
-    """A fault of the reference is none of the run: nothing is decided."""
+    """The error for a faulty reference: the check stays undecided, because the run is not at fault."""
     return UnreadableNumbers(str(error), None)
 
 
@@ -97,7 +97,7 @@ def _rows(asked: Numbers, read: Read) -> tuple[Rows, Rows]:
 
 
 def _compare_rows(asked: Numbers, mine: Rows, theirs: Rows, found: Outside) -> None:
-    """All fields of all lines, or those of some columns. Other numbers of lines or fields are another shape."""
+    """Compare all fields of all lines, or some columns. Raises UnreadableNumbers where the count of lines or fields differs."""
     try:
         columns = asked.columns or (theirs.names if asked.format == "csv" else ())
         there = [theirs.place(column) for column in columns]
@@ -117,7 +117,7 @@ def _compare_rows(asked: Numbers, mine: Rows, theirs: Rows, found: Outside) -> N
 
 
 def _chosen(fields: Sequence[str], places: Sequence[int], columns: Sequence[str]) -> list[str]:
-    """The fields of the columns in hand; "" for one that the line does not have."""
+    """The fields of the given columns; "" for a column that the line does not have."""
     if not columns:
         return list(fields)
     return [fields[place] if place < len(fields) else "" for place in places]
@@ -144,7 +144,7 @@ def _compare_line(
 
 
 def _all_hold(fields: list[str], wanted: list[str], rule: Tolerance) -> bool:
-    """Whether a line holds finite numbers alone and all are within the tolerance: the usual case, for which millions are quick."""
+    """Whether all fields of a line are finite numbers within the tolerance: a fast path for the usual case of millions of lines."""
     if len(fields) != len(wanted) or "_" in "".join((*fields, *wanted)):
         return False
     try:
@@ -189,11 +189,11 @@ def _shape(array: Any) -> str:
 
 
 def _compare_arrays(name: str, mine: Any, theirs: Any, found: Outside) -> None:
-    """The rule of ``Tolerance``, for a whole array at once."""
+    """Compare whole arrays at once by the rule of ``Tolerance``."""
     import numpy
 
     rule = found.tolerance
-    whole = mine.dtype.kind in "biu" and theirs.dtype.kind in "biu"  # which a float of 64 bits does not hold exactly
+    whole = mine.dtype.kind in "biu" and theirs.dtype.kind in "biu"  # a float of 64 bits does not hold these exactly
     kind = numpy.longdouble if whole else numpy.result_type(mine, theirs, float)
     a, b = mine.astype(kind), theirs.astype(kind)
     with numpy.errstate(all="ignore"):
@@ -217,7 +217,7 @@ Point = tuple[float, float]
 
 
 def _points(asked: Curve, subject: str, text: Text) -> list[Point]:
-    """The run's points: of a table that it printed, else of a file's columns."""
+    """The points of the run's curve, from a table that it printed or else from a file's columns."""
     if asked.table is None:
         return points_of(read_rows(text, asked.format), asked.x, asked.y)
     if len(text.parts) != 1:
@@ -230,7 +230,7 @@ def _points(asked: Curve, subject: str, text: Text) -> list[Point]:
 
 
 def _with_both(asked: Curve) -> Table:
-    """The table, of which the column x must be there too."""
+    """The table, which must then have the column x too."""
     from msgspec.structs import replace
 
     assert asked.table is not None
@@ -246,7 +246,7 @@ def _reference_points(asked: Curve, text: Text) -> list[Point]:
 
 
 def _beyond(asked: Curve, points: list[Point], reference: list[Point]) -> str:
-    """Points where the reference says nothing, and, unless a part is enough, ends of the reference that no point reaches."""
+    """Why the curve and the reference do not cover the same range of x, or "". With ``part``, a part of the reference is enough."""
     if not points:
         return "the curve has no points"
     low, high = reference[0][0], reference[-1][0]
@@ -264,7 +264,7 @@ def _beyond(asked: Curve, points: list[Point], reference: list[Point]) -> str:
 
 
 def _between(reference: list[Point], x: float) -> float:
-    """The reference at x, on the line between the two nearest points."""
+    """The reference's y at x, interpolated linearly between the two nearest points."""
     place = bisect_left(reference, (x, float("-inf")))
     if reference[place][0] == x:
         return reference[place][1]

@@ -1,4 +1,4 @@
-"""Figures that are computed from others of the same run: by their formulas, in the order in which they need each other."""
+"""Compute figures that have formulas from other figures of the same run, in the order in which they need each other."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def derive(
 
 
 def in_order(specs: Sequence[FigureSpec]) -> list[FigureSpec]:
-    """Formulas so that each comes after those that it needs; the rest, which needs itself, comes last as it is written."""
+    """The specs in an order in which each follows those that it needs; specs that need themselves come last, as written."""
     left, sorted_ = list(specs), list[FigureSpec]()
     while left:
         waiting = {spec.name for spec in left}
@@ -54,7 +54,7 @@ def _given(spec: FigureSpec) -> dict[str, Amount]:
 
 
 def _lacks_optional(spec: FigureSpec, specs: Sequence[FigureSpec], known: dict[str, Amount]) -> bool:
-    """Whether an optional formula has no value only because an optional figure is not there, which is no problem."""
+    """Whether the formula lacks only optional figures: then it has no value, and this is no problem."""
     optional = {one.name for one in specs if not one.required}
     missing = [name for name in names_in(spec.formula) if name not in known and name not in dict(_given(spec))]
     return bool(missing) and all(name in optional for name in missing)

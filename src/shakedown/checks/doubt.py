@@ -1,7 +1,7 @@
-"""What becomes of a run whose own marks are not believed: it does not pass by them. What speaks against it stands.
+"""The verdict on a run whose marks are doubted: such a run does not pass; a verdict against it stays.
 
-The output of such a run has a ``doubt``: why its marks are not what its job's script wrote, or in what they and the scheduler do
-not agree.
+The output of such a run has a ``doubt``: why its marks are not those that the job's script wrote, or where they and the scheduler
+do not agree.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from shakedown.model.ports import OWN_DOING
 
 # So ends what is said of a run that is undetermined for good. A component whose time is over makes no further attempt.
 ATTEMPTED_AGAIN = "the result is attempted again while there is time"
-MOST_DOUBTED = 3  # attempts: what comes again with each of them is no accident
+MOST_DOUBTED = 3  # attempts: a doubt that returns with each of them is no accident
 _LONGEST = 300  # characters of a reason
 
 
 def doubted(verdict: str, why: str, doubt: str) -> tuple[str, str]:
-    """Purpose: the verdict on a run and why, with what its marks are doubted for; as they are where ``doubt`` is "".
+    """Purpose: the verdict on a run and its reason, changed by the doubt about its marks; unchanged where ``doubt`` is "".
 
-    Passed becomes undetermined, or failed where the doubt came with each attempt.
+    Passed becomes undetermined, or failed where ``doubt`` says that each attempt had it.
     """
     said = cut(printable(doubt), 200)
     if not doubt or verdict == UNDETERMINED or said in why:
@@ -34,7 +34,7 @@ def doubted(verdict: str, why: str, doubt: str) -> tuple[str, str]:
 
 
 def insistent(output: dict[str, Any], attempt: int) -> dict[str, Any]:
-    """Purpose: an output whose doubt says, from the third attempt on, that it is taken for the run's own doing."""
+    """Purpose: the output; from the third attempt on, its doubt also says that the run itself causes it."""
     doubt = str(output.get("doubt", ""))
     if not doubt or attempt < MOST_DOUBTED or doubt.endswith(OWN_DOING):
         return output

@@ -1,7 +1,7 @@
-"""Evaluate one check against what was read of its subject. ``check`` is the way in; the declarations name the functions.
+"""Evaluate one check on the text read of its subject. ``check`` is the entry point; the declarations name the functions.
 
-What was not read decides nothing: where the text that would settle a check may lie in it, the check is undecided (None).
-The exit status is no part of this; it comes with the job's report, see ``judge``.
+Where the text that would decide a check may lie in a part that was not read, the check is undecided (None).
+Checks of the exit status are in ``judge``, because the status comes with the job's report.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shakedown.model.ports import CheckResult
 
 
 def check(check: Check, read: Any) -> CheckResult:
-    """Purpose: whether a check holds for what was read for it, by the function of its declaration.
+    """Purpose: the result of a check on the data read for it, by the function that its declaration names.
 
     ``read``: as the declaration's ``reads`` says. A subject whose text is missing is told without the function.
     """
@@ -83,7 +83,7 @@ def golden_sums(check: Check) -> dict[str, str]:
 
 
 def undecided(test: Test, why: str) -> tuple[CheckResult, ...]:
-    """Every check of a test whose evidence could not be had at all, without those of the exit status."""
+    """An undecided result for every check of a test whose evidence could not be read; checks of the exit status are left out."""
     return tuple(CheckResult(label(check), None, why) for check in test.checks if not is_of_exit_status(check))
 
 
@@ -107,7 +107,7 @@ def last_line(text: Text) -> str:
 
 
 def not_there(text: Text) -> str:
-    """Why something is not found: what was looked through."""
+    """A sentence on the text that was searched in vain."""
     line = last_line(text)
     if not line:
         return f"{name_of(text.subject)} is empty" if not any(text.parts) else f"{name_of(text.subject)} is blank"
@@ -155,7 +155,7 @@ def _not_found(check: Check, text: Text, partly_read: bool) -> CheckResult:
 
 
 def _line_at(text: str, place: int) -> str:
-    """The line around a place, not more than a few hundred characters of it."""
+    """The line at a position, at most a few hundred characters of it."""
     begin = max(text.rfind("\n", 0, place) + 1, place - 60)
     end = text.find("\n", place, place + 300)
     return text[begin : end if end >= 0 else place + 300].strip()

@@ -1,8 +1,8 @@
 """Take one figure of merit: by a regular expression with a group ``value``, by a path into JSON or YAML, or from a table.
 
-``take`` is the way in. Every match is an entry in order: a number, or the sentence that says why it is none. ``pick`` chooses
-among them; where what it chooses is no number, or may lie in what was not read, there is no figure but a problem. Missing is
-not zero. The figure of a formula is no part of this: it needs the others, see ``checks.derived``.
+``take`` is the entry point. Every match is an entry in order: a number, or the sentence that says why it is none. ``pick`` chooses
+an entry; where this entry is no number, or may lie in text that was not read, the figure has a problem and no value. Missing is
+not zero. Figures with formulas are computed from the others, see ``checks.derived``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _from_text(spec: FigureSpec, contents: Text) -> Figure:
 
 
 def _from_long_lines(spec: FigureSpec, contents: Text) -> Figure:
-    """The first or the last value is looked for at that end; only where it is not there is all of it looked through."""
+    """The figure from text with very long lines: a first or last value is searched at its end of the text, then in all of it."""
     if spec.pick in ("first", "last"):
         end = contents.pieces[0 if spec.pick == "first" else -1]
         found = _pick(spec, _entries(spec, end, _cut(spec, contents)))
@@ -75,7 +75,7 @@ def _from_long_lines(spec: FigureSpec, contents: Text) -> Figure:
 
 
 def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
-    """A figure for each row that counts, under the row's tag; rows with the same tag are picked from."""
+    """One figure for each tag of the table's rows; ``pick`` chooses among rows of the same tag."""
     assert spec.table is not None
     if len(contents.parts) > 1:
         return (missing(spec, f"its table cannot be read: {omission(contents)}"),)
@@ -103,14 +103,14 @@ def _row(spec: FigureSpec, key: str, entries: list[Entry]) -> Figure:
 
 
 def _cut(spec: FigureSpec, text: Text) -> str:
-    """Where the first or the last piece may have been cut within a line: at its "end", at its "begin"ning, or "" nowhere."""
+    """The side on which the piece to search was cut: the "end" of the first one, the "begin" of the last one, or "" if not cut."""
     if spec.pick == "first":
         return "" if len(text.pieces[0]) == len(text.parts[0]) else "end"
     return "" if len(text.pieces[-1]) == len(text.parts[-1]) else "begin"
 
 
 def missing(spec: FigureSpec, why: str) -> Figure:
-    """A figure that is not there, and why; nothing is said where ``why`` is empty."""
+    """A figure without a value, and the problem why; no problem where ``why`` is ""."""
     return Figure(spec.name, None, f"figure {spec.name}: {why}" if why else "")
 
 
@@ -124,7 +124,7 @@ def _nowhere(spec: FigureSpec, text: Text, whole: bool) -> str:
 
 
 def _pick(spec: FigureSpec, entries: Iterator[Entry]) -> Entry | None:
-    """The entry that counts, or None where there is none at all."""
+    """The entry that ``pick`` chooses, or None where there are no entries."""
     if spec.pick == "first":
         return next(entries, None)
     if spec.pick == "last":
@@ -142,7 +142,7 @@ def _pick(spec: FigureSpec, entries: Iterator[Entry]) -> Entry | None:
 
 
 def _entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
-    """``cut``: the end of the text where it may go on, "begin" or "end"; "" where all of it is there."""
+    """The entries in a text. ``cut``: the side on which the text was cut, "begin" or "end"; "" where it is complete."""
     if spec.json:
         return structured.json_entries(spec.json, text)
     if spec.yaml:
@@ -177,7 +177,7 @@ def _other_unit(unit: str, match: re.Match[str], text: str) -> str:
 
 
 def _not_meant(unit: str, word: str, said: str) -> str:
-    """That a printed unit is another one of the same kind as the figure's, or ""."""
+    """A sentence where a printed unit measures the same as the figure's unit but is another one; else ""."""
     other = unit_of_print(word)
     if unit not in UNITS or not word or not other or UNITS[other][0] != UNITS[unit][0] or same(*_factors(unit, other)):
         return ""

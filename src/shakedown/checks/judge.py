@@ -1,6 +1,6 @@
 """The verdict on a run that ended: its report and its evidence against its test. ``judge`` is the way in.
 
-failed: the exit status is not the one the test asks for, or it is 0 although a launcher says that ranks were lost.
+failed: the exit status is not the one that the test expects, or it is 0 although a launcher says that ranks were lost.
 incorrect: a check does not hold, cannot be decided, or a required figure is missing. undetermined: no check is known not to hold,
 and something could not be read or judged for a reason that is neither the run's nor its test's; or it would be failed or
 incorrect, and a disk was full while it ran; or it would pass, and its own marks are not believed (``doubt`` in its output): then
@@ -71,10 +71,10 @@ class Judgement:
     excerpt: str = ""
     failure: Failure | None = None  # None where it passed
     recorded: tuple[tuple[str, Recorded], ...] = ()  # pattern -> sums of files that the test has recorded
-    gone: bool = False  # undetermined, and what it would be judged by is gone for good: it is attempted again
+    gone: bool = False  # undetermined, and its evidence is lost for good, so the result is attempted again
 
     def value(self) -> dict[str, Any]:
-        """The fields of a verdict event's value that come from judging; empty ones are left out."""
+        """The fields that judging adds to the value of a verdict event; empty fields are left out."""
         value: dict[str, Any] = {"verdict": self.verdict}
         if self.figures:
             value["figures"] = dict(self.figures)
@@ -91,7 +91,7 @@ class Judgement:
         return value
 
     def kept_sums(self) -> dict[str, Any]:
-        """The sums of recorded files, as an event holds them."""
+        """The recorded sums in the form in which an event holds them."""
         return {pattern: [one.sum, one.count, one.each] for pattern, one in self.recorded}
 
 
@@ -103,7 +103,7 @@ def judge(
     rows: Sequence[ContractRow] = (),
     mode: str = "",
 ) -> Judgement:
-    """Purpose: the verdict on one run. It fits an event's value together with the report's own facts.
+    """Purpose: the verdict on one run, short enough for an event's value together with the facts of the report.
 
     ``rows``: the contract rows in force for the case; those that judge runs of this ``mode`` count.
     """
@@ -167,7 +167,7 @@ def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, st
 
 
 def _lost_for_lack_of_room(test: Test, report: JobReport) -> str:
-    """Why what the run wrote may not be all there, or "". An output that came by a pipe is whole, or is said to be lost."""
+    """Why files of the run may be incomplete because a disk was full, or "". Output through a pipe is not affected."""
     full = str(report.output.get("no_room", ""))
     wrote = "directory" in report.output or report.state == "failed"
     reads = [check.subject for check in test.checks if not is_of_exit_status(check)]
@@ -176,7 +176,7 @@ def _lost_for_lack_of_room(test: Test, report: JobReport) -> str:
 
 
 def _nobody_knows(full: str, wrong: str) -> tuple[str, str]:
-    """It may be the test's fault, or the disk's, which had no room for what it wrote."""
+    """The verdict ``undetermined`` with its reason: the fault may lie in the test or in the full disk."""
     return UNDETERMINED, f"could not be judged: {cut(printable(full), 100)}, and {cut(printable(wrong), 110)}; {_GONE}"
 
 
@@ -194,7 +194,7 @@ def _other_end(report: JobReport) -> str:
 
 
 def _further(message: str) -> str:
-    """What a message says beside the time limit, which the reason has already."""
+    """A message without its words on the time limit, because the reason names the limit already."""
     return message if not message.startswith(AT_LIMIT) else message.partition("; ")[2]
 
 
@@ -232,7 +232,7 @@ def _status(report: JobReport) -> int | None:
 
 
 def _scheduler_objects(report: JobReport) -> bool:
-    """The program ended well, and yet the scheduler calls it failed: its prolog or its step launch did."""
+    """Whether the scheduler reports a failure although the exit status is 0: its prolog or its step launch failed."""
     return report.state == "failed" and report.exit_status == 0
 
 
@@ -241,7 +241,7 @@ def _expected(wanted: list[str]) -> str:
 
 
 def _meaning(status: int) -> str:
-    """What a shell means by a status: 126, 127, and 128 + N for a command that signal N ended."""
+    """The meaning that a shell gives to a status, for a reason: 126, 127, and 128 + N (signal N ended a command); else ""."""
     if status in _SHELL_SAYS:
         return f" ({_SHELL_SAYS[status]})"
     if 128 < status <= 128 + 64:
@@ -250,7 +250,7 @@ def _meaning(status: int) -> str:
 
 
 def _last_words(report: JobReport, excerpt: str) -> str:
-    """The most telling line of the output. What was killed may have said nothing of it: then its last line is no reason."""
+    """The most telling line of the output. A killed run may not print why; its last line is then quoted as only that."""
     line, status = telling_line(excerpt), _status(report) or 0
     if line and (status < 0 or status > 128) and not _TELLING.search(line):
         return f'the last line of its output is "{cut(printable(line), 100)}"'
@@ -258,7 +258,7 @@ def _last_words(report: JobReport, excerpt: str) -> str:
 
 
 def telling_line(excerpt: str) -> str:
-    """Of the last lines of an output the last one that speaks of an error, the program's before the launcher's; else the last."""
+    """The last line that mentions an error, from the program rather than from the launcher; without one, the last line."""
     lines = [line.strip() for line in excerpt.split("\n") if line.strip()]
     errors = [line for line in lines if _TELLING.search(line)]
     own = [line for line in errors if not _ECHO.match(line)]
@@ -269,7 +269,7 @@ def telling_line(excerpt: str) -> str:
 
 
 def _all_checks(test: Test, report: JobReport, evidence: Evidence) -> tuple[CheckResult, ...]:
-    """Every check in the order written, those of the exit status decided here."""
+    """The results of all checks in the order written; checks of the exit status are decided here."""
     if not any(map(is_of_exit_status, test.checks)):
         return evidence.checks
     fault = _exit_fault(test, report)
@@ -284,7 +284,7 @@ def _all_checks(test: Test, report: JobReport, evidence: Evidence) -> tuple[Chec
 
 
 def _what_is_wrong(test: Test, evidence: Evidence) -> list[str]:
-    """Sentences, the surest first: what does not hold, what could not be decided, which figures are missing."""
+    """Sentences on failed checks, then on undecided checks, then on missing required figures."""
     failing = [_failing(check) for check in evidence.checks if check.held is False]
     undecided = [f"could not be checked: {_failing(check)}" for check in evidence.checks if check.held is None]
     asked = sum(not is_of_exit_status(check) for check in test.checks)
@@ -298,7 +298,7 @@ def _what_is_wrong(test: Test, evidence: Evidence) -> list[str]:
 
 
 def _is_undetermined(test: Test, evidence: Evidence) -> bool:
-    """Whether trouble of ours hides something. A check that was seen not to hold is wrong whatever else could not be seen."""
+    """Whether trouble outside the run hides a check or a figure. A check that fails makes the run incorrect all the same."""
     if not evidence.trouble or any(check.held is False for check in evidence.checks):
         return False
     there = {figure_of(name) for name, _ in evidence.figures}
@@ -313,7 +313,7 @@ def _failing(check: CheckResult) -> str:
 
 
 def _without_rows(required: Sequence[FigureSpec], there: set[str], problems: Sequence[str]) -> list[str]:
-    """Rows of required figures that are in the table and have no number."""
+    """Sentences on rows of required figures that are in the table but have no number."""
     begins = tuple(f"figure {spec.name}[" for spec in required if spec.has_rows and spec.name in there)
     rows = [problem.removeprefix("figure ").partition(": ") for problem in problems if problem.startswith(begins)]
     return [f"figure {name} is missing: {why}" for name, _, why in rows] if begins else []
@@ -342,7 +342,7 @@ def _what_is_right(report: JobReport, evidence: Evidence) -> str:
 
 
 def judging(rows: Sequence[ContractRow], mode: str) -> list[ContractRow]:
-    """The rows that give a verdict on a run of this mode. What warms, sets or cleans up counts nowhere, so no row judges it."""
+    """The rows that judge a run of this mode; none for warm-ups, set-ups, clean-ups and drills, because they do not count."""
     if mode in ("warm-up", "set-up", "clean-up", "drill"):
         return []
     return [row for row in rows if row.verdict and row.statistic == "each" and row.mode in ("", mode)]
@@ -351,7 +351,7 @@ def judging(rows: Sequence[ContractRow], mode: str) -> list[ContractRow]:
 def _against_rows(
     rows: Sequence[ContractRow], test: Test, report: JobReport, evidence: Evidence, why: str
 ) -> tuple[str, str]:
-    """A run whose value lies outside a row is judged ``performance``. A figure that is not there is outside of nothing."""
+    """The verdict by contract rows: ``performance`` where a value lies outside a row, else passed; a missing figure is skipped."""
     values = dict(evidence.figures)
     if report.elapsed_s is not None:
         values["elapsed"] = report.elapsed_s
@@ -369,7 +369,7 @@ def _against_rows(
 
 
 def _in_its_unit(row: ContractRow, value: float, units: dict[str, str]) -> float | None:
-    """A row frozen before an amendment may be in another unit than the test that takes the figure now; None: not comparable."""
+    """The value in the unit of a row, which an amendment of the test may have changed; None where the units do not convert."""
     unit = units.get(row.figure, row.unit)
     try:
         return Quantity(value, unit).to(row.unit) if row.unit else value
@@ -378,7 +378,7 @@ def _in_its_unit(row: ContractRow, value: float, units: dict[str, str]) -> float
 
 
 def _outside(row: ContractRow, value: float) -> str:
-    """The figure, what was measured, what it must be, and the row that says so."""
+    """A sentence: the figure, its value, its bound, and the source of the row."""
     return f"{row.figure} is {beside(value, row)}, must be {row.must} ({source_text(row)})"
 
 
@@ -390,7 +390,7 @@ def _rows(count: int) -> str:
 
 
 def _with_expectation(case: Case, verdict: str, why: str) -> str:
-    """An expected verdict stays what it is; the reason says that it was expected, or what was expected instead."""
+    """The reason, with a note that this verdict was expected or which one was; the verdict itself does not change."""
     if not case.expect:
         return why
     because = f": {case.because}" if case.because else ""
@@ -400,7 +400,7 @@ def _with_expectation(case: Case, verdict: str, why: str) -> str:
 
 
 def fit(judgement: Judgement, room: int) -> Judgement:
-    """Purpose: the same judgement with a ``value`` of at most ``room`` bytes: details go first, figures stay whatever they take."""
+    """Purpose: the judgement with a ``value`` of at most ``room`` bytes: details are shortened, figures are all kept."""
     checks, problems, excerpt = trim(judgement.value(), judgement.checks, judgement.problems, judgement.excerpt, room)
     if checks is judgement.checks and problems is judgement.problems and excerpt is judgement.excerpt:
         return judgement

@@ -1,4 +1,4 @@
-"""Files of numbers that were read of a run, or of its reference, as rows of fields. ``read_rows`` is the way in."""
+"""Parse a file of numbers, of a run or of its reference, into rows of fields. ``read_rows`` is the entry point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as programs print them, and what is made of several of them."""
+"""Parse numbers as programs print them, and combine several numbers into one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def number_in(unit: str, text: str) -> Entry:
 
 
 def _run_time(text: str) -> float | None:
-    """Seconds of a run time in parts or as a clock shows it; None where it is none."""
+    """The seconds of a run time, written in parts (1h 5m) or as on a clock (0:01:30); None for any other text."""
     match = _CLOCK.fullmatch(text) or (_PARTS.fullmatch(text) if text else None)
     if match is None:
         return None
@@ -86,7 +86,7 @@ def _combined(pick: str, numbers: list[float]) -> Entry:
 
 
 def _quantile(ordered: list[float], share: float) -> float:
-    """The value below which a share of them lies, on the line between the two nearest (numpy's default)."""
+    """The quantile at ``share`` of sorted numbers, interpolated linearly between the two nearest values (numpy's default)."""
     place = share * (len(ordered) - 1)
     below = int(place)
     if below + 1 >= len(ordered):

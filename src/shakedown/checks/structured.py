@@ -1,4 +1,4 @@
-"""Numbers in JSON and YAML by their paths: lines of an output that are JSON records, or a text that is one value as a whole."""
+"""Find numbers in JSON and YAML by their paths: in lines of output that are JSON records, or in a text that is one value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LARGEST_YAML = 4 << 20  # characters; its reader is slow
 
 
 def json_entries(path: str, text: str) -> Iterator[Entry]:
-    """Purpose: what the path leads to: in the text as one JSON value, or else in each line of it that is a JSON record."""
+    """Purpose: the entries at a path: in the text as one JSON value, or else in each line that is a JSON record."""
     steps = _steps(path)
     if isinstance(steps, str):
         yield steps
@@ -32,9 +32,9 @@ def json_entries(path: str, text: str) -> Iterator[Entry]:
 
 
 def yaml_entries(path: str, text: str, unit: str = "") -> Iterator[Entry]:
-    """Purpose: what the path leads to in each of the documents of a YAML text.
+    """Purpose: the entries at a path in each document of a YAML text.
 
-    Text that is a number in ``unit`` is one: YAML's readers leave 1e3 as text, and 1m30s.
+    A text that is a number in ``unit`` counts as a number, because YAML readers leave 1e3 and 1m30s as text.
     """
     import yaml  # slow to import, and few tests need it
 
@@ -73,7 +73,7 @@ def _whole(text: str) -> Any:
 
 
 def _in_lines(path: str, steps: tuple[Step, ...], text: str) -> Iterator[Entry]:
-    """Only lines that hold the last key are decoded: outputs are large and records few."""
+    """The entries in lines that are records. Only lines with the last key are decoded: outputs are large, records few."""
     last = json_paths.last_key(path)
     sought = f'"{last}"' if last and _PLAIN_KEY.fullmatch(last) else "{"
     if not isinstance(steps[0], str):  # a line that is a list
@@ -111,7 +111,7 @@ def _record(text: str) -> Any:
 
 
 def _numbers(path: str, steps: tuple[Step, ...], value: Any, unit: str | None = None) -> Iterator[Entry]:
-    """``unit``: of numbers in texts; None where a text is no number."""
+    """The entries at a path in a value. ``unit``: the unit of numbers in texts; None where texts do not count as numbers."""
     for found in json_paths.find(steps, value):
         yield number_in(unit, found) if unit is not None and isinstance(found, str) else _number(path, found)
 

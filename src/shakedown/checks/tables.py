@@ -1,4 +1,4 @@
-"""Tables that programs print: every cell of a column as a number, tagged with what its row is. ``cells`` is the way in.
+"""Read tables that programs print: the cells of a column, each with its row. ``cells`` is the entry point.
 
 Where ``records`` names a kind of JSON lines, these are the rows, and their keys the columns.
 
@@ -53,8 +53,9 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: its text as printed, without a sign for per cent or times, and its row: column -> text. ``unit``: what a line of
-    units below the header, or the column's name there, says of it; "" where neither does.
+    """One cell: its text as printed, without % or X at its end, and its row: column -> text.
+
+    ``unit``: the unit that a line of units below the header, or the name of the column, gives; "" where neither does.
     """
 
     text: str
@@ -77,7 +78,7 @@ def cells(table: Table, column: str, text: str) -> Iterator[Cell]:
 
 
 def _of_records(table: Table, column: str, text: str) -> Iterator[Cell]:
-    """The cells of one key of every JSON line of a kind. A record that is not asked for need not have the key."""
+    """The cells of one key of every JSON line of a kind. A record that ``where`` leaves out need not have the key."""
     wanted = dict.fromkeys((*table.by, column))
     found = 0
     for line in text.split("\n"):
@@ -114,12 +115,12 @@ def _as_text(value: Any) -> str:
 
 
 def tag(by: Sequence[str], row: dict[str, str]) -> str:
-    """What a row is, as it stands in a figure's name: ``size=8,ranks=4``."""
+    """The tag of a row, as a part of a figure's name: ``size=8,ranks=4``."""
     return ",".join(f"{name}={_short(printable(row[name])).replace(']', ')').replace('[', '(')}" for name in by)
 
 
 def _short(text: str) -> str:
-    """A text of any length; two that begin alike stay two."""
+    """A text made short; different long texts with the same beginning stay different."""
     if len(text) <= _TAG:
         return text
     return f"{text[: _TAG - 11]}...{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -148,7 +149,7 @@ def _without_sign(text: str) -> str:
 
 
 class _Reader:
-    """Goes through the lines; ``names`` are the columns of the table in hand."""
+    """Reads the tables of a text, line by line; ``names`` are the columns of the current table."""
 
     def __init__(self, table: Table, column: str, lines: list[str]) -> None:
         self.table, self.column, self.lines = table, column, lines
@@ -156,7 +157,7 @@ class _Reader:
         self.after = _compiled(table.after)
         self.header = _compiled(table.header)
         self.until = _compiled(table.until)
-        self.units: dict[str, str] = {}  # of the columns of the table in hand
+        self.units: dict[str, str] = {}  # of the columns of the current table
         self.begun = False  # whether a header was found
         self.only = _compiled(table.rows)
 
@@ -173,7 +174,7 @@ class _Reader:
                 return
 
     def _begin(self, number: int) -> tuple[int, list[Names]] | None:
-        """The first line behind the next table's beginning, and how its columns may be called; None where there is no other.
+        """The first line after the beginning of the next table, and the possible names of its columns; None without another table.
         Raises TableError.
         """
         if self.after is not None:
@@ -186,7 +187,7 @@ class _Reader:
         return self._begin_with_header(number)
 
     def _begin_with_header(self, number: int) -> tuple[int, list[Names]] | None:
-        """The same for a table with a header. A line that looks like one and lacks a column that is asked for is none, as where a
+        """The same for a table with a header. A line that matches but lacks a wanted column is skipped, as where a
         program explains its columns before it prints them; only where no line has all of them the first one is an error.
         """
         unlike: TableError | None = None
@@ -214,13 +215,13 @@ class _Reader:
         return number
 
     def _first(self, number: int) -> int:
-        """The next line that says something."""
+        """The number of the next line that is not empty or only a rule."""
         while number < len(self.lines) and _RULE.fullmatch(self.lines[number]):
             number += 1
         return number
 
     def _header_names(self, line: str) -> list[Names]:
-        """The ways to read a header: with two blanks between names that hold single ones, or one. A leading # is no name."""
+        """The possible readings of a header: names cut at two blanks and more, or at each blank. A leading # is no name."""
         line = line.strip().lstrip("#!").strip()
         if self.table.separator:
             return [_numbered([name.strip() for name in _separated(line, self.table.separator)])]
@@ -228,7 +229,7 @@ class _Reader:
         return [wide, narrow] if 1 < len(wide) < len(narrow) else [narrow]
 
     def _with_columns(self, ways: list[Names]) -> list[Names]:
-        """The ways that have every column that is asked for. Raises TableError where none has."""
+        """The readings of a header that have every wanted column. Raises TableError where there are none."""
         wanted = dict.fromkeys((self.column, *self.table.by, *(name for name, _ in self.table.where)))
         fine = [names for names in ways if all(names.count(name) == 1 for name in wanted)]
         if fine:
@@ -242,7 +243,7 @@ class _Reader:
         raise TableError(f"the table has no column {show(name)}; it has {', '.join(map(show, names[:12]))}")
 
     def _body(self, number: int, ways: list[Names]) -> tuple[list[dict[str, str]], int]:
-        """The rows from a line on, and the line behind them. The first row tells which way to read the header is right."""
+        """The rows from a line on, and the number of the line after them. The first row decides how the header is read."""
         names = ways[0]
         rows: list[dict[str, str]] = []
         self.units = {}
@@ -290,13 +291,13 @@ class _Reader:
         return said if self.only is not None else f"{said}; 'rows' can say which lines are its rows"
 
     def _is_header(self, line: str, ways: list[Names]) -> bool:
-        """Whether the header of the table in hand comes again: programs repeat it in long tables."""
+        """Whether a line repeats the header of the current table, as programs do in long tables."""
         if self.table.columns or (self.header is not None and not self.header.search(line)):
             return False
         return any(names in ways for names in self._header_names(line))
 
     def _fields(self, line: str, names: Names) -> list[str] | None:
-        """A row's fields; None where the line is no row: it has another number of them, or words in an open table's column."""
+        """The fields of a row; None where the line is no row: another number of fields, or words in an open table."""
         if _RULE.fullmatch(line):
             return None
         if not self.open:

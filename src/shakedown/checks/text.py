@@ -1,4 +1,4 @@
-"""An output or a file as text that checks and figures can look at, and in sentences what could not be looked at.
+"""Decode an output or a file into text for checks and figures, with sentences on the parts that could not be read.
 
 ``decode`` is the way in. Nothing here fails on what a program may write: binary, escape codes, one line of a gigabyte.
 """
@@ -37,9 +37,9 @@ NOT_AS_WRITTEN = (
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A subject that cannot be looked at. ``held`` False: it is not there; None: it may be, but it cannot be read.
+    """A subject that cannot be read. ``held`` False: it does not exist; None: it may exist, but cannot be read.
 
-    ``trouble``: it cannot be read for a reason that is not the run's: a disk that gives an error, a directory that is away.
+    ``trouble``: the reason lies outside the run, as a disk error or a directory that is not mounted.
     """
 
     subject: str
@@ -54,7 +54,7 @@ Contents = Text | Missing
 def decode(
     subject: str, head: bytes, tail: bytes = b"", skipped: int = 0, limit: int = LINE_LIMIT, *, absent: bool = False
 ) -> Text:
-    """Purpose: text of what was read: all of it in ``head``, or its beginning and its end with ``skipped`` bytes between.
+    """Purpose: the text of the bytes read: all in ``head``, or the beginning and the end with ``skipped`` bytes between them.
 
     ``absent``: there never was any output, which is worth a sentence. ``limit``: characters a line, see ``LINE_LIMIT``.
     """
@@ -75,7 +75,7 @@ def decode(
 
 
 def joined(subject: str, texts: Sequence[Text]) -> Text:
-    """Purpose: several files that one pattern names, as one text: one after the other."""
+    """Purpose: one text of several files that one pattern names, in their order."""
     problems = tuple(dict.fromkeys(problem for text in texts for problem in text.problems))
     pieces = tuple(piece for text in texts for piece in text.pieces)
     if all(len(text.parts) == 1 for text in texts):
@@ -85,24 +85,24 @@ def joined(subject: str, texts: Sequence[Text]) -> Text:
 
 
 def name_of(subject: str) -> str:
-    """What a sentence calls a subject."""
+    """The name of a subject in a sentence."""
     return "the output" if subject == "output" else f"file {printable(subject)}"
 
 
 def printable(text: str) -> str:
-    """Text of unknown origin made harmless: everything that is not printable becomes an escape, new lines too."""
+    """Text of unknown origin with every character that is not printable, also new lines, as an escape."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def cut(text: str, limit: int) -> str:
-    """At most ``limit`` characters; three dots say that there were more."""
+    """The first ``limit`` characters at most; three dots mark a text that was longer."""
     return text if len(text) <= limit else text[: max(0, limit - 3)] + "..."
 
 
 def show(text: str, limit: int = 120) -> str:
-    """Text of unknown origin inside a sentence: quoted, printable, short."""
+    """Text of unknown origin for use in a sentence: quoted, printable, short."""
     return f"'{cut(printable(text[: limit + 1]), limit)}'"
 
 
@@ -121,12 +121,12 @@ def excerpt(text: Text) -> str:
 
 
 def uncut(text: Text) -> str:
-    """Purpose: all of a text of which regular expressions were given less at first; "" where they had it, or not all was read."""
+    """Purpose: the whole text, where its long lines were cut for regular expressions; "" if nothing was cut or not all was read."""
     return text.parts[0] if len(text.parts) == 1 and len(text.pieces) > 1 else ""
 
 
 def omission(text: Text) -> str:
-    """What regular expressions were not applied to, in words; "" where they were applied to the whole text."""
+    """A phrase on the parts that regular expressions were not applied to; "" where there are none."""
     if len(text.parts) > 1:
         return "its middle was not read"
     return "very long lines were cut" if len(text.pieces) > 1 else ""
@@ -138,7 +138,7 @@ def _skipped_sentence(name: str, head: int, tail: int, skipped: int) -> str:
 
 
 def _whole_lines(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
-    """Drop the lines that the gap cuts in two; where one line fills everything, only what cuts a character in two."""
+    """Drop the lines that the gap cuts in two; where one line fills a part, drop only a character that is cut in two."""
     head_end, tail_start = head.rfind(b"\n"), tail.find(b"\n")
     head = head[: head_end + 1] if head_end >= 0 else _drop_half_character(head)
     tail = tail[tail_start + 1 :] if 0 <= tail_start < len(tail) - 1 else tail.lstrip(bytes(range(0x80, 0xC0)))
@@ -146,7 +146,7 @@ def _whole_lines(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
 
 
 def _drop_half_character(data: bytes) -> bytes:
-    """UTF-8: without a character at the end whose last bytes are missing."""
+    """UTF-8 bytes without an incomplete character at the end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:
@@ -158,7 +158,7 @@ def _drop_half_character(data: bytes) -> bytes:
 
 
 def _decode_one(name: str, data: bytes, problems: list[str]) -> str:
-    """UTF-8 text; what is none is replaced, and said once."""
+    """The bytes as UTF-8 text; invalid bytes are replaced, and one sentence goes to ``problems``."""
     if b"\0" in data:
         _once(problems, f"{name} holds NUL bytes; they are kept as they are")
     if b"\x1b" in data:
@@ -176,7 +176,7 @@ _COLOURS = re.compile(rb"\x1b\[[0-9;:]{0,40}m|\x1b\[0?K")
 
 
 def _without_colours(data: bytes) -> bytes:
-    """Colours say nothing that a check or a figure asks for, and stand between a name and its number."""
+    """The bytes without colour codes, because a code may stand between a name and its number."""
     return _COLOURS.sub(b"", data) if b"\x1b" in data else data
 
 
@@ -187,7 +187,7 @@ def _once(problems: list[str], sentence: str) -> None:
 
 
 def _without_long_lines(parts: tuple[str, ...], limit: int) -> tuple[tuple[str, ...], int]:
-    """The parts, split where a line is longer than ``limit``: its first and its last half of that are kept."""
+    """The parts, split at each line longer than ``limit``, of which the first and the last ``limit`` / 2 characters are kept."""
     if all(len(part) <= limit for part in parts):
         return parts, 0
     pieces: list[str] = []

@@ -1,4 +1,4 @@
-"""Whether two numbers are equal within a tolerance, and of many differences the one that lies farthest outside."""
+"""Compare numbers within a tolerance, and find the difference that lies farthest outside."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Tolerance:
     nan_equal: bool = False
 
     def allowed(self, reference: float) -> float:
-        """The largest difference from this number of the reference."""
+        """The largest allowed difference from this number of the reference."""
         return self.absolute + self.relative * abs(reference)
 
     def holds(self, found: float, reference: float) -> bool:
-        """Purpose: whether the two are equal within the tolerance."""
+        """Purpose: whether two numbers are equal within the tolerance."""
         if found == reference:
             return True
         if math.isnan(found) or math.isnan(reference):
@@ -32,7 +32,7 @@ class Tolerance:
         return abs(found - reference) <= self.allowed(reference)
 
     def excess(self, found: float, reference: float) -> float:
-        """How many times the allowed difference the two differ by; infinite where one of them is not finite."""
+        """The difference divided by the allowed difference; infinite where one of the numbers is not finite."""
         difference, allowed = abs(found - reference), self.allowed(reference)
         if not math.isfinite(difference):
             return math.inf
@@ -41,7 +41,7 @@ class Tolerance:
 
 @dataclass(slots=True)
 class Outside:
-    """What was compared, and the worst of what lies outside. ``place``: where, as a sentence has it."""
+    """The count of compared numbers, and the worst one outside the tolerance. ``place``: its place, in words."""
 
     tolerance: Tolerance
     compared: int = 0
@@ -59,7 +59,7 @@ class Outside:
             self.worse(place, found, reference, 1)
 
     def worse(self, place: str, found: float, reference: float, count: int) -> None:
-        """Note that ``count`` numbers lie outside, and these two the farthest of them."""
+        """Record that ``count`` numbers lie outside the tolerance, and that these two differ most among them."""
         self.outside += count
         difference = abs(found - reference)
         rank = self.tolerance.excess(found, reference), difference if math.isfinite(difference) else math.inf
@@ -83,5 +83,5 @@ class Outside:
 
 
 def show_number(number: float) -> str:
-    """A number with every digit that tells it from others."""
+    """A number with all digits that distinguish it from other numbers."""
     return "NaN" if math.isnan(number) else repr(float(number)).removesuffix(".0")

@@ -1,6 +1,6 @@
-"""Make a verdict fit an event: details, problems and the excerpt become shorter, figures never; and it is said.
+"""Shorten a verdict until it fits into an event: details, problems and the excerpt, never figures; a problem says so.
 
-``trim`` is the way in. What is left out is still in the kept output, where ``rejudge`` finds it again.
+``trim`` is the entry point. Parts left out are still in the kept output, where ``rejudge`` finds them again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TRIMMED = "this verdict was shortened to fit the record; the whole evidence is i
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """How much of each may stay, in characters and counts."""
+    """How much of each part may stay, in characters and counts."""
 
     excerpt: int
     detail: int
@@ -42,7 +42,7 @@ _MEASURES = (
 
 
 def room_for(report: JobReport) -> int:
-    """Bytes that judging may use of an event's value, beside the facts that come from the report."""
+    """The bytes that judging may use of an event's value; the facts of the report need the rest."""
     return max(0, VALUE_LIMIT - OTHER_FACTS - size(report.nodes) - size(report.output))
 
 
@@ -54,7 +54,7 @@ def size(value: Any) -> int:
 def trim(
     value: dict[str, Any], checks: tuple[CheckResult, ...], problems: tuple[str, ...], excerpt: str, room: int
 ) -> tuple[tuple[CheckResult, ...], tuple[str, ...], str]:
-    """Purpose: the three shortened, step by step, until ``value`` with them instead takes at most ``room`` bytes."""
+    """Purpose: checks, problems and excerpt, shortened step by step until ``value`` with them takes at most ``room`` bytes."""
     if size(value) <= room:
         return checks, problems, excerpt
     fixed = size({key: part for key, part in value.items() if key not in ("checks", "problems", "excerpt")})
@@ -83,7 +83,7 @@ def _apply(
 
 
 def _most_telling(checks: tuple[CheckResult, ...], most: int) -> list[CheckResult]:
-    """In the order written; where not all have room, those that hold go first."""
+    """At most ``most`` checks in the order written; checks that hold are dropped first."""
     if len(checks) <= most:
         return list(checks)
     ranked = sorted(range(len(checks)), key=lambda i: (checks[i].held is True, i))

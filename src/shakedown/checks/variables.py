@@ -1,4 +1,4 @@
-"""Variables of netCDF and HDF5 files, from their bytes. The libraries are optional, and imported when a check needs one."""
+"""Read variables of netCDF and HDF5 files from their bytes. The libraries are optional and imported when a check needs them."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _array(value: Any) -> Any:
 
 
 def _in_parts(array: Any) -> Any:
-    """A complex array with one dimension more: the real and the imaginary part."""
+    """A complex array as a real one with one more dimension, for the real and the imaginary part."""
     import numpy
 
     return numpy.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array

@@ -1,4 +1,4 @@
-"""The classes at work: which of them a line belongs to, the most telling one first. ``Classifier`` is the way in."""
+"""Find the classes of failures that a line of output belongs to, the most telling first. ``Classifier`` is the entry point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shakedown.checks.classify.needed import bare, needed
 from shakedown.model.failures import Failure, FailureClass
 
 ANYTHING = "..."
-A_WARNING = 25  # the most that a line weighs which calls itself a warning or passing: the program went on
+A_WARNING = 25  # the highest weight of a line that calls itself a warning or temporary: the program went on
 _REPETITION = re.compile(r"\{\d*,?\d*\}")
 _GRAM = 4  # letters that texts are found by
 _PREFIXED = frozenset("[<(0123456789RrMTWFSJAOND")  # how ranks, times and names in brackets begin
@@ -23,10 +23,10 @@ _PREFIXED = frozenset("[<(0123456789RrMTWFSJAOND")  # how ranks, times and names
 
 @dataclass(slots=True)
 class Sign:
-    """One text or pattern of a class. ``pieces``: a text's parts in small letters, which a line must hold in this order.
+    """One text or pattern of a class. ``pieces``: the parts of a text in lower case; a line must contain all of them in this order.
 
-    ``words``: for a pattern, what a line holds one of (``needed``); none where that is not known. ``own``: of a site's
-    class.
+    ``words``: for a pattern, a matching line contains at least one of them (``needed``); () where none are known. ``own``: the
+    sign belongs to a class of the site.
     """
 
     owner: FailureClass
@@ -40,7 +40,7 @@ class Sign:
     own: bool = False
 
     def find(self, line: str, low: str) -> int:
-        """Where it begins in a line, or -1. ``low``: the line in small letters."""
+        """The position at which this sign begins in a line, or -1. ``low``: the line in lower case."""
         if self.pieces:
             return _find_pieces(self.pieces, low)
         if self.compiled is None:
@@ -49,12 +49,12 @@ class Sign:
         return match.start() if match else -1
 
     def has_numbers(self) -> bool:
-        """Whether it may tell lines apart that differ in numbers alone."""
+        """Whether this sign contains digits, so that it may match only one of two lines that differ in numbers alone."""
         return any(letter.isdigit() for text in (*self.pieces, _REPETITION.sub("", self.pattern)) for letter in text)
 
 
 class Classifier:
-    """All classes in force. ``own``: the site's, which replace those of the same name among ``shipped`` and go first.
+    """All classes in force. ``own``: the site's classes; they go first and replace the ``shipped`` classes of the same name.
 
     A line is looked at in two steps. ``places`` tells for its shape, which all lines share that differ in numbers alone, what signs
     may be in it; nearly all lines end there. ``best`` then looks at the line itself.
@@ -75,9 +75,9 @@ class Classifier:
         self._numbered = frozenset(sign.place for sign in self._signs if sign.has_numbers())
 
     def places(self, shape: str) -> tuple[int, ...]:
-        """Purpose: the signs that may be in lines of this shape (``bare`` of the line in small letters), the heaviest first.
+        """Purpose: the places of the signs that lines of this shape (``bare`` of the lower-case line) may contain, heaviest first.
 
-        The ``loose`` ones, patterns of which nothing is known, may be in any line; ``loose_places`` looks for them.
+        Not included are ``loose`` signs (patterns without known words): any line may match them, see ``loose_places``.
         """
         grams = self._by_gram
         found: set[int] = set()
@@ -89,7 +89,7 @@ class Classifier:
         return tuple(sorted(place for place in found if self._may_be(place, shape)))
 
     def there(self, line: str, places: tuple[int, ...]) -> tuple[int, ...]:
-        """Purpose: of the signs that may be in a cleaned line those from the heaviest on that is in it, denied or not."""
+        """Purpose: ``places`` from the first sign that the cleaned line contains, denied or not; () where it contains none."""
         look = _Look(line)
         for number, place in enumerate(places):
             if look.find(self._signs[place]) >= 0:
@@ -97,7 +97,7 @@ class Classifier:
         return ()
 
     def loose_places(self, line: str) -> tuple[int, ...]:
-        """Purpose: the loose signs that are in a cleaned line."""
+        """Purpose: the places of the loose signs that match a cleaned line."""
         look = _Look(line)
         return tuple(sign.place for sign in self.loose if look.find(sign) >= 0)
 
@@ -106,22 +106,22 @@ class Classifier:
         return any(word in shape for word in words) if words else _find_pieces(self._bare[place], shape) >= 0
 
     def weight(self, places: Sequence[int]) -> int:
-        """Purpose: the most that a line can weigh in which these signs may be; 0 without any."""
+        """Purpose: the highest weight of a line that may contain the signs at these places; 0 without signs."""
         return self._signs[places[0]].weight if places else 0
 
     def tells_numbers(self, places: Sequence[int]) -> bool:
-        """Purpose: whether lines in which these signs may be are of different classes though they differ in numbers alone."""
+        """Purpose: whether one of these signs contains digits, so that lines that differ in numbers alone may differ in class."""
         return not self._numbered.isdisjoint(places)
 
     def best(self, line: str, above: int = 0, places: Sequence[int] | None = None) -> Failure | None:
-        """Purpose: the most telling class of a cleaned line, if it tells more than ``above``. ``places``: of its shape."""
+        """Purpose: the most telling class of a cleaned line; None if its weight is at most ``above``. ``places``: of its shape."""
         for sign, at in self._found(line, places):
             failure = _failure(sign, line, at)
             return failure if failure.weight > above else None
         return None
 
     def matches(self, line: str) -> list[tuple[Failure, str]]:
-        """Purpose: every class of a line with the source of its text, the most telling first, each class once."""
+        """Purpose: every class of a line, each once and the most telling first, with the source of the sign that matched."""
         cleaned = clean(line)
         found: dict[str, tuple[Failure, str]] = {}
         for sign, at in self._found(cleaned):
@@ -132,9 +132,9 @@ class Classifier:
         return next((one for one in self.classes if one.name == name), None)
 
     def _found(self, line: str, places: Sequence[int] | None = None) -> Iterator[tuple[Sign, int]]:
-        """The signs in a line with their places, the heaviest first.
+        """Yield the signs that a line contains, each with its position in the line, heaviest first.
 
-        The package's see nothing of what the line denies; a site's own, written for lines that its people saw, see all of it.
+        Signs of the package are not matched in denied parts of the line. A site's own signs are, because they describe real lines.
         """
         if places is None:
             places = sorted((*self.places(bare(line.lower())), *self.loose_places(line)))
@@ -150,11 +150,11 @@ class Classifier:
 
 
 class _Look:
-    """A line as signs see it."""
+    """A line in the forms that signs are compared with: as it is, in lower case, without its prefix."""
 
     def __init__(self, line: str) -> None:
         self.line, self.low = line, line.lower()
-        self.bare = without_prefix(line) if line[:1] in _PREFIXED else line  # for patterns that say how a line begins
+        self.bare = without_prefix(line) if line[:1] in _PREFIXED else line  # for patterns with ^
 
     def find(self, sign: Sign) -> int:
         at = sign.find(self.line, self.low)
@@ -164,7 +164,7 @@ class _Look:
 
 
 def _find_pieces(pieces: tuple[str, ...], low: str) -> int:
-    """Where the first of the pieces begins, if all are there in their order; else -1."""
+    """The position of the first piece, if ``low`` contains all pieces in their order; else -1."""
     begin = at = low.find(pieces[0]) if pieces else 0
     for before, piece in pairwise(pieces):
         if at < 0:
@@ -174,7 +174,7 @@ def _find_pieces(pieces: tuple[str, ...], low: str) -> int:
 
 
 def pieces_of(text: str) -> tuple[str, ...]:
-    """The parts of a text between its ``...``, in small letters."""
+    """The parts of a text that its ``...`` separate, in lower case."""
     return tuple(piece for part in text.lower().split(ANYTHING) if (piece := " ".join(part.split())))
 
 
@@ -189,7 +189,7 @@ def _signs(one: FailureClass, shipped: bool) -> Iterator[Sign]:
 def _by_gram(
     signs: Sequence[Sign], bare_pieces: Sequence[tuple[str, ...]]
 ) -> tuple[dict[str, list[int]], list[tuple[str, int]]]:
-    """Signs by letters of theirs that the fewest other signs have; and those that are too short for that, with what they need."""
+    """An index of signs: rarest n-gram -> places; and (word, place) of the signs whose words are too short for an n-gram."""
     choices = [
         (sign.place, [bare(word)] if sign.words else list(pieces))
         for sign, pieces in zip(signs, bare_pieces, strict=True)

@@ -1,6 +1,6 @@
-"""What in a line is no cause of a failure: denials, counts of zero, names of tests, harmless warnings. Pure.
+"""Recognise parts of a line that are no cause of a failure: denials, counts of zero, names of tests, harmless warnings. Pure.
 
-``telling_part`` blanks it out, ``is_quiet`` says that a line itself calls what it tells of passing or harmless.
+``telling_part`` blanks these parts out; ``is_quiet`` tells whether a line calls its own trouble temporary or harmless.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ _DENIALS = tuple(
 
 
 class _Verdict(NamedTuple):
-    """What denies the words before it. ``stops``: where these words begin at the latest. ``needs``: what is in them."""
+    """An expression that denies the words before it, up to ``most`` characters back.
+
+    ``stops``: characters that end the search backwards. ``needs``: the denied words must match this.
+    """
 
     pattern: re.Pattern[str]
     stops: str
@@ -132,7 +135,7 @@ _MAY_BE_0 = re.compile(
     r"|which|step|core|cpu|iteration|index|offset|source|size|free|left|(?<!not )available)\s*$",
     re.IGNORECASE,
 )
-# what may come, and under which condition: no line of its own, and the part of a line up to the end of its sentence
+# things that may happen, and under which condition: the part of a line up to the end of its sentence
 _CONDITIONS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -223,7 +226,7 @@ _HARMLESS = tuple(
         r"|tolerated)\)",
         r"\b(?:deliberate|intentional|artificial)(?:ly)?\b|\bon purpose\b|\bself-?inflicted\b|\bdry[ -]run\b",
         r"\bset(?:ting)? (?:thread |cpu |process |task )?affinity|\baffinity mask\b",
-        # hardware that mended it itself
+        # errors that the hardware corrected by itself
         r"^(?!.*\b(?:un-?correct|fatal|\d+ UE\b)).*(?:\bEDAC\b.*\bCE\b|\bcorrect(?:ed|able)\b.{0,40}\b(?:error|ecc|memory"
         r"|event|fault|threshold)"
         r"|\b(?:ecc|error|memory|severity|type|event|has been|was|were)\b.{0,20}\bcorrect(?:ed|able)\b)",
@@ -263,7 +266,7 @@ _FILES = re.compile(
 
 
 def telling_part(line: str) -> str:
-    """Purpose: a cleaned line with everything blanked that is no cause, of the same length; all blanks where nothing is left."""
+    """Purpose: a cleaned line of the same length in which all parts that are no cause of a failure are blanked out."""
     bare = without_prefix(line)
     if any(pattern.search(line) or pattern.search(bare) for pattern in (*_TESTS, *_HARMLESS)):
         return " " * len(line)
@@ -281,7 +284,7 @@ def telling_part(line: str) -> str:
 
 
 def is_quiet(line: str) -> bool:
-    """Purpose: whether a line calls itself a notice or a warning, or says that the trouble is passing."""
+    """Purpose: whether a line calls itself a notice or a warning, or says that the trouble is temporary."""
     return bool(_QUIET.search(without_prefix(line))) and not _LOUD.search(
         line.replace("non-fatal", "").replace("nonfatal", "")
     )
@@ -306,7 +309,7 @@ _NOT_MENDED = re.compile(r"\bun-?correct|\bfatal|\brecoverable\b|\bpanic|\bdefer
 
 
 def without_mended(text: str) -> str:
-    """Purpose: a text with empty lines where the kernel tells, in records of several lines, of corrected errors."""
+    """Purpose: a text in which the Linux kernel's multi-line records of corrected hardware errors are replaced by empty lines."""
     if "[Hardware Error]" not in text:
         return text
     records: dict[str, str] = {}

@@ -1,6 +1,6 @@
-"""Lines in which a rank tells that another one is gone: echoes of whatever ended that one, told in words of the network. Pure.
+"""Recognise echoes: lines in which a rank reports, as a network error, that another rank is gone. Pure.
 
-``echo_of`` knows them, ``explains`` knows what may have ended the other one.
+``echo_of`` recognises an echo; ``explains`` tells whether another failure may have ended the missing rank.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shakedown.model.failures import Failure
 
 
 class Echo(enum.Enum):
-    """NONE: a cause, or anything else. ENDED: the other side ended. WAITED: the other side did not come."""
+    """The kind of an echo. NONE: the line is no echo. ENDED: the other rank ended. WAITED: the other rank did not arrive."""
 
     NONE = 0
     ENDED = 1
@@ -35,7 +35,7 @@ _ENDED = re.compile(
     r"|\bECONNRESET\b|\bErrno 104\b|\bErrno 32\b|software caused connection abort|socket (?:was )?closed\b"
     r"|\bUNDELIVERABLE\b|\bPTLTE_NOT_FOUND\b|endpoint is closed|\bMPIX?_ERR_PROC_FAILED|\bMPIX?_ERR_REVOKED"
     r"|communication error with rank|process(?:es)? (?:has |have )?exited or there was a network"
-    # libraries that have one word for all that may befall the other side
+    # libraries that print one message for everything that may happen to the other side
     r"|\bUCX +ERROR\b.*(?:unreachable|time-?out|timed out|input/output error|i/o error|not connected|keep-?alive|refused|disconnect"
     r"|rejected|cancell?ed)"
     r"|\bOFI\b.*\bfail.*(?:not connected|input/output error|i/o error|connection|timed out|unreachable|cancell?ed)"
@@ -52,7 +52,7 @@ _WAITED = re.compile(
     r"|monitoredBarrier|tensors were submitted to be reduced|ProcessGroupGloo.*timed out|store.{0,20}\btime(?:d )?-?out",
     re.IGNORECASE,
 )
-# what a network says of itself, and not of who is at its other end
+# messages about the network itself, not about the rank at the other end
 _OF_THE_NETWORK = re.compile(
     r"\blink\b.{0,20}\b(?:down|fail\w*|flap\w*|lost)|\bretry\b.{0,20}\bexce|\bRETRY_EXC|\bretries exce"
     r"|\bports?\b.{0,20}\b(?:down|error|fail\w*|inactive)"
@@ -61,14 +61,14 @@ _OF_THE_NETWORK = re.compile(
     r"|\bno (?:active|usable|suitable|relevant|socket) |\bregister|\bhfi|\bfi_getinfo|\bprovider\b|\bendpoint open\b",
     re.IGNORECASE,
 )
-_LEAST = 30  # what weighs more than this tells of a signal, an exception, an error by its name
-_LEAST_OF_MPI = 60  # what MPI says below this is that a call failed, and not why
-_LEAST_OF_WAITED = 52  # who waited in vain ends itself and all others by signals
-_ECHO = 29  # what an echo weighs beside the exit status: a signal there tells more
+_LEAST = 30  # failures of a higher weight name a signal, an exception or an error
+_LEAST_OF_MPI = 60  # MPI errors of a lower weight say that a call failed, not why
+_LEAST_OF_WAITED = 52  # a rank that waited in vain ends itself and all others by signals
+_ECHO = 29  # the weight of an echo compared with the exit status: a signal there tells more
 
 
 def echo_of(line: str) -> Echo:
-    """Purpose: whether a cleaned line tells only that another rank is gone, or did not come."""
+    """Purpose: the kind of echo that a cleaned line is; ``Echo.NONE`` for other lines, as those about the network itself."""
     if _OF_THE_NETWORK.search(line):
         return Echo.NONE
     if _WAITED.search(line):
@@ -77,7 +77,7 @@ def echo_of(line: str) -> Echo:
 
 
 def explains(cause: Failure, echo: Echo) -> bool:
-    """Purpose: whether what a line says may be why a rank that another one misses is gone."""
+    """Purpose: whether the failure ``cause`` may be the reason for an echo, that is, why the missing rank is gone."""
     if cause.weight <= _LEAST or cause.family == "fabric-error":
         return False
     if cause.family == "mpi-error" and cause.weight < _LEAST_OF_MPI and cause.name != "mpi-abort":
@@ -88,5 +88,5 @@ def explains(cause: Failure, echo: Echo) -> bool:
 
 
 def weighed(failure: Failure, echo: Echo) -> Failure:
-    """Purpose: an echo that nothing in the output explains, as it is weighed beside the exit status and the scheduler's words."""
+    """Purpose: the failure of an unexplained echo; one of kind ``ENDED`` gets a weight below that of a signal."""
     return msgspec.structs.replace(failure, weight=min(failure.weight, _ECHO)) if echo is Echo.ENDED else failure

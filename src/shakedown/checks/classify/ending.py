@@ -1,6 +1,6 @@
-"""What a verdict, a scheduler's words and an exit status mean by themselves; and which of all that tells most. Pure.
+"""Classify a failure by its verdict, the scheduler's message and the exit status, and choose the most telling of them. Pure.
 
-``weigh`` joins it with what was found in the output; ``of_verdict`` is for runs whose output nobody looked at.
+``weigh`` also takes the failure that the output shows; ``of_verdict`` is for runs whose output was not scanned.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from shakedown.checks.classify.lines import clean, shown
 from shakedown.model.failures import AFTERMATH, UNCLASSIFIED, Failure
 from shakedown.model.ports import NOT_BEGUN
 
-# verdict -> class, family, what the line says where nobody has words for it
+# verdict -> class, family, the line that is shown where there is no other message
 _ENDINGS: dict[str, tuple[str, str, str]] = {
     "timeout": ("time-limit", "time-limit", "it was ended at its time limit"),
     "node_fail": ("node-failure", "node-failure", "a node it ran on failed"),
@@ -62,7 +62,7 @@ _GENTLE = frozenset(
 
 
 def of_verdict(verdict: str, words: str = "", status: int | None = None) -> Failure | None:
-    """Purpose: the class of a run whose output nobody looked at; None where it passed.
+    """Purpose: the class of failure of a run whose output was not scanned; None where the run passed.
 
     ``words``: the scheduler's, or the reason; ``status``: the exit status, -N for signal N.
     """
@@ -70,7 +70,7 @@ def of_verdict(verdict: str, words: str = "", status: int | None = None) -> Fail
 
 
 def weigh(verdict: str, words: str, status: int | None, found: Failure | None) -> Failure | None:
-    """Purpose: the class of a run; ``found`` is what its output says. None where it passed, or nobody knows yet."""
+    """Purpose: the failure of a run; ``found`` is the failure that its output shows. None where it passed or has not ended."""
     if verdict in ("passed", "spared", "undetermined"):
         return None
     said = _of_words(words)
@@ -97,7 +97,7 @@ def weigh(verdict: str, words: str, status: int | None, found: Failure | None) -
 
 
 def of_status(status: int | None) -> Failure | None:
-    """Purpose: what an exit status means: -N and 128 + N a signal, 126 and 127 a shell's; None where it says nothing."""
+    """Purpose: the failure that an exit status means (-N and 128 + N: a signal; 126 and 127: the shell's); None for any other."""
     if status is None:
         return None
     if status in _STATUSES:
@@ -110,7 +110,7 @@ def of_status(status: int | None) -> Failure | None:
 
 
 def _of_words(words: str) -> Failure | None:
-    """The most telling of what the scheduler said."""
+    """The most telling failure among the scheduler's words."""
     found = [
         Failure(name, family, shown(clean(words)), "scheduler", weight)
         for pattern, name, family, weight in _WORDS

@@ -1,4 +1,4 @@
-"""Lines that say the same of other places, times and numbers, made equal. ``likeness`` is the way in."""
+"""Make lines equal that differ only in places, times and numbers. ``likeness`` is the entry point."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b")
 _NUMBER = re.compile(
     r"(?P<kept>\b(?:signal|code|errno|status|xid|severe|exit value|value)[\s:=(#]{1,4}-?\d+)|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?",
     re.IGNORECASE,
-)  # the number of a signal or of an error says what happened; all others say where or when
+)  # the number of a signal or an error says what happened; all other numbers say where or when
 _BLANKS = re.compile(r"\s+")
 
 
 def without_prefix(line: str) -> str:
-    """A line without what launchers and loggers put in front: ranks, times, names in brackets."""
+    """A line without the prefix of launchers and loggers: ranks, times, names in brackets."""
     rest = line[:400]
     for _ in range(3):
         shorter = _LEADING.sub("", _STAMP.sub("", rest, count=1) if _STAMP.match(rest.lstrip("[( ")) else rest).lstrip(
@@ -42,7 +42,7 @@ def without_prefix(line: str) -> str:
 
 
 def likeness(line: str) -> str:
-    """Purpose: the key that alike lines share: numbers, times, paths, addresses, nodes and ranks are placeholders."""
+    """Purpose: the key of similar lines: a line with placeholders for numbers, times, paths, addresses, nodes and ranks."""
     text = without_prefix(line[: 3 * LONGEST])
     text = _STAMP.sub("<time>", text)
     text = _ADDRESS.sub("<address>", text)
@@ -55,6 +55,6 @@ def likeness(line: str) -> str:
 
 
 def _path(match: re.Match[str]) -> str:
-    """Only what looks like a path: with two slashes, or one at its beginning; 'and/or' stays."""
+    """The placeholder for a match that looks like a path (two slashes, or one at the beginning); other text, as 'and/or', stays."""
     text = match[0]
     return "<path>" if text.count("/") > 1 or text.startswith(("/", "./", "~")) else text

@@ -1,4 +1,4 @@
-"""A line of an output as it is compared and shown, and the lines of a text that may tell of a failure."""
+"""Lines of an output: cleaned for comparison, shortened for a person, and split from a text with their shapes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def clean(line: str) -> str:
 
 
 def shown(line: str, at: int = 0) -> str:
-    """Purpose: a cleaned line as a person is shown it: printable, at most ``SHOWN`` characters, those around ``at``."""
+    """Purpose: a cleaned line for a person: printable, at most ``SHOWN`` characters around position ``at``."""
     if len(line) > SHOWN:
         begin = 0 if at < SHOWN - 60 else min(at - 60, len(line) - SHOWN + 6)
         piece = line[begin : begin + SHOWN - 6]
@@ -38,10 +38,10 @@ def shown(line: str, at: int = 0) -> str:
 
 
 def lines_and_shapes(text: str) -> Iterator[tuple[str, str]]:
-    """Purpose: each line as it is, but for colours, with its shape: in small letters and without digits.
+    """Purpose: yield each line without colour codes, with its shape: the line in lower case and without digits.
 
-    Lines end at new lines and at carriage returns. Programs write most of their lines a thousand times with other numbers, so that
-    whoever looks at each shape once has little to do.
+    Lines end at new lines and at carriage returns. Programs repeat most of their lines with other numbers, so a caller that
+    looks at each shape once has little work.
     """
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)

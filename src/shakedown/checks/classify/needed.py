@@ -1,26 +1,26 @@
-"""What a line must hold if a regular expression is to find anything in it. ``needed`` is the way in. Pure.
+"""Find plain words that a line must contain for a regular expression to match it. ``needed`` is the entry point. Pure.
 
-Looking for plain words is hundreds of times faster than trying expressions, so lines without these words are left out.
+A search for plain words is hundreds of times faster than a regular expression, so lines without these words are skipped.
 """
 
 from __future__ import annotations
 
 import re
 
-_FEWEST = 3  # letters that are worth looking for
+_FEWEST = 3  # the fewest letters that are worth a search
 _OPTIONAL = frozenset("?*{")
 _ZERO_WIDTH = frozenset("bBAZ")
 _COUNTED = re.compile(r"\{\d*,?\d*\}")
 
 
 def needed(pattern: str) -> tuple[str, ...]:
-    """Purpose: words in small letters of which each line holds one that the pattern finds; () where that is not known."""
+    """Purpose: words in lower case; each line that the pattern matches contains at least one of them. () where none are known."""
     words, end = _branches(pattern, 0)
     return tuple(sorted(words)) if words and end == len(pattern) else ()
 
 
 def _branches(pattern: str, at: int) -> tuple[frozenset[str], int]:
-    """The words of a choice, up to the bracket that ends it; none where one of its branches has none."""
+    """The words of alternatives (``a|b``) and the position of the bracket that ends them; no words where one branch has none."""
     known: set[str] = set()
     all_known = True
     while True:
@@ -33,7 +33,7 @@ def _branches(pattern: str, at: int) -> tuple[frozenset[str], int]:
 
 
 def _sequence(pattern: str, at: int) -> tuple[frozenset[str], int]:
-    """The best words of what stands in a row, and where that ends: at a bar, at a closing bracket, or at the end."""
+    """The best words of a sequence and the position of its end: a bar, a closing bracket, or the end of the pattern."""
     best: frozenset[str] = frozenset()
     run = ""
     while at < len(pattern) and pattern[at] not in "|)":
@@ -55,7 +55,7 @@ def _sequence(pattern: str, at: int) -> tuple[frozenset[str], int]:
 
 
 def _group(pattern: str, at: int) -> tuple[frozenset[str], int]:
-    """A group in brackets. What it looks at without taking it says nothing."""
+    """The words of a group in brackets and the position behind it; a look-ahead or look-behind has no words."""
     looks = pattern.startswith(("(?=", "(?!", "(?<=", "(?<!"), at)
     at += 1
     if pattern.startswith("?P<", at) or (pattern.startswith("?<", at) and not looks):
@@ -66,13 +66,13 @@ def _group(pattern: str, at: int) -> tuple[frozenset[str], int]:
             if pattern[at - 1] in ":=!>":
                 break
         else:
-            return frozenset(), len(pattern) + 1  # flags and what else there is: not understood
+            return frozenset(), len(pattern) + 1  # flags and other extensions are not understood
     words, end = _branches(pattern, at)
     return frozenset() if looks else words, end + 1
 
 
 def _one(pattern: str, at: int) -> tuple[str | None, int]:
-    """One letter, "" for what takes none, None for what may be several."""
+    """The letter of one element ("" for an element of no width, None where several letters fit) and the position behind it."""
     letter = pattern[at]
     if letter == "\\":
         following = pattern[at + 1 : at + 2]
@@ -105,7 +105,7 @@ def _better(best: frozenset[str], run: str) -> frozenset[str]:
 
 
 def _better_of(best: frozenset[str], words: frozenset[str]) -> frozenset[str]:
-    """The one whose shortest word is longer; digits and blanks at the ends do not count."""
+    """The set whose shortest word is longer; digits and blanks at the ends do not count."""
 
     def length(some: frozenset[str]) -> int:
         return min((len(bare(word)) for word in some), default=0)
@@ -117,5 +117,5 @@ _DIGITS = str.maketrans("", "", "0123456789")
 
 
 def bare(text: str) -> str:
-    """Purpose: a text in small letters as lines are compared that differ in numbers alone: without digits and double blanks."""
+    """Purpose: a text in lower case without digits and double blanks: equal for lines that differ in numbers alone."""
     return " ".join(text.translate(_DIGITS).split())

@@ -1,6 +1,6 @@
-"""Scan an output for the most telling line. ``Scan`` keeps what it has found so far, so that it can be stopped at any time.
+"""Scan an output for the most telling line. ``Scan`` keeps its result up to date, so that it can be stopped at any time.
 
-How much is looked at is an amount of characters and of lines, never of time: the class of an output is the same on every host.
+The limits of a scan are counts of characters and lines, never times, so that an output gets the same class on every host.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LONGEST_CODE = 4  # digits of a number that may say what happened, as a signal'
 
 @dataclass(slots=True)
 class _Shape:
-    """What is known of all lines of a shape. ``places``: the signs that may be in them, ``weight`` the most that they weigh."""
+    """Facts on all lines of a shape. ``places``: the signs that they may contain; ``weight``: the highest weight of these signs."""
 
     places: tuple[int, ...]
     weight: int
@@ -52,17 +52,17 @@ class _Shape:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a line says, and its number."""
+    """The failure that a line shows, and the number of the line."""
 
     failure: Failure
     number: int
 
 
 class Scan:
-    """One output. ``feed`` may be left by an exception at any time; ``failure`` is what was found until then."""
+    """The scan of one output. An exception may interrupt ``feed`` at any time; ``failure`` gives the result until then."""
 
     def __init__(self, classifier: Callable[[], Classifier], lists: bool = False) -> None:
-        """``classifier`` is asked for when there is something to look at, and not before. ``lists``: see ``listed``."""
+        """``classifier`` is called only when there is text to look at. ``lists``: fill ``listed``."""
         self._ask = classifier
         self._known: Classifier | None = None
         self._shapes: dict[str, _Shape | None] = {}
@@ -78,7 +78,7 @@ class Scan:
         self.left_out = 0  # how many more there are
 
     def feed(self, text: str, left_out: int = 0) -> None:
-        """Purpose: look through a part of the output, in its order. ``left_out``: how many lines were there since the last part."""
+        """Purpose: look through the next part of the output. ``left_out``: the number of lines skipped before this part."""
         self._next += left_out
         if not text.strip():
             return
@@ -88,11 +88,11 @@ class Scan:
             self._next += block.count("\n")
 
     def _look_through(self, text: str, known: Classifier, first: int) -> None:
-        """The heaviest lines first: most of the others need not be looked at then, and which ones is no matter of time."""
+        """Look at the heaviest lines first, because most of the others can then be skipped; the choice does not depend on time."""
         candidates: list[tuple[int, int, str, tuple[int, ...]]] = []
         others: list[tuple[int, str]] = []
         floor = self._floor()
-        unknown = not floor and self._score < _OUTSPOKEN_SCORE  # where a cause is known nobody asks for the others
+        unknown = not floor and self._score < _OUTSPOKEN_SCORE  # where a cause is known, unknown lines do not matter
         for number, (line, raw) in enumerate(lines_and_shapes(without_mended(text)), first):
             try:
                 shape = self._shapes[raw]
@@ -130,7 +130,7 @@ class Scan:
             self._score_of(clean(line))
 
     def _is_new(self, line: str, numbers: bool) -> bool:
-        """Whether no line was there that differs in numbers alone; of a number it counts whether it is 0, and what a code is."""
+        """Whether no earlier line was alike. Numbers count as zero or not zero; with ``numbers``, short numbers count exactly."""
         key = _NUMBER.sub(_code if numbers else _sign, line)
         if key in self._seen:
             return False
@@ -143,24 +143,24 @@ class Scan:
         self.left_out += max(0, len(candidates) - room)
 
     def _floor(self) -> int:
-        """A line that weighs no more than this changes nothing: what is known explains all echoes."""
+        """The weight up to which lines change nothing: that of the best failure if it explains all echoes, else 0."""
         best = self._best
         return best.failure.weight if best is not None and all(self._causes.get(one) is best for one in _ECHOES) else 0
 
     def _matters(self, weight: int, number: int) -> bool:
-        """Whether a line may change anything: of lines that weigh the same the first one counts."""
+        """Whether a line may change the result; of lines of the same weight the first one counts."""
         floor = self._floor()
         return weight > floor or (weight == floor and self._best is not None and number < self._best.number)
 
     def failure(self) -> Failure:
-        """What the most telling line says; unclassified, with the likeliest line, where no class knows one."""
+        """The failure of the most telling line; where no class fits, an unclassified failure with the likeliest line."""
         best = self._of_both()
         if best is not None and (not self._unknown or (best.weight >= AFTERMATH and not self._outspoken_beside(best))):
             return best
         return Failure(UNCLASSIFIED, "unknown", self._unknown, "output" if self._unknown else "")
 
     def _of_both(self) -> Failure | None:
-        """Causes come before their echoes: an echo counts where nothing says why the other side ended."""
+        """The best failure among causes and echoes; an echo counts only where no line says why the other rank ended."""
         echo, best = self._echo, self._best
         if echo is None:
             return best.failure if best else None
@@ -172,11 +172,11 @@ class Scan:
         return weighed(echo.failure, self._kind)
 
     def _outspoken_beside(self, best: Failure) -> bool:
-        """Whether an unknown line is outspoken where the best known one calls itself a warning: the unknown one is the cause."""
+        """Whether an unknown line is outspoken and the best known line is only a warning: then the unknown line is the cause."""
         return self._score == _OUTSPOKEN_SCORE and best.weight <= A_WARNING and is_quiet(best.line)
 
     def _look_at(self, number: int, line: str, known: Classifier, places: Sequence[int]) -> bool:
-        """Whether some class knows it."""
+        """Note the failure that a line shows; False where the line fits no class."""
         failure = known.best(line, places=places)
         if failure is None:
             return False
@@ -200,14 +200,14 @@ class Scan:
 
 
 def _heavier(first: _Found | None, second: _Found) -> _Found:
-    """Of two that weigh the same the one that stands first."""
+    """The failure with the higher weight; of equal weights the earlier line."""
     if first is None or (second.failure.weight, -second.number) > (first.failure.weight, -first.number):
         return second
     return first
 
 
 def _shape(raw: str, known: Classifier) -> _Shape | None:
-    """What is known of the lines of a shape; None where they say nothing."""
+    """The facts on the lines of the shape of ``raw``; None where such lines tell nothing."""
     shape = bare(clean(raw))
     if not shape:
         return None
@@ -217,7 +217,7 @@ def _shape(raw: str, known: Classifier) -> _Shape | None:
 
 
 def _with_loose(shape: _Shape | None, loose: tuple[int, ...], known: Classifier) -> _Shape | None:
-    """A line's shape with the site's patterns that had to be tried on the line itself."""
+    """The shape of a line, with the loose signs that match the line added to its places."""
     if not loose:
         return shape
     places = tuple(sorted((*(shape.places if shape else ()), *loose)))
@@ -233,7 +233,7 @@ def _code(match: re.Match[str]) -> str:
 
 
 def scan_parts(scan: Scan, parts: Sequence[str], head: int = HEAD, tail: int = TAIL) -> None:
-    """Purpose: the beginning and the end of what was read of an output; all of it where that is little."""
+    """Purpose: scan the first ``head`` and the last ``tail`` characters of an output; all of a shorter output."""
     if not parts:
         return
     whole = sum(map(len, parts))
@@ -247,7 +247,7 @@ def scan_parts(scan: Scan, parts: Sequence[str], head: int = HEAD, tail: int = T
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Whole lines, so many that what is known of one block is not lost with the next, should it be left."""
+    """Yield the text in blocks of whole lines: if a scan is stopped in one block, the results of earlier blocks are kept."""
     begin = 0
     while len(text) - begin > BLOCK:
         end = text.rfind("\n", begin, begin + BLOCK) + 1 or text.find("\n", begin + BLOCK) + 1 or len(text)
@@ -260,7 +260,7 @@ _OUTSPOKEN_SCORE = 3
 
 
 def _score(line: str) -> int:
-    """How likely it is that an unknown line tells why: 3 outspoken, 2 telling, 0 not at all."""
+    """How likely an unknown line is the cause: 3 outspoken, 2 telling, 1 telling but harmless, 0 not at all."""
     line = telling_part(line)
     telling = _TELLING.search(line.lower())
     if _HARMLESS.search(line):
