@@ -1,4 +1,4 @@
-"""What criteria on a change are held against: baselines read, held against the cases of the plan, and frozen.
+"""Read the baselines of a plan, which criteria on a change are held against; check them against its cases, and freeze them.
 
 ``read_baselines`` and ``frozen_baselines`` are the table of contents.
 """
@@ -57,7 +57,7 @@ def read_baselines(
 
 
 def _given(node: Node, entry: dict[str, Any], name: str, problems: Problems) -> BaselineCase:
-    """Values that the plan gives of one case, or of several alike."""
+    """The values that the plan itself gives for one case, or for several cases."""
     quantities: list[Quantity] = entry.get("values") or []
     failed, runs = entry.get("failed", 0), entry.get("runs", 0)
     if ("figure" in entry) != ("values" in entry) or ("values" in entry) == ("runs" in entry):
@@ -143,7 +143,7 @@ def _check_used(
     problems: Problems,
     advice: Problems,
 ) -> None:
-    """Baselines that nothing is held against, and values of the plan that no criterion asks for."""
+    """Report baselines that no criterion uses, and values in the plan that no criterion needs."""
     for name, baseline in baselines.items():
         unused = [] if baseline.campaign else [one for one in baseline.cases if one not in used[name]]
         if not asked[name]:
@@ -158,7 +158,7 @@ def _check_used(
 
 
 def _cases(part: Component, criterion: Criterion, selector: Selector) -> Iterator[tuple[Case, str]]:
-    """The cases that a criterion is about, each in each of its modes."""
+    """The cases that a criterion is about, once for each of its modes."""
     modes: list[str] = [mode.name for mode in part.modes if criterion.mode in ("", mode.name)] or [""]
     for case in (selector.cases[name] for name in part.cases):
         test = selector.tests[case.test]
@@ -192,7 +192,7 @@ def _check_unit(
 
 
 def _narrowed(baseline: Baseline, asked: set[tuple[str, str]]) -> Baseline:
-    """Only what criteria ask for: tests, and of these the figures."""
+    """The baseline reduced to the tests and figures that criteria use."""
     kept = []
     for case in baseline.cases:
         figures = {figure for test, figure in asked if test == case.test}

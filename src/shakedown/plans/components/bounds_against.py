@@ -1,4 +1,4 @@
-"""Bounds against the direction in which a figure gets better: of criteria, and of a contract's rows."""
+"""Advice on bounds that contradict the direction in which a figure gets better, in criteria and in contract rows."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ ELAPSED = "elapsed"
 
 
 def named(criterion: Criterion, said: str) -> str:
-    """Purpose: what is said of a criterion, with its name."""
+    """Purpose: a sentence about a criterion, with its name."""
     return f"criteria.{criterion.name}: {said}"
 
 
 def against(
     keys: tuple[str, ...], criterion: Criterion, component: Component, tests: dict[str, Test]
 ) -> Iterator[Advice]:
-    """Purpose: a bound that nothing can fail to meet, or only a better value. Two bounds on one figure, from both sides, are a
-    band.
+    """Purpose: advice on a bound that every value meets, or that only a better value fails to meet. Two bounds on one figure,
+    one on each side, are a band and give no advice.
     """
     if _says_nothing(criterion):
         yield (
@@ -53,7 +53,7 @@ def against(
 
 
 def _says_nothing(criterion: Criterion) -> bool:
-    """Whether a bound holds for whatever is measured: not below nothing, a share not above all."""
+    """Whether every possible value meets a bound, such as >= 0, or a share <= 100 %."""
     measure = measures()[criterion.measure]
     if criterion.comparison == ">=":
         return criterion.bound <= 0 and not measure.negative
@@ -61,7 +61,7 @@ def _says_nothing(criterion: Criterion) -> bool:
 
 
 def _better(criterion: Criterion, tests: dict[str, Test]) -> str:
-    """higher, lower, or "" where nobody says."""
+    """The direction in which the figure gets better, higher or lower; "" where it is not known."""
     if criterion.statistic == "sd":
         return "lower"
     if measures()[criterion.measure].better:
@@ -98,7 +98,7 @@ def tell_rows_against(read: ContractRead, tests: dict[str, Definition], told: Pr
 
 
 def _is_open(row: ContractRow) -> bool:
-    """Whether a lower bound asks for nothing: a figure is hardly ever below nothing."""
+    """Whether a lower bound asks for nothing: figures are hardly ever below 0."""
     return row.low is None or row.low < 0 or (row.low == 0 and not row.strict)
 
 
@@ -110,7 +110,7 @@ def _written_better(test: Definition | None, figure: str) -> str:
 
 
 def _banded(contract: Contract, name: str) -> bool:
-    """Whether another row of the figure bounds its other side."""
+    """Whether another row bounds the other side of the same figure."""
     row = next(row for row in contract.rows if row.name == name)
     return any(
         (other.test, other.figure) == (row.test, row.figure)

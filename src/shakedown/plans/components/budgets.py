@@ -1,4 +1,4 @@
-"""Budgets of a system: what there is of each, in all or on each target, and which licence stands for it."""
+"""Budgets of a system: the amount of each, in all or on each target, and the licence that stands for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Targeted = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much there is; ``each``: of every target."""
+    """The amount of a budget; ``each``: the amount holds for every single target."""
 
     quantity: Quantity
     each: bool = False
@@ -53,7 +53,7 @@ def amount_in_words(text: str) -> Amount:
 
 
 def without_per_target(text: str) -> tuple[str, bool]:
-    """The amount, and whether 'per target' stood behind it."""
+    """The text without 'per target', and whether it had these words."""
     words = text.split()
     each = " ".join(words[-2:]) == PER_TARGET
     return (" ".join(words[:-2]) if each else text), each
@@ -151,7 +151,7 @@ def _licence_names(
 
 
 def _licences(clusters: tuple[Cluster, ...]) -> dict[str, float]:
-    """How much of each licence there is in all clusters together."""
+    """The number of each licence in all clusters together."""
     totals: dict[str, float] = {}
     for cluster in clusters:
         for name, total in cluster.licences:
@@ -160,7 +160,7 @@ def _licences(clusters: tuple[Cluster, ...]) -> dict[str, float]:
 
 
 def _check_names(root: Node, names: dict[str, str], totals: dict[str, float], problems: Problems) -> None:
-    """A licence that is named is there, and stands for one thing."""
+    """Check that each named licence exists and stands for one budget or target."""
     first: dict[str, str] = {}
     for budget, licence in names.items():
         at = place(root, "budgets", budget.partition("@")[0], "licence")

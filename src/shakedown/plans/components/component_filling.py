@@ -1,4 +1,4 @@
-"""How a component keeps the machine busy: fill, filler, phases, clock; or sees every node, or packs runs together."""
+"""Read the keys by which a component keeps the machine busy (fill, filler, phases, clock), sweeps every node, or packs runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shakedown.plans.schema.source_positions import key_place, place
 
 
 def read_phases(node: Node, entry: dict[str, Any], problems: Problems) -> tuple[tuple[Phase, ...], float]:
-    """Purpose: the phases of a component and its duration in seconds, which is theirs together where it has some."""
+    """Purpose: the phases of a component and its duration in seconds, which is the sum of the phases where there are some."""
     phases: dict[str, Phase] = {}
     for number, written in enumerate(entry.get("phases", ())):
         name = written["name"]
@@ -35,7 +35,7 @@ def read_phases(node: Node, entry: dict[str, Any], problems: Problems) -> tuple[
 
 
 def read_drill(written: dict[str, Any], case: str) -> Drill:
-    """Purpose: a drill as it was written; ``case`` is of the test that does it."""
+    """Purpose: a drill as it was written; ``case``: the id of the case that does it, "" where a person does it."""
     expect = written["expect"]
     bounds = {name: expect[name] for name in ("hole", "back") if name in expect}
     return Drill(
@@ -55,7 +55,7 @@ def read_drill(written: dict[str, Any], case: str) -> Drill:
 
 
 def read_fill(node: Node, written: dict[str, Any], duration_s: float, problems: Problems) -> Fill:
-    """Purpose: how full the machine is kept."""
+    """Purpose: the terms of filling: how full the component keeps the machine."""
     fill = Fill(
         target=written.get("target", 1.0),
         queue_ahead_s=written.get("queue_ahead", 0.0),
@@ -70,7 +70,7 @@ def read_fill(node: Node, written: dict[str, Any], duration_s: float, problems: 
 
 
 def read_clock(node: Node, written: dict[str, Any], problems: Problems) -> ClockTerms:
-    """Purpose: what the clock of a component does."""
+    """Purpose: the terms of a component's clock."""
     causes = written.get("causes", {})
     for cause in causes:
         if cause not in CAUSES:
@@ -85,7 +85,7 @@ def read_clock(node: Node, written: dict[str, Any], problems: Problems) -> Clock
 
 
 def check_filler(node: Node, fillers: Iterable[str], tests: Sequence[str], problems: Problems) -> None:
-    """Purpose: a filler is none of the tests that have a share. ``fillers`` and ``tests``: names of tests."""
+    """Purpose: check that no filler also has a share in the mix. ``fillers`` and ``tests``: names of tests."""
     for name in fillers:
         if name in tests:
             message = f"filler: '{name}' is one of the tests of the component"
@@ -122,7 +122,7 @@ def read_sweep(node: Node, entry: dict[str, Any], cases: Sequence[Case], context
 
 
 def _check_times(at: Node, cases: Sequence[Case], context: Context) -> None:
-    """All tests of a node are one job: the scheduler must give it the time of all, and the nodes must be known."""
+    """Check that one job may run for the sum of all tests' time limits, and that the nodes are known: a sweep is a job per node."""
     for stage in context.stages:
         own = [case for case in cases if case.partition == stage.id and not case.unavailable]
         limit, together = stage.partition.time_limit_s, sum(case.shape.time_limit_s for case in own)
@@ -150,7 +150,7 @@ def read_pack(node: Node, entry: dict[str, Any], cases: Sequence[Case], context:
 
 
 def _check_room(at: Node, at_once: int, cases: Sequence[Case], stage: Stage, problems: Problems) -> None:
-    """So many runs side by side fit into one allocation, which has the nodes of the largest case."""
+    """Check that ``at_once`` runs fit side by side on one node."""
     own = [case for case in cases if case.partition == stage.id and not case.unavailable]
     for case in [case for case in own if case.shape.resources.gpus_per_node][:1]:
         message = f"pack.at_once: {case.id} asks for GPUs"
@@ -166,7 +166,7 @@ def _check_room(at: Node, at_once: int, cases: Sequence[Case], stage: Stage, pro
 
 
 def _check_alone(at: Node, key: str, why: str, cases: Iterable[Case], problems: Problems) -> None:
-    """A job of several runs is not begun again by itself."""
+    """Check that no case asks for requeue, because a job of several runs must not start again by itself."""
     for case in _one_a_test(case for case in cases if case.shape.requeue):
         problems.at(at, f"{key}: {case.id} asks for requeue", f"{why}; take run.requeue out of the test")
 
@@ -194,7 +194,7 @@ def _differences(case: Case, other: Case) -> Iterator[tuple[str, str, str]]:
 
 
 def _one_a_test(cases: Iterable[Case]) -> list[Case]:
-    """The largest case of each test stands for all of it, the first where several are."""
+    """The largest case of each test, the first one of equal cases."""
     chosen: dict[str, Case] = {}
     for case in cases:
         known = chosen.get(case.test)

@@ -1,4 +1,4 @@
-"""The parts of a component beside its cases and criteria: modes, a mix, procedures; and which keys go together."""
+"""Read the modes, mix and procedures of a component, and check which of its keys go together."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ _NOT_BESIDE = {  # key -> keys that have no meaning beside it, and why
 
 
 def check_together(node: Node, kind: str, entry: dict[str, Any], problems: Problems) -> frozenset[str]:
-    """Purpose: keys that have no meaning for this kind of component, or beside each other, are told, each once; and returned:
-    what they hold need not be read."""
+    """Purpose: report keys without a meaning for this kind of component or together with other keys, each once, and return them;
+    their values need not be read."""
     if "tests" not in entry and "procedures" not in entry:
         problems.at(
             node, f"'tests' is missing in {kind}", "tests: which tests; or procedures: what people do and attest"
@@ -71,7 +71,7 @@ def check_together(node: Node, kind: str, entry: dict[str, Any], problems: Probl
 
 
 def takes(component: Component, key: str) -> bool:
-    """Purpose: whether a key has a meaning in this component as it stands, by the same words that a plan is read with."""
+    """Purpose: whether a key has a meaning in this component, by the same rules as when a plan is read."""
     if component.kind == SCORES:  # no component of a file: the plan's scores stand under its name
         return False
     has = {
@@ -90,7 +90,7 @@ def takes(component: Component, key: str) -> bool:
 
 
 def _meaningless(kind: str, entry: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Keys without a meaning where they stand: key, what is said, and the way out. What makes more of the others needless first."""
+    """The keys without a meaning here, each with a message and a hint; a key that makes more others meaningless comes first."""
     for key, wanted in _ONLY.items():
         if key in entry and kind not in wanted:
             yield key, f"'{key}' has no meaning in a component of kind {kind}", f"it goes with {listed(wanted)}"
@@ -114,7 +114,7 @@ def _meaningless(kind: str, entry: dict[str, Any]) -> Iterator[tuple[str, str, s
 
 
 def read_modes(node: Node, written: dict[str, dict[str, int]] | None, problems: Problems) -> tuple[Mode, ...]:
-    """Purpose: the modes, isolated before fill whatever the order in the file."""
+    """Purpose: the modes; isolated comes before fill in any case."""
     if written is None:
         return ()
     if not written:
@@ -134,7 +134,7 @@ def read_mix(
     problems: Problems,
     lost: frozenset[str] = frozenset(),
 ) -> Loads:
-    """Purpose: the share of each test, as fractions of one; () where none is written. Of ``lost`` tests nothing is known."""
+    """Purpose: the share of each test as a fraction of one; () without a mix. ``lost``: tests that gave no case."""
     if written is None:
         return ()
     shares: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""The components of a plan: which cases, how often, in which order, and what they must satisfy."""
+"""Read the components of a plan: their cases, repeats, order and criteria."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_components(
 def _component(
     node: Node, kind: str, entry: dict[str, Any], names: list[str], name: str, selector: Selector, zone: str
 ) -> Component:
-    """One component: its cases first, since the rest speaks of their tests."""
+    """Read one component; its cases first, because its other keys refer to their tests."""
     problems = selector.context.problems
     without_meaning = check_together(node, kind, entry, problems)
     entry = {key: value for key, value in entry.items() if key not in without_meaning}
@@ -95,7 +95,7 @@ def _component(
 
 
 def _filled(node: Node, entry: dict[str, Any], component: Component, selector: Selector, zone: str) -> Component:
-    """The component with how it keeps the machine busy, and spares it for others."""
+    """The component with the keys for filling the machine, limits, windows, yields, drills, sweep, pack and ladder."""
     context = selector.context
     problems = context.problems
     fillers = _fillers(node, entry, selector, selector.tests_of(component.cases))
@@ -128,7 +128,7 @@ def _filled(node: Node, entry: dict[str, Any], component: Component, selector: S
 
 
 def _named_elsewhere(entry: dict[str, Any]) -> list[Any]:
-    """The tests that a component without ``tests`` names all the same: of these nothing is said but that ``tests`` is missing."""
+    """The tests that the mix and criteria name in a component without ``tests``; only the missing ``tests`` is reported."""
     criteria = entry.get("criteria") or {}
     asked = [criterion["test"] for criterion in criteria.values() if isinstance(criterion.get("test"), str)]
     return [*(entry.get("mix") or {}), *asked] if "procedures" not in entry else []
@@ -142,7 +142,7 @@ def _fillers(node: Node, entry: dict[str, Any], selector: Selector, tests: list[
 
 
 def _steps(node: Node, key: str, entry: dict[str, Any], selector: Selector, tests: list[str]) -> tuple[str, ...]:
-    """The cases of a set-up or a clean-up; ``tests`` are those of the component, fillers too, which are none of these."""
+    """The cases of a set-up or a clean-up. Reports tests that are also in ``tests``, the component's tests and fillers."""
     cases = selector.select(place(node, key), _listed(entry.get(key, [])))
     for test in selector.tests_of(cases):
         if test in tests:
@@ -155,7 +155,7 @@ def _steps(node: Node, key: str, entry: dict[str, Any], selector: Selector, test
 def _drills(
     node: Node, entry: dict[str, Any], selector: Selector, duration_s: float, taken: list[str]
 ) -> tuple[Drill, ...]:
-    """The drills in the order of the file. ``taken``: cases that the component runs otherwise."""
+    """The drills in the order of the file. ``taken``: the cases that the component runs anyway, so that no drill may use them."""
     problems, found = selector.context.problems, dict[str, Drill]()
     for number, written in enumerate(entry.get("drills", ())):
         at, name = place(node, "drills", number), written["name"]
@@ -176,7 +176,7 @@ def _drills(
 
 
 def _drill_case(at: Node, written: dict[str, Any], selector: Selector, taken: list[str]) -> str:
-    """The one case of the test that a drill is done by; "" where a person does it."""
+    """The id of the one case that does a drill; "" where a person does it."""
     if "test" not in written:
         return ""
     problems, test = selector.context.problems, written["test"]
@@ -222,14 +222,14 @@ class Selector:
         return list(chosen)
 
     def lost(self, selections: list[Any], tests: Iterable[str]) -> frozenset[str]:
-        """The tests that these selections may mean and that gave no case: why is told at its own place."""
+        """The tests that these selections may mean but that gave no case; the reason is reported elsewhere."""
         named = {one["test"] if isinstance(one, dict) else one for one in selections}
         tagged = any(name.startswith("tag:") for name in named)
         unread = [test.name for test in self.context.library.tests.values() if not test.good] if tagged else []
         return frozenset({*named, *unread, *(self.context.library.broken if tagged else ())} - set(tests))
 
     def tests_of(self, cases: Iterable[str]) -> list[str]:
-        """The tests of these cases, in their order."""
+        """The tests of these cases, each once, in the order of the cases."""
         return list(dict.fromkeys(self.cases[case].test for case in cases))
 
     def _test(self, at: Node, name: str, named: frozenset[str] = frozenset()) -> tuple[Case, ...]:
@@ -264,7 +264,7 @@ class Selector:
         return [case for name in named for case in self._test(at, name)]
 
     def _where(self, at: Node, selection: dict[str, Any]) -> list[Case]:
-        """The cases of a test whose parameters are as asked."""
+        """The cases of a test that match the selection's parameters."""
         asked = selection["where"].get("partition", ())
         named = frozenset([asked] if isinstance(asked, str) else asked)
         cases = self._test(place(at, "test"), selection["test"], named & self.named_only)
@@ -303,7 +303,7 @@ def named_only_of(context: Context) -> frozenset[str]:
 def _is_any_of(
     name: str, facts: dict[str, str], case: Case, wanted: str | list[str], names: Mapping[str, Value]
 ) -> bool:
-    """Whether a fact of a case is one of the wanted; a partition is named with its cluster or without."""
+    """Whether a case has one of the wanted values; a partition may be written with or without its cluster."""
     own = {facts.get(name), case.partition if name == "partition" else facts.get(name)}
     return any(fill(text, names) in own for text in ([wanted] if isinstance(wanted, str) else wanted))
 
@@ -343,7 +343,7 @@ def _retries(node: Node, written: dict[str, tuple[int, float]], problems: Proble
 
 
 def _check_order(root: MappingNode, components: list[Component], problems: Problems) -> None:
-    """No component may wait for itself, however many others stand between."""
+    """Report components that wait for themselves, directly or through others."""
     after = {c.name: tuple(name for name in c.after if name != c.name) for c in components}
     for number, component in enumerate(components):
         circle = _circle(component.name, after)
@@ -353,7 +353,7 @@ def _check_order(root: MappingNode, components: list[Component], problems: Probl
 
 
 def _circle(start: str, after: dict[str, tuple[str, ...]]) -> list[str]:
-    """The way from a component back to itself, or nothing."""
+    """The path from a component back to itself, or an empty list."""
     ways, seen = [[start]], set()
     while ways:
         way = ways.pop()

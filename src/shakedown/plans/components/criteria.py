@@ -1,4 +1,4 @@
-"""Criteria of a component: the bound in the figure's own unit, so that it compares directly."""
+"""Read the criteria of a component, each with its bound in the unit of its figure."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read_criteria(
 
 
 def _of_lost(entry: dict[str, Any], tests: list[Test], lost: frozenset[str]) -> bool:
-    """Whether a criterion may be about a test that could not be read."""
+    """Whether a criterion may refer to a test that could not be read."""
     if "test" in entry:
         return follows(entry["test"], lost) and entry["test"] not in {test.name for test in tests}
     figures = {"elapsed", *(spec.name for test in tests for spec in test.figures)}
@@ -121,7 +121,7 @@ def _check_own(
     baselines: Mapping[str, Baseline],
     problems: Problems,
 ) -> None:
-    """What single measures ask of the tests that a criterion is about, and of what it is held against."""
+    """Check the special conditions of some measures on the tests and on the baselines of a criterion."""
     if entry["measure"] in SINCE:
         check_since(node, name, entry, baselines, problems)
     if entry["measure"] == EFFICIENCY:
@@ -144,7 +144,7 @@ def _bound(must: Must, measure: str, units: list[str]) -> tuple[float, str]:
 
 
 def _count(must: Must, measure: Measure) -> float:
-    """So many runs, or node-hours."""
+    """A bound that is a count of runs or of node-hours."""
     quantity = _quantity(must.amount, measure.unit)
     if quantity.unit not in measure.units or quantity.value < 0:
         raise InvalidValue(
@@ -172,7 +172,7 @@ def _asked(node: Node, name: str, entry: dict[str, Any], tests: list[Test], prob
 
 
 def _check_keys(node: Node, name: str, entry: dict[str, Any], problems: Problems) -> None:
-    """Keys that the measure needs are there, and those without a meaning for it are not."""
+    """Report keys that the measure needs and that are missing, and keys without a meaning for it."""
     measure = entry["measure"]
     if measure in OF_FIGURES and "of" not in entry:
         problems.at(node, f"'of' is missing in criteria.{name}", "of: the figure that is measured, such as elapsed")
@@ -195,7 +195,7 @@ def _check_keys(node: Node, name: str, entry: dict[str, Any], problems: Problems
 def _check_component(
     node: Node, name: str, entry: dict[str, Any], component: dict[str, Any], problems: Problems
 ) -> None:
-    """The component has the modes and the procedures that the measure is about."""
+    """Check that the component has the modes and the procedures that the measure needs."""
     measure, modes = entry["measure"], component.get("modes") or {}
     wanted = ("isolated", "fill") if measure == "fill / isolated" else (entry["mode"],) if "mode" in entry else ()
     for mode in wanted:
@@ -282,6 +282,6 @@ def _share(must: Must, measure: Measure) -> float:
 
 
 def _halves(text: str) -> tuple[str, str | None]:
-    """Errors of units end with their way out after a semicolon."""
+    """The message and the hint of a unit error, which a semicolon separates."""
     message, semicolon, hint = text.rpartition("; ")
     return (message, hint) if semicolon else (text, None)

@@ -1,4 +1,4 @@
-"""What the criteria of a plan cannot do as they were meant: never be decided, ask for the worse, or overlook runs that fail."""
+"""Advice on criteria that can never be decided, that ask for worse values, or that overlook failed runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_COUNTS = 10_000  # runs: of more every share that people write is one
 
 
 def criteria_advice(document: Document, component: Component, cases: Sequence[Case]) -> Iterator[Advice]:
-    """Purpose: what a component's criteria may not do as they were meant. ``cases``: those that it wants and that can run."""
+    """Purpose: advice on criteria that may not work as intended. ``cases``: the component's cases that can run."""
     most = Most(document, component, tuple(cases))
     for criterion in component.criteria:
         keys = ("criteria", criterion.name)
@@ -39,7 +39,7 @@ def criteria_advice(document: Document, component: Component, cases: Sequence[Ca
 
 @dataclass(frozen=True, slots=True)
 class Most:
-    """How many runs a component can ever give at most, and values of a figure. ``cases`` are those that can run."""
+    """The most runs, and values of a figure, that a component can ever give. ``cases``: those that can run."""
 
     document: Document
     component: Component
@@ -54,7 +54,7 @@ class Most:
         return [case for case in self.cases if criterion.test in ("", case.test)]
 
     def results(self, case: Case, mode: str = "") -> int:
-        """Wanted results of a case, without those that warm up."""
+        """The number of wanted results of a case, without warm-ups."""
         if self.component.sweep is not None and not self.component.modes:
             return self.component.repeats * self.component.sweep.rounds * self._nodes(case)
         if not self.component.modes:
@@ -75,7 +75,7 @@ class Most:
         return mode.repeats * self.document.system.copies(mode, case)
 
     def counted(self, criterion: Criterion, case: Case) -> int:
-        """What of a case can be counted by a criterion."""
+        """The number of results of a case that a criterion can count."""
         results = self.results(case, criterion.mode)
         if criterion.measure == "passed / attempts":
             return results * (1 + sum(retry.times for retry in self.component.retry))
@@ -96,7 +96,7 @@ def has_figure(test: Test, name: str) -> bool:
 
 
 def _out_of_reach(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
-    """More is asked for than can ever come: it stays undecided, or cannot be met."""
+    """Advice on a criterion that needs more results than there can be: it stays undecided or cannot be met."""
     if criterion.measure == "attested":
         count, what = len(most.component.procedures), "procedures"
     elif criterion.measure == "rows met":
@@ -115,12 +115,12 @@ def _out_of_reach(keys: tuple[str, ...], criterion: Criterion, most: Most) -> It
 
 
 def _enough(criterion: Criterion) -> int:
-    """The fewest results that it is judged by; of a change those of each case."""
+    """The fewest results that decide a criterion; for a criterion on a change, the fewest of each case."""
     return max(criterion.enough, FEWEST) if criterion.measure in SINCE else criterion.enough
 
 
 def _between_counts(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
-    """An exact share that no count of so few runs can be."""
+    """Advice on a bound with = that no number of runs, or no share of so few runs, can equal."""
     if criterion.comparison != "=":
         return
     if criterion.measure == "runs" and not float(criterion.bound).is_integer():
@@ -164,7 +164,7 @@ def _way(criterion: Criterion, count: int) -> str:
 
 
 def _least(criterion: Criterion, most: Most) -> tuple[int, str]:
-    """The most that can be counted; of a criterion per case, or per test, of the one that has least. Nothing is asked of
+    """The most results that can be counted, and their name; with ``per``, those of the case or test with the fewest. Left out are
     cases that are expected to fail.
     """
     asked = [case for case in most.asked(criterion) if not (criterion.per and _excused(criterion, case))]
@@ -185,7 +185,7 @@ def _excused(criterion: Criterion, case: Case) -> bool:
 
 
 def _rows(criterion: Criterion, most: Most) -> set[str]:
-    """The rows in force for the cases, of the basis and the mode that are asked for; all where nothing can run."""
+    """The rows in force for the criterion's cases, with its basis and mode; where no case can run, the rows of all cases."""
     rows = {row.name: row for contract in most.document.contracts for row in contract.rows}
     cases = most.asked(criterion) or most.document.cases
     return {
@@ -198,7 +198,7 @@ def _rows(criterion: Criterion, most: Most) -> set[str]:
 
 
 def _beyond_all(keys: tuple[str, ...], criterion: Criterion) -> Iterator[Advice]:
-    """A share is never above all, nor below nothing."""
+    """Advice on a bound outside 0 to 100 % of a share."""
     measure = measures()[criterion.measure]
     share = measure.bound == "share"
     above = share and not measure.beyond_all and criterion.comparison == ">" and criterion.bound >= 1
@@ -208,7 +208,7 @@ def _beyond_all(keys: tuple[str, ...], criterion: Criterion) -> Iterator[Advice]
 
 
 def _beyond_figures(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
-    """A run time that no run can have, a loss of more than all, percentages above 100."""
+    """Advice on impossible bounds of figures: run times that no run has, a loss above 100 %, a percentage above 100."""
     low, high = criterion.comparison.startswith(">"), criterion.comparison.startswith("<")
     if criterion.measure == "value" and criterion.of == ELAPSED:
         limit = max((case.shape.time_limit_s for case in most.asked(criterion)), default=0.0)
@@ -243,7 +243,7 @@ def _is_rate(criterion: Criterion, most: Most) -> bool:
 
 
 def _beyond_time(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
-    """More hours than the component runs for, or more node-hours than its nodes have in that time."""
+    """Advice on a bound of more hours than the component lasts, or of more node-hours than its nodes have then."""
     if not criterion.comparison.startswith((">", "=")):
         return
     hours = most.component.duration_s / 3600
@@ -262,7 +262,7 @@ def _beyond_time(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Ite
 
 
 def _drained(component: Component, most: Most) -> Iterator[Advice]:
-    """Every criterion holds after a run or two: whoever drains the component then makes them true."""
+    """Advice where a run or two can meet every criterion, so that an early drain would make all of them true."""
     if any(_needs_much(criterion, component, most) for criterion in component.criteria):
         return
     said = "every criterion can be met by a run or two, so that a drain as soon as it looks good would make them true"
@@ -274,7 +274,7 @@ def _drained(component: Component, most: Most) -> Iterator[Advice]:
 
 
 def _wanted_share(component: Component) -> str:
-    """The share of what is wanted as a way out, with a comma; "" where the plan asks for it, and no bound of it would help."""
+    """The hint to ask for passed / wanted, with a comma; "" where the plan has this measure and no bound would help."""
     if all(criterion.measure != "passed / wanted" for criterion in component.criteria):
         return "passed / wanted, "
     return "" if component.duration_s else "more than half of passed / wanted, "
@@ -297,7 +297,7 @@ def _needs_much(criterion: Criterion, component: Component, most: Most) -> bool:
 
 
 def _overlooked(component: Component, most: Most) -> Iterator[Advice]:
-    """Tests whose runs may fail, crash or time out, and every criterion is still met."""
+    """Advice on tests whose runs may fail, crash or time out while every criterion is still met."""
     found = {test: lost for test in most.tests if (lost := _may_fail(test, component, most))[0]}
     if not found:
         return
@@ -316,7 +316,7 @@ def _overlooked(component: Component, most: Most) -> Iterator[Advice]:
 
 
 def _may_fail(test: str, component: Component, most: Most) -> tuple[int, int]:
-    """How many runs of a test may fail unseen, and how many there are; (0, ...) where any that fails is counted."""
+    """How many runs of a test may fail unnoticed, and how many there are; (0, ...) where a criterion counts failures."""
     mine = [case for case in most.cases if case.test == test and case.expect in ("", "passed", "performance")]
     every = sum(most.results(case) for case in mine)
     unseen = every
@@ -343,7 +343,7 @@ def _may_count_failures(criterion: Criterion, component: Component) -> bool:
 
 
 def _spare(criterion: Criterion, mine: Iterable[Case], most: Most) -> int:
-    """How many runs of these cases may fail before fewer are left than are enough."""
+    """How many runs of these cases may fail before fewer are left than the criterion needs."""
     cases = list(mine)
     if criterion.measure == "rows met":
         return sum(most.results(case) - bool(case.rows) for case in cases)

@@ -1,4 +1,4 @@
-"""The ladder of a component: the parameter that grows, and the figure that may not become worse."""
+"""Read the ladder of a component: the parameter that grows, and the figure that must not become worse."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_ladder(
 
 
 def of_one_size(ladder: Ladder, cases: Sequence[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Purpose: what to say of a ladder that has nothing to look for: keys, words, way out."""
+    """Purpose: advice on a ladder with only one size: keys, message, hint."""
     for rungs in rungs_of(ladder, cases):
         if len(rungs) == 1:
             words = f"ladder: {rungs[0].case} is the only size of its kind that can run here"
@@ -48,7 +48,7 @@ def of_one_size(ladder: Ladder, cases: Sequence[Case]) -> Iterator[tuple[tuple[s
 
 
 def _wrong_sizes(along: str, cases: Sequence[Case]) -> Iterator[tuple[str, str]]:
-    """What keeps these cases from being sizes, once for each test."""
+    """Why these cases are no sizes of a ladder, with a hint; once for each test."""
     told: set[str] = set()
     for case in cases:
         if case.test in told or size_of(Ladder(along), case) is not None:
@@ -66,7 +66,7 @@ def _wrong_sizes(along: str, cases: Sequence[Case]) -> Iterator[tuple[str, str]]
 
 
 def _direction(at: Node, figure: str, tests: Sequence[Test], problems: Problems) -> bool | None:
-    """Whether more of the figure is better; every test has it, and says so."""
+    """Whether more of the figure is better; None, with a problem, where a test lacks the figure or its direction."""
     if figure == ELAPSED:
         return False
     found: dict[str, str] = {}

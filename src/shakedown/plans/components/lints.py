@@ -1,4 +1,4 @@
-"""What a plan may not do as it was meant: no fault of a file, but worth a word before a machine is given ten days."""
+"""Advice on plans without faults that may not work as intended, before a machine is reserved for ten days."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shakedown.plans.unavailable import some
 
 
 def advise(root: MappingNode, document: Document, told: Problems) -> None:
-    """Purpose: tell what a good plan's components may not do as they were meant. ``root``: the plan's file."""
+    """Purpose: give advice on the components of a plan without faults. ``root``: the plan's file."""
     for number, component in enumerate(document.components):
         node = place(root, "components", number, component.kind)
         own, written = _cases(document, component), {key.value for key, _ in node.value}
@@ -34,7 +34,7 @@ def advise(root: MappingNode, document: Document, told: Problems) -> None:
 def _of_component(
     document: Document, component: Component, cases: list[Case], written: set[str]
 ) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Each as (keys that lead to it, what is the matter, the way out)."""
+    """The advice on one component, each as (keys that lead to the place, message, hint)."""
     system, fill = document.system, component.fill
     if component.duration_s:
         if "fill" in written:
@@ -54,7 +54,7 @@ def _of_component(
 
 
 def _cases(document: Document, component: Component) -> list[Case]:
-    """Those that can run, fillers too."""
+    """The component's cases and fillers that can run."""
     names = {*component.cases, *component.fillers}
     return [case for case in document.cases if case.id in names and not case.unavailable]
 
@@ -63,7 +63,7 @@ def _cases(document: Document, component: Component) -> list[Case]:
 
 
 def _room(document: Document, component: Component, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Caps and budgets that leave less of a partition busy than is asked for."""
+    """Advice where caps and budgets keep less of a partition busy than ``fill.target``."""
     capacities, target = document.system.capacities(), component.fill.target
     for pool in dict.fromkeys(case.partition for case in cases):
         own = [case for case in cases if case.partition == pool]
@@ -78,7 +78,7 @@ def _room(document: Document, component: Component, cases: list[Case]) -> Iterat
 def most_busy(document: Document, component: Component, cases: list[Case]) -> float:
     """Purpose: the most units (nodes, on a cluster) that runs of these cases of one partition can take together.
 
-    An upper bound: each budget on its own, shared out to those that take the most units for what they load of it.
+    An upper bound: each budget alone, given first to the cases that load the least of it for each unit.
     """
     caps = _caps(document, component)
     budgets = _budgets(document, component)
@@ -90,7 +90,7 @@ def most_busy(document: Document, component: Component, cases: list[Case]) -> fl
 
 
 def _caps(document: Document, component: Component) -> dict[str, float]:
-    """Copies of each test, by the plan and by the component."""
+    """The most copies of each test, by the limits of the plan and of the component."""
     caps: dict[str, float] = {}
     for name, most in (*document.limits.copies, *component.limits.copies):
         caps[name] = min(caps.get(name, inf), most)
@@ -98,7 +98,7 @@ def _caps(document: Document, component: Component) -> dict[str, float]:
 
 
 def _budgets(document: Document, component: Component) -> dict[str, float]:
-    """What there is of each budget for this component, on all its targets together."""
+    """The amount of each budget for this component, on all its targets together."""
     budgets, targets = dict(document.system.budgets), dict(document.system.targeted)
     for name, most in (*document.limits.budgets, *component.limits.budgets):
         budgets[name] = min(budgets[name], most)
@@ -106,7 +106,7 @@ def _budgets(document: Document, component: Component) -> dict[str, float]:
 
 
 def _within(amount: float, budget: str, cases: list[Case], caps: dict[str, float]) -> float:
-    """The most units within one budget: tests that load little of it for their units go first, as far as their caps let them."""
+    """The most units within one budget; tests with the least load for each unit go first, up to their caps."""
     rest, units = amount, 0.0
     best: dict[str, tuple[float, float]] = {}  # test -> (load a unit, units a run), of its case that loads the least
     for case in cases:
@@ -121,7 +121,7 @@ def _within(amount: float, budget: str, cases: list[Case], caps: dict[str, float
 
 
 def _too_long(component: Component, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Runs that could not be over in time from the first moment on: until one is over, nobody knows how long they really take."""
+    """Advice on runs whose time limit is too long for the component: run times are unknown until one run ends."""
     longest = min([component.duration_s, *(phase.duration_s for phase in component.phases)])
     late: dict[float, list[str]] = defaultdict(list)
     for case in cases if component.fill.drain else ():
@@ -136,7 +136,7 @@ def _too_long(component: Component, cases: list[Case]) -> Iterator[tuple[tuple[s
 def _too_many_copies(
     system: System, component: Component, cases: list[Case]
 ) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Copies of a fill that can never run at once: no figure of such a run counts."""
+    """Advice on copies in fill mode that can never run at once, so that no figure of such a run counts."""
     capacities = system.capacities()
     for mode in component.modes:
         wide = [case for case in cases if mode.copies * case.shape.units > capacities.get(case.partition, 0)]
@@ -152,7 +152,7 @@ def _too_many_copies(
 
 
 def _chains(document: Document, component: Component, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Budgets that no licence charges: what is queued ahead of them waits in chains, each job for the one before."""
+    """Advice on budgets without a licence: jobs queued ahead wait in chains, each for the one before."""
     survive_s = component.fill.survive_s
     for (name, cluster), own in _loaded(
         document.system, [case for case in cases if case.id in component.cases]
@@ -170,7 +170,7 @@ def _chains(document: Document, component: Component, cases: list[Case]) -> Iter
 
 
 def _loaded(system: System, cases: list[Case]) -> dict[tuple[str, Cluster], list[Case]]:
-    """(budget, cluster) -> the cases that load it there."""
+    """(budget, cluster) -> the cases that load this budget on this cluster."""
     clusters = {cluster.name: cluster for cluster in system.clusters if not cluster.embedded}
     loaded: dict[tuple[str, Cluster], list[Case]] = defaultdict(list)
     for case in cases:
@@ -181,7 +181,7 @@ def _loaded(system: System, cases: list[Case]) -> dict[tuple[str, Cluster], list
 
 
 def _not_charged(document: Document, name: str, cluster: Cluster) -> tuple[str, str]:
-    """Why a cluster does not charge a budget by itself, and what would make it do so; ("", "") where it does."""
+    """Why a cluster does not enforce a budget by a licence, and a hint; ("", "") where it does."""
     system = document.system
     targets = dict(system.targeted).get(name, ())
     licence = licence_of(system.licence_names, name, targets)
@@ -203,7 +203,7 @@ def _not_charged(document: Document, name: str, cluster: Cluster) -> tuple[str, 
 
 
 def _closed_all_week(component: Component) -> bool:
-    """Whether windows of one zone alone leave no time of the week open."""
+    """Whether closed windows of a single time zone cover the whole week."""
     zones = {window.zone for window in component.windows}
     return any(
         covers_week((w.from_s, w.to_s) for w in component.windows if w.closed and w.zone == zone) for zone in zones
@@ -211,7 +211,7 @@ def _closed_all_week(component: Component) -> bool:
 
 
 def covers_week(spans: Iterable[tuple[float, float]]) -> bool:
-    """Purpose: whether spans of seconds of the week, over its end where the second is not above the first, leave nothing out."""
+    """Purpose: whether spans of seconds of the week cover all of it; a span with end <= begin goes over the week's end."""
     pieces = []
     for begin, end in spans:
         pieces += [(begin, end)] if end > begin else [(begin, WEEK_S), (0.0, end)]
@@ -237,7 +237,7 @@ def _no_packs(system: System, component: Component, cases: list[Case]) -> Iterat
 
 
 def _long_packs(system: System, component: Component, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Packs whose time limits come to more than the scheduler gives a job."""
+    """Advice on packs whose time limits add up to more than the scheduler allows for a job."""
     for partition in system.partitions():
         limit, pack = partition.time_limit_s, component.pack
         own = [case for case in cases if case.partition == f"{partition.cluster}:{partition.name}"]
@@ -257,7 +257,7 @@ def _long_packs(system: System, component: Component, cases: list[Case]) -> Iter
 
 
 def _longest(runs: int, cases: list[Case], repeats: int) -> float:
-    """The time limits of so many runs together, those with the longest first; each case has ``repeats`` of them."""
+    """The sum of the time limits of ``runs`` runs, the longest first; each case has ``repeats`` runs."""
     together, left = 0.0, runs
     for case in sorted(cases, key=lambda case: -case.shape.time_limit_s):
         taken = min(left, repeats)

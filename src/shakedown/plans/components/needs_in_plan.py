@@ -1,4 +1,4 @@
-"""Cases of a plan that need others: these are in the same component, or in one before it, and have results that end."""
+"""Check the needs of a plan's cases: a needed case is in the same or an earlier component, with a fixed number of results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shakedown.plans.schema.source_positions import place
 def join_needs(
     root: MappingNode, components: Sequence[Component], cases: Iterable[Case], selector: Selector
 ) -> list[Case] | None:
-    """Purpose: the cases with what they need, or None where the selector's problems have grown by what a plan lacks for it."""
+    """Purpose: the cases with their needs; None where a need cannot be met, with the selector's problems saying why."""
     before = len(selector.context.problems)
     joiner = Joiner(selector.context, lambda test: _cases_of(test, selector))
     joined = {case.id: joiner.join(case) for case in cases}
@@ -30,7 +30,7 @@ def join_needs(
 
 
 def _cases_of(test: str, selector: Selector) -> list[Case]:
-    """The cases of a test: those that the plan's components chose among, wherever they run; or those that it has on its own."""
+    """The cases of a test that the plan's components resolved; for a test outside the plan, its own cases."""
     found = {
         case.id: case
         for (name, _), resolved in selector.resolved.items()
@@ -47,7 +47,7 @@ def _cases_of(test: str, selector: Selector) -> list[Case]:
 def _check_steps(
     node: Node, number: int, components: Sequence[Component], joined: Mapping[str, Case], selector: Selector
 ) -> None:
-    """What set-ups and clean-ups need is over before these begin."""
+    """Check that cases needed by a set-up or a clean-up run before it."""
     own = components[number]
     for key, cases, too_late in (
         ("set_up", own.set_up, {*own.cases, *own.fillers, *own.clean_up} - {*own.set_up}),
@@ -92,7 +92,7 @@ def _check(at: Node, number: int, components: Sequence[Component], case: Case, n
 
 
 def _all_after(name: str, after: Mapping[str, tuple[str, ...]]) -> set[str]:
-    """Everything that a component comes after, at first hand or over others."""
+    """All components that a component comes after, directly or through others."""
     found: set[str] = set()
     todo = [name]
     while todo:

@@ -1,4 +1,4 @@
-"""Which case of which component stands behind a part of a score: exactly one, so that nobody can choose afterwards."""
+"""Find the one case and component behind a part of a score; exactly one, so that nobody can choose afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shakedown.plans.schema.source_positions import place
 
 
 class Plan(Struct, frozen=True):
-    """What scores are read against."""
+    """The parts of a plan that scores are checked against."""
 
     components: tuple[Component, ...]
     selector: Selector
@@ -66,7 +66,7 @@ def _tell_which(
     found: Sequence[tuple[Component, Case]],
     problems: Problems,
 ) -> None:
-    """A part is about one case."""
+    """Report that a part matches several cases, where it must match one."""
     where = ", ".join(f"{name}={value}" for name, value in asked.items())
     if not found:
         cases = ", ".join(dict.fromkeys(case.id for _, case in of_test[:4]))

@@ -1,4 +1,4 @@
-"""What a part of a score is measured by: figures with their weights, their unit, and what a value is divided by."""
+"""Read how a part of a score is measured: figures with weights, their unit, and the divisor of a value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Better = Literal["lower", "higher"]
 
 
 class Measured(Struct, frozen=True):
-    """Figures with their weights, in a unit, and which way they get better."""
+    """Figures with their weights and unit, and the direction in which they get better."""
 
     figures: tuple[tuple[str, float], ...]
     unit: str
@@ -69,7 +69,7 @@ def _spec(at: Node, name: str, test: Test, problems: Problems) -> FigureSpec | N
 
 
 def _better(specs: list[FigureSpec]) -> Better | None:
-    """Which way the figures get better; None where they do not agree. One that does not say it is a rate."""
+    """The direction in which the figures get better; None where they differ. A figure without a direction counts as a rate."""
     lower = {spec.better == "lower" for spec in specs}
     return None if len(lower) > 1 else "lower" if lower.pop() else "higher"
 
@@ -77,7 +77,7 @@ def _better(specs: list[FigureSpec]) -> Better | None:
 def _why_not(
     specs: list[FigureSpec], unit: str, better: Better | None, times: bool, reference: bool
 ) -> tuple[str, str] | None:
-    """Why these figures cannot be used, and the way out."""
+    """Why these figures cannot be used, and a hint; None where they can."""
     for spec in specs:
         try:
             Quantity(1.0, spec.unit).to(unit)
@@ -99,7 +99,7 @@ def _why_not(
 
 
 def read_reference(text: str | None, measured: Measured) -> float:
-    """Purpose: what a value is divided by, in the unit of the figure. Raises InvalidValue."""
+    """Purpose: the divisor of a value, in the unit of the figure. Raises InvalidValue."""
     if text is None:
         return 0.0
     try:

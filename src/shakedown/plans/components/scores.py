@@ -1,6 +1,6 @@
-"""The scores of a plan: which case stands behind each part, what it is compared with, and the bounds as criteria.
+"""Read the scores of a plan: the case behind each part, its comparison, and the bounds as criteria.
 
-``read_scores`` is the table of contents. A part is about exactly one case of one component in one mode: nobody can choose
+``read_scores`` is the entry point. A part is about exactly one case of one component in one mode: nobody can choose
 afterwards which one was meant.
 """
 
@@ -91,7 +91,7 @@ def _score(node: Node, name: str, entry: dict[str, Any], plan: Plan) -> Score | 
 
 
 def _check_keys(node: Node, name: str, entry: dict[str, Any], kind: ScoreKind, problems: Problems) -> None:
-    """Keys that the kind needs are there, and those without a meaning for it are not."""
+    """Report keys that the kind needs and that are missing, and keys without a meaning for it."""
     known = (*_ALWAYS, *kind.keys)
     for key in entry:
         if key not in known:
@@ -204,7 +204,7 @@ def _load(written: dict[str, Any], case: Case | None) -> Load:
 def _compared(
     node: Node, part: ScorePart, written: dict[str, Any], measured: Measured, problems: Problems
 ) -> ScorePart | None:
-    """The part with what it is divided by."""
+    """The part with its divisor; None where that is faulty."""
     baseline, law = written.get("baseline"), written.get("law", "")
     if "tflop" in written and not part.load.nodes:
         problems.at(node, f"part {part.name}: how many nodes its time is of is not said", "nodes: 2048")
@@ -229,7 +229,7 @@ def _compared(
 
 
 def _check_law(node: Node, part: ScorePart, law: str, baseline: dict[str, Any], problems: Problems) -> bool:
-    """Both problems have what the law speaks of."""
+    """Check that both problems have the numbers that the law needs."""
     before = len(problems)
     for what, load, at in (("it", part.load, node), ("its baseline", _load(baseline, None), place(node, "baseline"))):
         lacking = [name for name in names_of(law) if not load.known[name]]
@@ -246,7 +246,7 @@ def _check_law(node: Node, part: ScorePart, law: str, baseline: dict[str, Any], 
 
 
 def _baseline_value(node: Node, part: ScorePart, baseline: dict[str, Any], problems: Problems) -> float:
-    """Its run time; of several figures their weighted sum."""
+    """The run time of a baseline; of several figures, their weighted sum."""
     written = baseline["time"]
     if not isinstance(written, dict):
         return float(written)
