@@ -1,4 +1,4 @@
-"""Whether a case can run here; where not, what is missing and how to get it."""
+"""Check whether a case can run on this system; if not, say what is missing and how to get it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def too_large(shape: Shape, stage: Stage) -> str:
 
 
 def over_limits(shape: Shape, stage: Stage) -> list[str]:
-    """Sentences about what a shape takes more of than the scheduler allows a job on this partition."""
+    """Sentences on each limit of the partition's scheduler that a shape exceeds."""
     partition, reasons = stage.partition, []
     if partition.most_nodes and partition.most_nodes < shape.nodes <= partition.count:
         allowed = _many(partition.most_nodes, "node")
@@ -53,7 +53,7 @@ def over_limits(shape: Shape, stage: Stage) -> list[str]:
 
 
 def over_budgets(loads: Loads, stage: Stage, context: Context) -> list[str]:
-    """Sentences about what one run takes more of than there is, in all or on the target that it loads."""
+    """Sentences on each budget of which one run takes more than there is, in total or on the target that it loads."""
     licences, reasons = dict(stage.licences), []
     for name, amount in loads:
         most, dimension = context.budgets[name]
@@ -71,7 +71,7 @@ def over_budgets(loads: Loads, stage: Stage, context: Context) -> list[str]:
 
 
 def missing_programs(needs: dict[str, Any], around: Surroundings) -> list[str]:
-    """Sentences about what ``needs`` names and the machine lacks."""
+    """Sentences on the programs that ``needs`` names and that the machine lacks."""
     absent = [program for program in needs.get("programs", ()) if not around.program(program)]
     if not absent:
         return []
@@ -79,7 +79,7 @@ def missing_programs(needs: dict[str, Any], around: Surroundings) -> list[str]:
 
 
 def missing_tools(programs: list[str], around: Surroundings) -> list[str]:
-    """Sentences about compilers and starters that a case uses and the machine lacks."""
+    """Sentences on the compilers and launchers that a case uses and that the machine lacks."""
     absent = [program for program in dict.fromkeys(programs) if not around.program(program)]
     return [_not_here(absent, _ways(absent))] if absent else []
 

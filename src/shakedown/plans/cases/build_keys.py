@@ -1,4 +1,4 @@
-"""Builds: what a test needs made first, and the key that says which cases can share it."""
+"""The build that a test needs, and the key that tells which cases can share it."""
 
 # paths are text in this room: a Path for each of thousands of files costs too much
 # ruff: noqa: PTH112, PTH208
@@ -46,7 +46,7 @@ class Plan:
 
 
 def build_plan(test: Definition, context: Context) -> Plan | None:
-    """Purpose: what a test builds, or None; what is wrong goes to the context's problems."""
+    """Purpose: the build of a test, or None without one; faults go to the context's problems."""
     written = test.values.get("build", "none")
     if written == "none":
         return None
@@ -134,7 +134,7 @@ def why_not_built(plan: Plan, stage: Stage, context: Context) -> str:
 
 
 def compilers_of(plan: Plan, toolchain: Toolchain, names: Names) -> list[str]:
-    """The toolchain's programs that a build uses: those its lines name, else the C compiler."""
+    """The compilers of the toolchain that a build uses: those that its lines name, else the C compiler."""
     used = [name for name in ("cc", "cxx", "fc") if names.used(f"toolchain.{name}")]
     if not used and plan.kernel:
         used = ["cc"]
@@ -143,7 +143,7 @@ def compilers_of(plan: Plan, toolchain: Toolchain, names: Names) -> list[str]:
 
 
 def _check_job(test: Definition, written: dict[str, Any], context: Context) -> None:
-    """A build on the login node has no partition; one that no system knows is a misspelt one."""
+    """Report a partition for a build on the login node, and a partition that no system has."""
     for key in ("partition", "cpus"):
         if key in written and written.get("where") != "job":
             at = place(test.root, "build", key)

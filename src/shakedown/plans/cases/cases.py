@@ -89,7 +89,7 @@ def _check_stage(test: Definition, context: Context) -> None:
 
 
 def _check_container(test: Definition, context: Context) -> None:
-    """A container that no program is started in is a mistake."""
+    """Report a container in which no program is started."""
     run = test.values["run"]
     if "container" not in run:
         return
@@ -120,7 +120,7 @@ class _Maker:
             self.absent = [f"{absent} is not on this machine"] if absent else []
 
     def cases(self) -> list[Case]:
-        """All of them; or those before the first error, which goes to the problems."""
+        """All cases of the test; after an error, which goes to the problems, only the cases before it."""
         cases: list[Case] = []
         try:
             for stage, reason in self._stages():
@@ -136,7 +136,7 @@ class _Maker:
         return cases
 
     def _stages(self) -> list[tuple[Stage, str]]:
-        """Where it runs, and why it cannot run there. A test of other systems' partitions has cases that cannot run here."""
+        """The partitions of the test's cases, each with why they cannot run there, or "". Partitions of other systems count too."""
         every, others = self.context.stages, self.context.elsewhere
         wanted = self.test.values.get("where", {}).get("partitions")
         if wanted is None:
@@ -155,7 +155,7 @@ class _Maker:
         return combinations(self.test, stage.names)
 
     def _case(self, stage: Stage, combination: dict[str, str], reason: str) -> Case:
-        """One case. What it lacks is said in ``unavailable``."""
+        """Make one case; ``unavailable`` of the case says why it cannot run."""
         toolchain, absent = self._toolchain(combination)
         ident = _ident(self.test.name, combination) + stage.suffix
         parameters = tuple(combination.items())
@@ -204,7 +204,7 @@ class _Maker:
         )
 
     def _note_work(self, ident: str, names: Names) -> None:
-        """How much work the case is, in any unit, where the test says how it grows."""
+        """Record the amount of work of a case, in any unit, where the test says how it grows."""
         written = self.test.values.get("scaling", {}).get("work")
         if written is not None:
             text = self.filler.text(("scaling", "work"), written, names)
@@ -217,7 +217,7 @@ class _Maker:
             self.work.append((ident, amount))
 
     def _with_software(self, toolchain: Toolchain | None, names: Names) -> Toolchain | None:
-        """The toolchain with what the test itself has loaded."""
+        """The toolchain, extended by the software that the test itself loads."""
         written = self.test.values.get("software", {})
         return with_software(toolchain, written, lambda at, text: self.filler.text(at, text, names))
 
@@ -277,7 +277,7 @@ class _Maker:
     def _reasons(
         self, stage: Stage, shape: Shape, toolchain: Toolchain | None, names: Names, launch: Launch | None
     ) -> list[str]:
-        """Why it cannot run here. What is installed can only be told of the machine we are on."""
+        """Why a case cannot run here. Installed programs are checked only if this machine belongs to the system."""
         reasons = [self.filler.small, too_large(shape, stage)]
         if self.build is not None:
             reasons.append(why_not_built(self.build, stage, self.context))
@@ -289,7 +289,7 @@ class _Maker:
         return [text for text in reasons if text]
 
     def _missing(self, stage: Stage, toolchain: Toolchain | None, names: Names, launch: Launch | None) -> list[str]:
-        """What is not installed. Software that is loaded first may bring anything, and a build's job may find other compilers."""
+        """Sentences on programs that are not installed; not checked where loaded software or a build job may provide them."""
         around, build = self.context.around, self.build
         if loads_software(toolchain):
             told = [tool for tool in launch.tools if tool == "srun"] if launch else []
@@ -308,7 +308,7 @@ class _Maker:
 
 
 def _why_no_container(container: Container | None, look: bool, around: Surroundings) -> list[str]:
-    """Why the container of a case cannot be had; ``look``: for its runtime on this machine."""
+    """Why the container of a case cannot be used; ``look``: search its runtime on this machine."""
     if container is None:
         return []
     absent = missing_tools(list(container.tools), around) if look and not container.fault else []
@@ -322,14 +322,14 @@ def _ident(test: str, combination: dict[str, str]) -> str:
 
 
 def _about(error: ExpressionError | InvalidValue) -> str:
-    """What the fault lies in: a name that nobody knows may stand in many tests, which take it from one."""
+    """The ``about`` of a problem: many tests may inherit one unknown name, which is then reported once."""
     if isinstance(error, InvalidValue):
         return error.about
     return f"name {error.unknown}" if error.unknown else ""
 
 
 def _hint(error: ExpressionError | InvalidValue) -> str | None:
-    """Names that other tests have deserve better than a list of those that this one has."""
+    """The hint of an error; a better one for ``build`` and ``toolchain``, which other tests have."""
     unknown = getattr(error, "unknown", "")
     if unknown == "build":
         return "the test has no 'build'"

@@ -24,7 +24,7 @@ _PODMAN = "run --rm --env-host --network=host --ipc=host --pid=host --entrypoint
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the system's file says of containers. ``runtime``: "" where it says nothing."""
+    """The container settings of a system's file. ``runtime``: "" where the file names none."""
 
     runtime: str = ""
     images: str = ""
@@ -55,7 +55,7 @@ class Container:
 
     @property
     def in_srun(self) -> bool:
-        """Whether it is srun that makes the container, by options of its own."""
+        """Whether srun itself starts the container, by its own options."""
         return self.runtime == "enroot"
 
     def words(self) -> str:
@@ -63,14 +63,14 @@ class Container:
         return f"srun --nodes=1 --ntasks=1 {self.srun_options()}" if self.in_srun else self._exec()
 
     def srun_options(self) -> str:
-        """Purpose: what srun is told, where it makes the container."""
+        """Purpose: the options for srun where srun starts the container; else ""."""
         mounts = ",".join([f"{_OWN}:{_OWN}", *(f"{host}:{inside}" for host, inside in self._pairs())])
         options = [*map(shlex.quote, self.options)]
         image_word = f"--container-image={shlex.quote(self.image)}"
         return " ".join([image_word, f"--container-mounts={mounts}", f"--container-workdir={_OWN}", *options])
 
     def identity(self) -> str:
-        """Purpose: what ran, for people and for the record."""
+        """Purpose: a description of the container, for people and for the record."""
         digest = f", sha256 {self.sha256}" if self.sha256 else ""
         return f"{self.image}{digest} ({self.runtime or 'no runtime'}, launcher of the {self.launcher})"
 
@@ -163,7 +163,7 @@ class Chooser:
         return ""
 
     def _image(self, written: str, runtime: str) -> Container:
-        """Where the image lies, with its digest; why it cannot be used, in ``fault``."""
+        """The container with its image's place and digest; ``fault`` says why the image cannot be used."""
         if "://" in written:
             return Container(runtime, written)
         path = self.beside(written)
@@ -179,7 +179,7 @@ class Chooser:
         return Container(runtime, path, fault=f"the image {written} is not on this machine{beside}")
 
     def _digest(self, path: str) -> tuple[str, str]:
-        """Of the image; or why it cannot be used. Of a directory some files may be for root alone: then it has no digest."""
+        """The digest of an image, and why it cannot be used. A directory with files that only root can read has no digest."""
         try:
             return self.around.digest(path), ""
         except IsADirectoryError:
@@ -203,5 +203,5 @@ def _program(runtime: str) -> str:
 
 
 def _quoted(path: str) -> str:
-    """What only a campaign knows stays bare: it is filled in, and quoted, when the campaign runs."""
+    """A path quoted for the shell; names that only a campaign knows stay unquoted and are filled in when it runs."""
     return path if path in ("{build}", "{campaign}") else shlex.quote(path)

@@ -1,6 +1,6 @@
 """What plans depend on beyond their YAML: programs on the machine and what they say, golden sums, input files, source trees.
 
-It remembers everything it was asked and what it saw, so that a cache can tell whether all of that is still so.
+``Surroundings`` records each look and its result, so that a cache can check whether all results are still valid.
 """
 
 # paths are text in this room: a Path for each of thousands of files costs too much
@@ -75,7 +75,7 @@ class Surroundings:
         return self.seen.variables.setdefault(name, os.environ.get(name, ""))
 
     def said(self, *command: str) -> str:
-        """What a command says on both its streams; "" where it cannot be run, fails or takes too long.
+        """The output of a command, stdout and stderr; "" where it cannot be run, fails or takes too long.
 
         That nothing could be heard of it is believed now and not kept: it says more about this moment than about the command.
         """
@@ -134,7 +134,7 @@ class Surroundings:
 
 
 def still_so(seen: Seen) -> bool:
-    """Purpose: whether everything that was looked at looks the same now."""
+    """Purpose: whether all recorded results are still valid."""
     try:
         return (
             (not seen.believed_until or 0 < seen.believed_until - time.time() <= _ANSWER_HOLDS_S)
@@ -158,7 +158,7 @@ def _place(name: str) -> str:
 
 
 def _answer(command: tuple[str, ...]) -> str | None:
-    """What it says, "" where it cannot be run or fails; None where nothing could be heard of it now."""
+    """The output of a command; "" where it cannot be run or fails, None where it gives no answer now."""
     import subprocess  # a tenth of the start of a command; few ask
 
     for seconds in _ANSWER_S:

@@ -1,4 +1,4 @@
-"""What the cases of one test share: its checks with golden sums frozen, its figures, its input files."""
+"""Read the parts that all cases of a test share: checks with frozen golden sums, figures, input files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_noun(test: Definition, library: Library, around: Surroundings, problems
 def golden_of(
     noun: Test, test: Definition, toolchains: Sequence[str], library: Library, around: Surroundings, problems: Problems
 ) -> Test:
-    """Purpose: the test with golden sums of each of these toolchains where its sums are their own, in place of none."""
+    """Purpose: the test with one golden check for each toolchain, where the file of sums depends on the toolchain."""
     checks: list[Check] = []
     for number, check in enumerate(noun.checks):
         if check.toolchain != _OWN:
@@ -123,7 +123,7 @@ def _golden(
 
 
 def _sums(text: str, glob: str) -> list[str]:
-    """What ``sha256sum`` wrote, as path=sum."""
+    """The lines of a ``sha256sum`` file, as path=sum."""
     pairs = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):

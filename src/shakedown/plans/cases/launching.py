@@ -1,4 +1,4 @@
-"""What ``{launch}`` stands for: the words that start a case's ranks, chosen for the scheduler and for the MPI they use."""
+"""Build ``{launch}``: the command that starts a case's ranks, chosen by the scheduler and by the MPI of the program."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MPIEXEC_WORDS = {"cores": "core", "sockets": "socket", "numa": "numa", "none": 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a test says of its launch, filled in; "" where it says nothing. ``starter``: srun, mpiexec, mpirun.openmpi..."""
+    """The keys of a test's ``launch``, filled in; "" where a key is missing. ``starter``: srun, mpiexec, mpirun.openmpi..."""
 
     starter: str = ""
     mpi: str = ""
@@ -42,7 +42,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The words, the programs that they need here, and why the ranks cannot be started ("" where they can)."""
+    """The launch command, the programs it needs here, and why it cannot start the ranks ("" where it can)."""
 
     text: str
     tools: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Launching:
-    """All that the choice depends on."""
+    """Chooses the launch command from all facts that it depends on."""
 
     stage: Stage
     shape: Shape
@@ -63,7 +63,7 @@ class Launching:
     container: Container | None = None  # in which each rank runs
 
     def choose(self) -> Launch:
-        """Purpose: how the ranks of a case are started on its partition."""
+        """Purpose: the launch that starts the ranks of a case on its partition."""
         if self.container is None:
             return self._started()
         if self.container.launcher == "image":
@@ -77,7 +77,7 @@ class Launching:
         return Launch(f"{launch.text} {inside}", (*launch.tools, *self.container.tools), launch.fault)
 
     def _started(self) -> Launch:
-        """How they are started where no container is between."""
+        """The launch of ranks without a container in between."""
         if self.stage.local:
             return self._local()
         here = on_login_node(self.context.machine.system, self.context.around)
@@ -93,7 +93,7 @@ class Launching:
         return Launch(_srun(kind, self.stage, self.shape, self.wish), ("srun",), fault)
 
     def _local(self) -> Launch:
-        """On one machine: its mpiexec, unless the test, or the program that it needs, has Open MPI."""
+        """The launch on the local machine: mpiexec, or mpirun where the test or its program uses Open MPI."""
         starter, around, mpi = self.wish.starter, self.context.around, self.wish.mpi
         if not starter.startswith("mpi"):
             starter = "mpiexec"
@@ -108,7 +108,7 @@ class Launching:
         return Launch(shlex.join(words), (starter,))
 
     def _by_image(self, container: Container) -> Launch:
-        """By the image's own launcher, in one container: it knows no other node."""
+        """The launch by the image's own launcher; it starts all ranks in one container, so on one node."""
         nodes, openmpi = self.shape.nodes, self.wish.mpi == "openmpi"
         fault = f"launcher: image starts all ranks in one container, on one node, and the case takes {nodes} nodes"
         words = ["mpiexec", *(["--oversubscribe"] if openmpi else []), "-n", str(self.shape.ranks)]
@@ -116,11 +116,11 @@ class Launching:
         return Launch(f"{container.words()} {shlex.join(words)}", container.tools, fault if nodes > 1 else "")
 
     def _own_program(self) -> bool:
-        """Whether what runs is a program of this machine that the test does not build."""
+        """Whether the test runs a program of this machine, neither built by the test nor in a container."""
         return self.build is None and self.container is None
 
     def _known_mpi(self) -> str:
-        """What the system's file says of the toolchain that the program is built with; nobody knows an image's MPI."""
+        """The MPI of the toolchain by the system's file; "" for a program inside an image, whose MPI is not known."""
         inside = self.container is not None and self.build is None
         return self.toolchain.mpi if self.toolchain is not None and not inside else ""
 
@@ -135,7 +135,7 @@ class Launching:
         return not loads_software(self.toolchain)
 
     def _type(self, mpi: str, here: bool) -> tuple[str, str]:
-        """What --mpi is to be, "" for srun's own default, and why it cannot be had."""
+        """The value of srun's --mpi ("" for the default), and why it cannot be used ("" where it can)."""
         if not mpi:
             return "", self._unknown() if here and self.shape.ranks > 1 else ""
         wanted = TYPES.get(mpi, (mpi,))
@@ -165,7 +165,7 @@ class Launching:
 
 
 def wish_from(written: Any, text: Callable[..., str], parsed: Callable[..., Any]) -> Wish:
-    """Purpose: what a test says of its launch, in either form, with its expressions filled in."""
+    """Purpose: a test's ``launch``, written as a word or a map, with its expressions filled in."""
     if not isinstance(written, dict):
         return Wish(starter=_filled(("run", "launch"), written or "", parsed))
     options = [text(("run", "launch", "options", i), option) for i, option in enumerate(written.get("options", ()))]
@@ -179,7 +179,7 @@ def _filled(at: tuple[str, ...], text: str, parsed: Callable[..., Any]) -> str:
 
 
 def _srun(kind: str, stage: Stage, shape: Shape, wish: Wish) -> str:
-    """srun's line. Ranks are counted for each node, since Slurm alone would not spread them evenly."""
+    """The srun command. It gives the ranks per node, because Slurm alone would not spread them evenly."""
     words = ["srun", f"--mpi={kind}"] if kind else ["srun"]
     words += [f"--nodes={shape.nodes}", f"--ntasks={shape.ranks}", f"--ntasks-per-node={shape.tasks_per_node}"]
     words.append(f"--cpus-per-task={shape.cpus_per_task}")
@@ -192,7 +192,7 @@ def _srun(kind: str, stage: Stage, shape: Shape, wish: Wish) -> str:
 
 
 def _resources(shape: Shape, wish: Wish) -> list[str]:
-    """What a step asks for by itself: an allocation's GPUs and memory are not given to its steps in all versions."""
+    """The options for GPUs and memory of a step, because not all Slurm versions pass those of the allocation on."""
     asked = shape.resources
     words = [f"--gpus-per-task={asked.gpus_per_task}"] if asked.gpus_per_task else []
     if asked.gpus_per_node and not asked.gpus_per_task:
@@ -205,7 +205,7 @@ def _resources(shape: Shape, wish: Wish) -> list[str]:
 
 
 def _mpiexec(starter: str, mpi: str, shape: Shape, wish: Wish) -> str:
-    """The line of an MPI's own launcher inside the allocation, in its own words for ranks of each node."""
+    """The command of an MPI's own launcher inside the allocation, with its own option for ranks per node."""
     words = [starter, "-n", str(shape.ranks)]
     if mpi == "openmpi":
         cores = f":PE={shape.cpus_per_task}" if shape.cpus_per_task > 1 else ""
@@ -220,6 +220,6 @@ def _bound_by_mpiexec(binding: str) -> list[str]:
 
 
 def _by_suffix(starter: str) -> str:
-    """``mpirun.openmpi`` says whose it is."""
+    """The MPI that a launcher's suffix names, as in ``mpirun.openmpi``; "" without one."""
     suffix = starter.partition(".")[2]
     return {"openmpi": "openmpi", "mpich": "mpich", "hydra": "mpich"}.get(suffix, "")

@@ -1,4 +1,4 @@
-"""What the cases of tests need of each other: which case of another test comes first, by the parameters that both have.
+"""Find the case of another test that a case needs, by the parameters that both have.
 
 ``check_needs`` looks at the tests alone; ``Joiner`` finds the cases.
 """
@@ -56,7 +56,7 @@ def _value_at(test: Definition, path: Path) -> Any:
 
 
 def programs_needed(test: Definition) -> list[dict[str, Any]]:
-    """Purpose: what a test needs of the machine's programs, each with how to get them."""
+    """Purpose: the needs of a test for programs of the machine, each with how to get them."""
     return [entry for _, entry in written_needs(test) if "programs" in entry]
 
 
@@ -82,7 +82,7 @@ def check_needs(test: Definition, context: Context) -> None:
 
 
 def _circle(start: str, first: str, library: Library) -> list[str]:
-    """The way from a test over one that it needs back to it, or nothing."""
+    """The path from a test through its need ``first`` back to the test, or an empty list."""
     ways, seen = [[start, first]], {first}
     while ways:
         way = ways.pop()
@@ -179,7 +179,7 @@ class Joiner:
     def _asked(
         self, test: Definition, path: Path, where: Mapping[str, str], case: Case, every: Sequence[Case]
     ) -> dict[str, str] | None:
-        """What a need's ``where`` asks for in this case, or None where that is wrong."""
+        """The parameters that a need's ``where`` selects for this case; None where it is faulty."""
         known = {"partition", *(_facts(every[0]) if every else ())}
         found = {}
         for name, text in where.items():
@@ -225,7 +225,7 @@ class Joiner:
 
 
 def _facts(case: Case) -> dict[str, str]:
-    """What cases are matched by: their parameters, the toolchain as far as it is one."""
+    """The parameters by which cases are matched; the toolchain counts if it is a parameter."""
     return dict(case.parameters)
 
 
@@ -245,7 +245,7 @@ def _fits(case: Case, asked: Mapping[str, str]) -> bool:
 
 
 def _agree(case: Case, own: Mapping[str, str]) -> bool:
-    """Whether parameters that both have are the same."""
+    """Whether the parameters that both have are equal."""
     return all(own.get(name, value) == value for name, value in case.parameters)
 
 

@@ -1,4 +1,4 @@
-"""Where runs of a case work: in the campaign, or on a file system and there on the target that they load."""
+"""Choose the directory in which runs of a case work: in the campaign, or on a file system, on the target that they load."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Workplace:
 def workplace(filler: Filler, loads: Loads, names: Names) -> Workplace:
     """Purpose: where a case works whose runs load this much. Raises InvalidValue, with the filler at the value that is wrong.
 
-    Without a word of the test the directory follows the load: a test that loads a target works on it.
+    Without the key ``work``, the load decides: a test that loads a target works on this target.
     """
     context = filler.context
     written, stage = _written(filler, names), _written_stage(filler, names)

@@ -1,4 +1,4 @@
-"""What a figure must be, as contracts say it: one-sided, two-sided, or around a value; in the figure's own unit.
+"""Parse the bounds of a figure as contracts write them (one-sided, two-sided, or around a value) in the figure's own unit.
 
 <= 4355 s      4148 s +-2%      4148 s +2%      12 GB/s -5%      10 GB/s +1 GB/s -5%      10..20 GB/s      = 4
 """
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the most that will do, None where that side is free; ``strict``: the bound itself does not do.
+    """The lower and the upper bound, None where a side is free; ``strict``: the bound itself does not meet it.
 
     ``value``: what the bounds lie around, where a value is written and not only how far one may go.
     """
@@ -78,7 +78,7 @@ def _read(text: str, unit: str, figure: str) -> Bounds:
 
 
 def _between(low: str, high: str, unit: str, figure: str) -> Bounds:
-    """A unit that is written once, at the end, is that of both."""
+    """The bounds of a range low..high; a unit written only at the end holds for both."""
     if _NUMBER.fullmatch(low) and not _NUMBER.fullmatch(high):
         number = _NUMBER.match(high)
         low += high[number.end() :] if number else ""
@@ -86,7 +86,7 @@ def _between(low: str, high: str, unit: str, figure: str) -> Bounds:
 
 
 def _around(text: str, unit: str, figure: str) -> Bounds:
-    """A value with how far above it, or below it, still does; the side that is not said is free."""
+    """The bounds around a value, with the allowed distance above or below it; a side without a distance is free."""
     upper = lower = None
     rest = text
     while True:
@@ -105,7 +105,7 @@ def _around(text: str, unit: str, figure: str) -> Bounds:
 
 
 def _width(text: str, value: float, unit: str, figure: str) -> float:
-    """A distance: a percentage of the value, or an amount."""
+    """The allowed distance from a value: a percentage of the value, or an amount."""
     if text.rstrip().endswith("%"):
         share = _quantity(text, "%")
         if share.unit != "%":  # more than one distance

@@ -1,4 +1,4 @@
-"""A contract's file as people write it, YAML or CSV, into cells that know their places."""
+"""Read a contract's file, YAML or CSV, into cells that know their places in the file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Written:
     faulty: bool = False  # something is wrong with it, and said
 
     def wrong(self, problems: Problems, column: str, message: str, hint: str | None = None, about: str = "") -> None:
-        """A fault of one cell."""
+        """Report a fault of one cell."""
         self.faulty = True
         if column in self.nodes:
             problems.at(self.nodes[column], f"{column}: {message}", hint, about)
@@ -45,7 +45,7 @@ class Written:
             problems.file(self.path, f"{column}: {message}", hint, self.line, self.column, about)
 
     def where_node(self, key: str, value: bool) -> Node | None:
-        """Where a key of ``where``, or its value, was written; None where it has no place of its own."""
+        """The node of a key of ``where``, or of its value; None where it has no node, as in CSV."""
         node = self.nodes.get("where")
         if not isinstance(node, MappingNode):
             return None
@@ -54,7 +54,7 @@ class Written:
 
 @dataclass(slots=True)
 class Paper:
-    """A contract's file before its rows are understood."""
+    """A contract's file with its rows as text, before the rows are parsed."""
 
     name: str
     rows: list[Written]
@@ -142,7 +142,7 @@ def _where_map(node: Node, problems: Problems) -> dict[str, list[str]]:
 
 
 def _from_csv(file: Found, data: bytes, sha256: str, problems: Problems) -> Paper | None:
-    """The first line that is no comment names the columns; the contract is called as the file is."""
+    """Read a CSV file: its first line that is no comment names the columns; the file's name is the contract's name."""
     before = len(problems)
     if len(data) > LIMIT_BYTES:
         problems.file(file.name, f"the file has more than {LIMIT_BYTES} bytes, the most that is read")
@@ -187,7 +187,7 @@ def _csv_rows(file: Found, lines: list[tuple[int, list[str]]], problems: Problem
 
 
 def _lines(file: Found, text: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """The lines that hold something, each with its number in the file and its cells."""
+    """The lines that are not empty, each with its number in the file and its cells."""
     plain = _without_comments(text)
     header = next((line for line in plain if line.strip()), "")
     delimiter = next((mark for mark in (",", ";", "\t") if mark in header), ",")
@@ -204,7 +204,7 @@ def _lines(file: Found, text: str, problems: Problems) -> Iterator[tuple[int, li
 
 
 def _without_comments(text: str) -> list[str]:
-    """Lines that begin with # are made empty, so that all others keep their numbers; not within a quoted cell."""
+    """The lines with comment lines (#) made empty, so that line numbers stay; a # within a quoted cell is no comment."""
     lines, quotes = [], 0
     for line in io.StringIO(text, newline=""):
         comment = line.startswith("#") and quotes % 2 == 0
@@ -217,7 +217,7 @@ def _without_comments(text: str) -> list[str]:
 
 
 def _put(row: Written, column: str, text: str, problems: Problems) -> None:
-    """A cell's text, blanks made one; an empty cell says nothing."""
+    """Store the text of a cell with single blanks; an empty cell is left out."""
     text = " ".join(text.split())
     if not text:
         return
@@ -231,7 +231,7 @@ def _put(row: Written, column: str, text: str, problems: Problems) -> None:
 
 
 def _flow_map(row: Written, text: str, problems: Problems) -> dict[str, list[str]]:
-    """A map as YAML writes it, inside a cell of text; its faults are told at the row."""
+    """The map that a cell holds in YAML's flow style; faults are reported at the row."""
     found = Problems()
     root = read_nodes(text.encode(), row.path, found)
     where = {} if root is None else _where_map(root, found)

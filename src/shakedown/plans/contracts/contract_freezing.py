@@ -1,6 +1,6 @@
 """The contracts of a plan: read, matched to the plan's cases, and frozen with them.
 
-Rows that cannot stand beside each other are told with both their places.
+Rows that contradict or tie with each other are reported with both places.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def others(reading: Site, context: Context, here: Here) -> Callable[[], Iterable
 
 
 def tell_ties(matching: Matching, reads: Iterable[ContractRead], problems: Problems) -> None:
-    """Purpose: say which rows cannot stand beside each other, each pair once and at the later of the two."""
+    """Purpose: report rows that tie or contradict, each pair once and at the later row."""
     rows = {row.name: row for read in reads for row in read.contract.rows}
     written = {name: place for read in reads for name, place in read.written.items()}
     for (first, second), case in matching.ties.items():

@@ -1,4 +1,4 @@
-"""Contract rows matched to cases: of the rows of one contract that ask the same, the most specific is in force, on each side.
+"""Match contract rows to cases: of a contract's rows on the same figure, the most specific one is in force, for each bound.
 
 A row that bounds one side keeps the other side of a more general one: 10..20 GB/s, and >= 5 GB/s where the memory is slower, is
 5..20 there.
@@ -18,7 +18,7 @@ from shakedown.model.nouns import Case
 
 @dataclass(slots=True)
 class Matching:
-    """What became of rows and cases.
+    """The result of matching rows to cases.
 
     ``in_force``: case -> names of its rows, in the order of the contracts. ``sides``: case -> (row, low or high), of rows with two
     bounds of which only that one is in force. ``matched``: row -> every case it asks about. ``lost``: (row, winner) -> the cases
@@ -35,7 +35,7 @@ class Matching:
 
 
 def match_rows(contracts: Iterable[Contract], cases: Iterable[Case], system: str) -> Matching:
-    """Purpose: the rows in force for every case, and all that was decided on the way."""
+    """Purpose: match rows to cases: the rows in force for each case, with the decisions that led to them."""
     rows = [row for contract in contracts for row in contract.rows]
     by_test: dict[str, list[ContractRow]] = defaultdict(list)
     for row in rows:
@@ -71,7 +71,7 @@ def _bounds(row: ContractRow) -> tuple[str, ...]:
 
 
 def _compete(rivals: list[ContractRow], case: str, matching: Matching) -> dict[str, tuple[str, ...]]:
-    """The winners among rows that ask the same of a case, each with the sides that it has: on each the most specific one."""
+    """The rows in force among rivals for a case, each with the sides (low, high) on which it is the most specific."""
     found: dict[str, tuple[str, ...]] = {}
     on: dict[str, list[ContractRow]] = {}
     for side in ("low", "high"):
@@ -100,14 +100,14 @@ def _lose(row: ContractRow, winner: ContractRow, case: str, matching: Matching) 
 
 
 def _contradict(lower: ContractRow, upper: ContractRow) -> bool:
-    """No value lies above the one's least and below the other's most."""
+    """Whether no value can meet both the lower bound of one row and the upper bound of the other."""
     if lower.low is None or upper.high is None:
         return False
     return lower.low > upper.high or (lower.low == upper.high and (lower.strict or upper.strict))
 
 
 def why_it_wins(winner: ContractRow, loser: ContractRow) -> str:
-    """In words: what makes one row more specific than another."""
+    """A sentence on why one row is more specific than another."""
     more, less = specificity(winner), specificity(loser)
     if more[0] > less[0]:
         return f"it names {_keys(more[0])}, the other {_keys(less[0])}"

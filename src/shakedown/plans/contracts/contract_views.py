@@ -1,4 +1,4 @@
-"""What a contract asks of a plan, or of the cases on a system: which row is in force where, and what nothing asks about."""
+"""Show a contract against a plan or a system's cases: the rows in force for each case, and the figures without a row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from shakedown.plans.site import Site, read_site
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Contracts before the cases they are held against: those of ``plan``, or, where that is "", of their tests on a system."""
+    """Contracts with the cases to match: the cases of ``plan``, or, where ``plan`` is "", of the rows' tests on a system."""
 
     plan: str
     system: str
@@ -40,7 +40,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Beaten:
-    """A more specific row that is in force instead, for how many cases, and why."""
+    """A more specific row that is in force instead, with the cases and the reason."""
 
     row: str
     cases: tuple[str, ...]
@@ -90,7 +90,7 @@ def scene(site: Path, name: str, system: str | None, here: Here) -> Scene:
 
 
 def row_views(scene: Scene) -> list[RowView]:
-    """Purpose: every row in its order, with what became of it."""
+    """Purpose: every row in its order, with the cases it matches, those it is in force for, and the rows that beat it."""
     matching = match_rows(scene.contracts, scene.cases, scene.system)
     rows = {row.name: row for contract in scene.contracts for row in contract.rows}
     force: dict[str, list[str]] = {name: [] for name in rows}
@@ -110,7 +110,7 @@ def row_views(scene: Scene) -> list[RowView]:
 
 
 def _beaten(row: ContractRow, rows: dict[str, ContractRow], matching: Matching) -> Iterator[Beaten]:
-    """The rows that are in force instead, in the order of the contracts."""
+    """The more specific rows that are in force instead of a row, in the order of the contracts."""
     for name, winner in rows.items():
         cases = matching.lost.get((row.name, name))
         if cases:
@@ -118,7 +118,7 @@ def _beaten(row: ContractRow, rows: dict[str, ContractRow], matching: Matching) 
 
 
 def bare_figures(scene: Scene, views: Sequence[RowView]) -> list[Bare]:
-    """Purpose: what no row asks about: figures of the tests, the run time among them, with the cases where it is so."""
+    """Purpose: the figures of tests (and the run time) that no row in force bounds, with the cases concerned."""
     # Which rows a table has is known once a run printed it: here it is asked about where one of its rows is.
     asked = {(case, figure_of(view.row.figure)) for view in views for case in view.in_force}
     found = []
@@ -135,7 +135,7 @@ def bare_figures(scene: Scene, views: Sequence[RowView]) -> list[Bare]:
 
 
 def _users(reading: Site) -> dict[str, list[str]]:
-    """The plans that name contracts, each with theirs; a plan that cannot be read names none."""
+    """Plan -> the contracts that it names; plans without contracts, or that cannot be read, are left out."""
     found = {plan: _named_in(file) for plan, file in reading.plans.items()}
     return {plan: names for plan, names in found.items() if names}
 
@@ -176,7 +176,7 @@ def _of_plan(site: Path, name: str, reading: Site, users: dict[str, list[str]], 
 
 
 def _narrowed(scene: Scene, name: str) -> Scene:
-    """One contract of a plan; figures that another of its contracts asks about are bare here all the same."""
+    """The scene with one contract of a plan; figures that only the plan's other contracts bound count as bare here."""
     kept = tuple(contract for contract in scene.contracts if contract.name == name)
     return Scene(scene.plan, scene.system, kept, scene.cases, scene.tests, scene.scores)
 

@@ -1,4 +1,4 @@
-"""Contracts of a site: finding them, and their rows into nouns, held against the tests and systems that the site has."""
+"""Find the contracts of a site, and read their rows, checked against the site's tests and systems."""
 
 # paths are text in this room: a Path for each of thousands of files costs too much
 # ruff: noqa: PTH118
@@ -116,7 +116,7 @@ def _name(paper: Paper, written: Written) -> str:
 
 
 def _cells(written: Written, problems: Problems) -> dict[str, Any]:
-    """What stands in the cells; empty ones are left out."""
+    """The parsed values of the cells; empty cells are left out."""
     values = {}
     for column, text in written.cells.items():
         try:
@@ -186,7 +186,7 @@ class Known:
     _values: dict[tuple[str, bool], dict[str, set[str]] | None] = field(default_factory=dict)
 
     def test(self, name: str, written: Written) -> Definition | None:
-        """The test of a row, or None where it has none that can be measured; what is wrong is said."""
+        """The test of a row; None, with a problem, where it is unknown, abstract or faulty."""
         library, problems = self.context.library, self.context.problems
         test = library.tests.get(name)
         if test is None:
@@ -199,7 +199,7 @@ class Known:
         return test if test is not None and test.good and not test.abstract else None
 
     def check_where(self, test: Definition, written: Written) -> None:
-        """Every key is one that the test's cases have, and every value one that a case has on some system."""
+        """Check that the test's cases have each key of ``where``, and that a case on some system has each value."""
         parameters = test.values.get("parameters", {})
         for key, values in written.where.items():
             if key not in parameters and key not in _BESIDE:
@@ -213,7 +213,7 @@ class Known:
     def _check_value(self, test: Definition, written: Written, key: str, value: str) -> None:
         known = self._names(test, key, everywhere=False)
         if known is not None and value not in known:
-            known = self._names(test, key, everywhere=True)  # other systems are only asked where it matters
+            known = self._names(test, key, everywhere=True)  # slow, so only if needed
         if known is None or value in known:
             return
         if key in ("system", "partition"):
@@ -230,7 +230,7 @@ class Known:
             written.wrong(self.context.problems, "where", message, hint, about)
 
     def _names(self, test: Definition, key: str, everywhere: bool) -> set[str] | None:
-        """The values a key can have; None where that cannot be told, because a file cannot be read."""
+        """The possible values of a key; None where they are not known because a file cannot be read."""
         elsewhere = self.context.elsewhere
         if key in _BESIDE and not elsewhere.complete:
             return None
@@ -259,6 +259,6 @@ class Known:
 
 
 def _resolved(test: Definition, context: Context) -> tuple[Case, ...] | None:
-    """The cases of a test; what is wrong with them is said where they are asked for by themselves."""
+    """The cases of a test; None where it is faulty. The faults are not reported here."""
     resolved = resolve(test, replace(context, problems=Problems(), builds={}))
     return None if resolved is None else resolved.cases

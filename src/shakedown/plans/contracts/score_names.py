@@ -1,4 +1,4 @@
-"""Which scores the plans of a site have: a row of a contract on a score that none of them has asks for nothing.
+"""Find the scores of a site's plans, to report contract rows on a score that no plan has.
 
 Several plans may name one contract, each with scores of its own, so that a row is held against all of them.
 """
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanScores:
-    """What a plan's text says: the contracts that it names, and its scores and their parts as rows name them."""
+    """The contracts that a plan names, and its scores and their parts by the names that rows use."""
 
     contracts: frozenset[str]
     names: frozenset[str]
 
 
 def scores_written(root: Node) -> PlanScores:
-    """Purpose: the contracts and scores of one plan; what is wrong in it is told by those who read it."""
+    """Purpose: the contracts and scores of one plan; faults of the plan are not reported here."""
     contract = place(root, "contract")
     listed = contract.value if isinstance(contract, SequenceNode) else [contract]
     names = []
@@ -50,7 +50,7 @@ def _pairs(root: Node, key: str) -> list[tuple[str, Node]]:
 
 
 def scores_of_plans(reading: Site) -> list[PlanScores] | None:
-    """Purpose: those of every plan of the site; None where a plan cannot be read: it may have any score."""
+    """Purpose: the contracts and scores of every plan; None where a plan cannot be read, because it may have any score."""
     found = []
     for file in reading.plans.values():
         data = read_bytes(file, Problems())
