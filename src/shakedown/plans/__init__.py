@@ -40,7 +40,7 @@ def read_system(path: Path) -> System:
 
 
 def __getattr__(name: str) -> Any:
-    """Each part of the room is imported when it is first asked for."""
+    """Import a part of the package when it is first used."""
     if name in _PLACES:
         return getattr(importlib.import_module(f"shakedown.plans.{_PLACES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

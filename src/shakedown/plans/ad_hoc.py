@@ -45,7 +45,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a person chose. The tests are those of ``tests`` and those with any of ``tags``; without either those of ``failed``.
+    """The options that a person gave. Tests: ``tests`` and all with one of ``tags``; without both, the tests of ``failed``.
 
     ``parameters``: (name, value); several values of one name mean any of them. ``failed`` leaves only its cases. ``system``
     ``here`` is the machine this runs on, and so is None where the site's own files describe no cluster.
@@ -72,7 +72,7 @@ class Wish:
 
 @dataclass(slots=True)
 class _Chosen:
-    """A test with its cases on the system, those of them that were chosen, and those that other chosen ones need."""
+    """A test with ``every`` case on the system, the chosen cases (``kept``), and the cases that other chosen cases need."""
 
     test: Definition
     every: Sequence[Case]
@@ -81,7 +81,7 @@ class _Chosen:
 
 
 def ad_hoc_document(site: Path, wish: Wish, here: Here, kernels: Path | None = None) -> Document:
-    """Purpose: the document of what a person chose.
+    """Purpose: the document for the tests that a person chose.
 
     Errors: UsageError where a name or a value is none, or nothing is left; FileProblems with what is wrong in the site's tests and
     systems.
@@ -114,7 +114,7 @@ def _check_repeats(repeats: int) -> None:
 
 
 def _system(wish: Wish, reading: Site) -> str:
-    """The system: that of the failed cases, where there are any."""
+    """The name of the system to use: that of the failed cases, if ``wish`` has some."""
     if wish.failed is None:
         return reading.system_meant(wish.system)
     if wish.system not in (None, wish.failed.system):
@@ -137,7 +137,7 @@ def _check_partitions(names: Iterable[str], context: Context) -> None:
 
 
 def _tests(reading: Site, wish: Wish) -> list[Definition]:
-    """The tests that are meant, each once: named ones first, then those of tags; else those of the failed cases."""
+    """The chosen tests, each once: named tests first, then tests by tags; without both, the tests of the failed cases."""
     tests = reading.library.tests
     names = [*wish.tests, *(name for tag in wish.tags for name in _tagged(reading, tag))]
     if not names and wish.failed is not None:
@@ -153,7 +153,7 @@ def _tests(reading: Site, wish: Wish) -> list[Definition]:
 
 
 def _near(name: str, reading: Site) -> str:
-    """What may have been meant."""
+    """A hint for an unknown test name."""
     if name in reading.plans:
         return f"'{name}' is a plan: shakedown run {name}"
     return did_you_mean(name, reading.library.tests) or "'shakedown list tests' has them"
@@ -189,7 +189,7 @@ def _tests_of_failed(reading: Site, failed: Failed) -> list[str]:
 
 
 def _cases(test: Definition, context: Context, wish: Wish) -> Sequence[Case]:
-    """The cases of a test on the system; none where it is at fault, which is told at its own place."""
+    """The cases of a test on the system; () for a faulty test, whose faults are reported elsewhere."""
     partitions = [*wish.partitions, *(_partitions_of(wish.failed, context) if wish.failed else ())]
     found = resolve(test, context, frozenset(partitions) & named_only_of(context)) if test.good else None
     return found.cases if found is not None else ()
@@ -203,7 +203,7 @@ def _partitions_of(failed: Failed, context: Context) -> Iterator[str]:
 
 
 def _narrow(chosen: list[_Chosen], wish: Wish) -> None:
-    """Keep of each test the cases that are asked for."""
+    """Keep only the chosen cases of each test. Raises UsageError where a test has none."""
     for one in chosen:
         for name, value in wish.parameters:
             _check_parameter(one, name, value)
@@ -230,7 +230,7 @@ def _check_parameter(one: _Chosen, name: str, value: str) -> None:
 
 
 def _way_to(one: _Chosen, name: str, value: str) -> str:
-    """What to write in place of a value that no case has: several values, one of those that there are, or a new one in the test."""
+    """A hint for a value that no case has: write several options, use an existing value, or add the value to the test."""
     there = {_fact(case, name) for case in one.every}
     several = [part.strip() for part in value.split(",")]
     if len(several) > 1 and set(several) <= there:
@@ -262,7 +262,7 @@ def _fits(case: Case, wish: Wish) -> bool:
 
 
 def _values(cases: Iterable[Case], names: Iterable[str]) -> str:
-    """What the cases have of these names."""
+    """A hint with the values that the cases have for these names."""
     every = list(cases)
     shown = [f"{name} is {_listed([*dict.fromkeys(_fact(case, name) for case in every)])}" for name in names]
     return f"in its cases {'; '.join(shown)}"
@@ -274,7 +274,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _keep_failed(chosen: list[_Chosen], failed: Failed) -> None:
-    """Only cases whose last result did not pass. One that the site has no more is told, not left out."""
+    """Keep only cases whose last result did not pass. A case that the site no longer has is reported, not left out."""
     names = {one.test.name for one in chosen}
     asked = {case for case, test in failed.cases if test in names}
     there = {case.id for one in chosen for case in one.every}
@@ -291,7 +291,7 @@ def _keep_failed(chosen: list[_Chosen], failed: Failed) -> None:
 
 
 def _add_needed(chosen: list[_Chosen], context: Context, wish: Wish) -> None:
-    """What chosen cases need is run too, before them."""
+    """Add the cases that chosen cases need, to run before them."""
     known = {one.test.name: one for one in chosen}
 
     def found(name: str) -> _Chosen:
@@ -316,7 +316,7 @@ def _add_needed(chosen: list[_Chosen], context: Context, wish: Wish) -> None:
 
 
 def _plan(chosen: Sequence[_Chosen], wish: Wish, system: str) -> dict[str, Any]:
-    """The plan as a person would write it."""
+    """The plan as a map, in the form in which a person would write it."""
     selections = [selection for one in chosen for selection in _selections(one, wish)]
     criteria = {
         "correct": {"measure": "correct / completed", "must": "= 100%"},
@@ -346,12 +346,12 @@ def _asked_for(one: _Chosen, wish: Wish) -> list[Any]:
 
 
 def _where(case: Case) -> dict[str, str]:
-    """What only this case of its test has."""
+    """The parameters that select one case of its test."""
     return {name: _literal(value) for name, value in case.parameters} | {"partition": case.partition}
 
 
 def _literal(value: str) -> str:
-    """A value in which a plan finds no expression."""
+    """The value with its braces escaped, so that a plan finds no expression in it."""
     return value.replace("{", "{{").replace("}", "}}")
 
 

@@ -1,4 +1,4 @@
-"""Ranks that are to be bound on a cluster whose Slurm binds none: srun takes ``--cpu-bind`` there without a word."""
+"""Warn of tests that bind ranks on a cluster whose Slurm cannot bind: srun accepts ``--cpu-bind`` there without effect."""
 
 from __future__ import annotations
 

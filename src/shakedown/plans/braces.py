@@ -1,4 +1,4 @@
-"""``{name}`` where nothing is filled in: it would reach the program, the check or the scheduler as it is written."""
+"""Warn of ``{name}`` in places where names are not filled in: it would reach the program or the scheduler as written."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _parameters(root: MappingNode) -> list[tuple[Node, Node]]:
 
 
 def _texts(node: Node, but: tuple[Node, ...] = ()) -> Iterator[str]:
-    """All that a test says, but for what is meant for people, and for some nodes."""
+    """Yield all texts of a test, except descriptions for people and the nodes in ``but``."""
     if node in but:
         return
     if isinstance(node, ScalarNode):

@@ -1,4 +1,4 @@
-"""Resolved listings kept between commands. Whatever is wrong with a cache, the answer is the same, only slower."""
+"""Keep resolved listings between commands. A faulty cache makes commands slower but does not change their results."""
 
 # paths are text in this room: a Path for each of thousands of files costs too much
 # ruff: noqa: PTH103, PTH105, PTH108, PTH118, PTH120, PTH123
@@ -22,7 +22,7 @@ _SETTLED_COARSE_NS = 2_000_000_000  # file systems whose clock counts seconds
 
 
 def load(name: str) -> bytes | None:
-    """Purpose: what was stored under a name, or None where there is nothing that can be trusted."""
+    """Purpose: the data stored under a name, or None where there is none that can be trusted."""
     try:
         with open(_path(name), "rb") as file:
             head, stored, data = file.read(len(_MAGIC)), file.read(32), file.read()
@@ -32,7 +32,7 @@ def load(name: str) -> bytes | None:
 
 
 def store(name: str, data: bytes) -> None:
-    """Purpose: keep ``data`` under a name. A directory that cannot be written, or a full disk, is no reason to stop."""
+    """Purpose: store ``data`` under a name; a directory that cannot be written, or a full disk, raises no error."""
     path = _path(name)
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)

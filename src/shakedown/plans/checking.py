@@ -106,7 +106,7 @@ def check_site(
 
 
 def _read_plans(reading: Site, files: tuple[str, ...], here: Here, kernels: Path | None) -> None:
-    """Every plan of the site, and those of the package among ``files``, on each cluster of the site, or on this machine."""
+    """Read every plan of the site, and the package's plans among ``files`` on each cluster of the site or on this machine."""
     for file in reading.plans.values():
         plan_document(reading, file, here, kernels)
     for file in _shipped_plans(files):
@@ -126,7 +126,7 @@ def _narrow(reading: Site, files: tuple[str, ...], names: set[str]) -> None:
 
 
 def _tell_published(reading: Site, faults: Faults | None) -> None:
-    """What is wrong with the numbers that are printed of the site's machines."""
+    """Report faults in the published numbers of the site's machines."""
     for machine in reading.machines.values():
         for one, message, hint in faults(machine) if faults else ():
             reading.problems.file(machine.file, f"published: {message}", hint, one.line, one.column)
@@ -193,7 +193,7 @@ def _tell_unfilled(reading: Site) -> None:
 
 
 def _check_contracts(reading: Site, contexts: list[Context], cases: list[list[Case]]) -> None:
-    """Every contract, whether a plan names it or not, against the cases of every system."""
+    """Check every contract, used by a plan or not, against the cases of every system."""
     known = Known(contexts[0], lambda: contexts[1:])
     for file in reading.contracts.values():
         read = read_contract(file, known)

@@ -1,4 +1,4 @@
-"""All that cases are made from beside their test: the system, what else the site knows, and the world around."""
+"""The context in which a test's cases are made: the system, the rest of the site, and the machine around."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def find_shipped_plan(plan: str) -> Found:
 def plan_document(
     reading: Site, file: Found, here: Here, kernels: Path | None = None, system: str | None = None
 ) -> Document | None:
-    """Purpose: the document, or None where the site's problems have grown."""
+    """Purpose: the document of a plan's file, or None where it has faults, which go to the site's problems."""
     data = read_bytes(file, reading.problems)
     if data is None:
         return None
@@ -162,7 +162,7 @@ def document_of(
 
 
 def _values(reading: Site, data: bytes, name: str) -> tuple[MappingNode | None, dict[str, Any] | None]:
-    """A plan's text as nodes and as values; None where anything is wrong with it."""
+    """A plan's text as nodes and as values; (None, None) where the text has faults."""
     before = len(reading.problems)
     root = read_nodes(data, name, reading.problems, "plan")
     values = None if root is None else PLAN.read(root, "", reading.problems)
@@ -170,7 +170,7 @@ def _values(reading: Site, data: bytes, name: str) -> tuple[MappingNode | None, 
 
 
 def _warn(reading: Site, root: MappingNode, document: Document, context: Context) -> None:
-    """What a good plan may not do as it was meant."""
+    """Add warnings on a plan without faults that may not work as intended."""
     advise(root, document, reading.advice)
     tell_unfilled_in_plan(root, reading.advice)
     tell_commands_not_found(root, document, reading.path, reading.advice)
@@ -244,7 +244,7 @@ def _there_are(reading: Site) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """What a list shows of a plan."""
+    """The facts on a plan that a list shows."""
 
     name: str
     system: str

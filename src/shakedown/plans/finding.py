@@ -1,4 +1,4 @@
-"""Where things are: the site directory above us, the tests and kernels of the package. Cheap to import."""
+"""Find the site directory above the current one, and the tests and kernels of the package. Cheap to import."""
 
 # paths are text in this room: a Path for each of thousands of files costs too much
 # ruff: noqa: PTH100, PTH118, PTH120, PTH208
@@ -68,7 +68,7 @@ def shipped_plans() -> dict[str, str]:
 
 @contextmanager
 def steady_memory() -> Iterator[None]:
-    """No garbage collection meanwhile: reading makes a million objects that stay; looking through them is half the time."""
+    """Switch garbage collection off in this block: reading makes a million lasting objects, and collection doubles the time."""
     was = gc.isenabled()
     gc.disable()
     try:

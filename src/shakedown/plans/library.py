@@ -50,7 +50,7 @@ class Definition:
         return bool(self.values.get("abstract"))
 
     def chain(self) -> Iterator[Definition]:
-        """It, then what it extends, then what that extends."""
+        """This test, then the test that it extends, and so on."""
         test: Definition | None = self
         while test is not None:
             yield test
@@ -69,11 +69,11 @@ class Library:
     directories: dict[str, str] = field(default_factory=dict)
 
     def beside(self, written_in: str, path: str) -> str:
-        """A path that a file names, made absolute."""
+        """The absolute path of a path that a file names."""
         return os.path.normpath(os.path.join(self.directories[written_in], path))
 
     def missing(self, name: str, problems: Problems, at: Any) -> None:
-        """Say that there is no such test, unless its file is there and broken."""
+        """Report that there is no such test, unless its file exists but is broken."""
         if self.may_be_broken(name):
             self.doubtful.append((name, at))
         else:

@@ -48,7 +48,7 @@ def read_amounts(node: Node, label: str, written: dict[str, str], context: Conte
 def check_limits(
     node: Node, whose: str, limits: Limits, tests: Collection[str], cases: Iterable[Case], context: Context
 ) -> None:
-    """Purpose: every limit is about something that is run, and leaves room for at least one run.
+    """Purpose: check that every limit is about a test or a load of these cases, and leaves room for at least one run.
 
     ``whose``: the plan, or the component; it runs these tests and cases.
     """
@@ -74,7 +74,7 @@ def check_copies(
     tests: Collection[str],
     context: Context,
 ) -> None:
-    """Purpose: copies are said of tests that are run."""
+    """Purpose: report copies of tests that are not among ``tests``."""
     for name, _ in copies:
         if name not in tests:
             near = did_you_mean(name, tests) or f"its tests are: {', '.join(tests)}"

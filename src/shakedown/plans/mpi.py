@@ -84,14 +84,14 @@ def mpi_of_compiler(toolchain: Toolchain | None, around: Surroundings) -> str:
 
 
 def mpi_beside(place: str, around: Surroundings) -> str:
-    """Whose launcher lies in the directory of a program."""
+    """The MPI whose launcher lies in the directory of a program."""
     folder, name = os.path.split(place)
     _, dot, suffix = name.partition(".")  # mpicc.openmpi
     return told(around.said(os.path.join(folder, f"mpiexec{dot}{suffix}"), "--version"))  # noqa: PTH118
 
 
 def told(text: str) -> str:
-    """Whose MPI a text speaks of; "" where it speaks of none."""
+    """The MPI that a text mentions; "" where it mentions none."""
     return next((name for name, pattern in _TOLD if pattern.search(text)), "")
 
 
@@ -105,7 +105,7 @@ def compiler_for_mpi(toolchain: Toolchain | None) -> str:
 
 
 def _cluster_here(around: Surroundings) -> str:
-    """What Slurm's configuration calls the cluster that commands here speak to."""
+    """The name of the cluster that Slurm commands here use, by Slurm's configuration."""
     for path in (around.variable("SLURM_CONF"), *_CONFIGURATIONS):
         if path and around.there(path):
             found = _CLUSTER.search(around.beginning(path, _MOST_BYTES))

@@ -1,4 +1,4 @@
-"""Windows and yields of a component: when less is allowed than otherwise, and how much."""
+"""Read the windows and yields of a component: the times or conditions with narrower limits, and these limits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_windows(node: Node, written: list[dict[str, Any]], room: Room) -> tuple
 
 
 def read_yields(node: Node, written: dict[str, Any] | list[dict[str, Any]], room: Room) -> tuple[Yield, ...]:
-    """Purpose: whom it makes room for. Without a word it ends when half of what called for it waits."""
+    """Purpose: the yields of a component. Without ``until``, a yield ends at half of the waiting jobs that begin it."""
     entries = [written] if isinstance(written, dict) else written
     problems = room.context.problems
     if entries and all(cluster.embedded for cluster in room.context.machine.system.clusters):
@@ -55,7 +55,7 @@ def read_yields(node: Node, written: dict[str, Any] | list[dict[str, Any]], room
 
 
 def _less(node: Node, label: str, entry: dict[str, Any], room: Room) -> dict[str, Any]:
-    """What is allowed then: budgets in base units, copies, or nothing new at all."""
+    """The narrower limits as fields: budgets in base units, copies, or closed (no new runs)."""
     problems = room.context.problems
     budgets = read_amounts(node, label, entry.get("budgets", {}), room.context, nothing=True)
     copies = tuple(entry.get("copies", {}).items())
@@ -72,7 +72,7 @@ def _less(node: Node, label: str, entry: dict[str, Any], room: Room) -> dict[str
 
 
 def _times(node: Node, entry: dict[str, Any], context: Context) -> Iterable[tuple[str, float, float]]:
-    """Each as (text, from and to in seconds since Monday 00:00); nothing where they are told to be wrong."""
+    """The spans, each as (text, from, to) in seconds since Monday 00:00; [] after a fault was reported."""
     days = _days(entry)
     begin, end = entry["from"], entry["to"]
     for key, (day, seconds) in (("from", begin), ("to", end)):
@@ -98,7 +98,7 @@ def _days(entry: dict[str, Any]) -> tuple[int, ...]:
 
 
 def _one(day: int, begin_s: float, end_s: float) -> tuple[str, float, float]:
-    """A window of one day, that may reach into the next."""
+    """The window of one day, which may reach into the next day."""
     last = day if end_s > begin_s else (day + 1) % 7
     return _whole(day, begin_s, last, end_s)
 

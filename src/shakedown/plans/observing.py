@@ -1,4 +1,4 @@
-"""Numbers that narrow budgets: what a plan says of each, checked against the system and against what runs load."""
+"""Read the measured loads that narrow budgets, checked against the system and against the loads of the plan's cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECRET_WORDS = frozenset({"p", "u", "token", "password", "passwd", "api_key", "
 
 
 def read_observed(node: Node, written: dict[str, Any], context: Context) -> tuple[Observe, ...]:
-    """Purpose: each number that is asked for; what is wrong goes to the context's problems. ``node``: of the limits."""
+    """Purpose: the measured loads of ``limits.observe``; faults go to the context's problems. ``node``: of the limits."""
     found = []
     for budget, entry in written.items():
         at = place(node, "observe", budget)
@@ -32,7 +32,7 @@ def read_observed(node: Node, written: dict[str, Any], context: Context) -> tupl
 
 
 def check_observed(node: Node, observed: Iterable[Observe], cases: Iterable[Case], context: Context) -> None:
-    """Purpose: each number narrows something that is loaded, and no test that can run alone is too large for all there is."""
+    """Purpose: report measured loads of budgets that no case loads."""
     loaded = {name for case in cases for name, _ in case.loads}
     for word in observed:
         if word.budget not in loaded:
@@ -74,7 +74,7 @@ def _replaced(word: Observe, **fields: Any) -> Observe:
 
 
 def _source(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Which of the sources it names, and what it says of it. Raises InvalidValue."""
+    """The one source that an entry names, and the keys of that source. Raises InvalidValue."""
     named = [source for source in SOURCES if source in entry]
     if len(named) != 1:
         said = f"{' and '.join(named)} are {len(named)} sources of one number" if named else "nobody says the number"
@@ -84,7 +84,7 @@ def _source(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _whole(budget: str, context: Context) -> float:
-    """All that there is, in the unit that the system's file has it in."""
+    """The whole budget, in the unit in which the system's file gives it."""
     unit = dict(context.machine.system.budget_units).get(budget, "")
     return context.budgets[budget][0] / (UNITS[unit][1] if unit in UNITS else 1.0)
 

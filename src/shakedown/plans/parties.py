@@ -87,7 +87,7 @@ def _alike(parties: Sequence[Party]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _holder(written: str) -> tuple[object, str]:
-    """What is compared of a key, and how it is shown: one secret is one speaker, under whatever type it is written."""
+    """The part of a key to compare, and the key to show: keys of one secret are one speaker, whatever type is written."""
     key = key_of_text(written)
     return (key.holder if key is not None else written), written
 

@@ -1,4 +1,4 @@
-"""Where cases of a test can run: each partition, with the names that expressions may use there."""
+"""The partitions on which cases can run, each with the names that expressions may use there."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Site:
         return did_you_mean(name, (*known, *shipped_systems())) or _there_are(known) + listed
 
     def context(self, machine: Machine, kernels: Path | None = None, around: Surroundings | None = None) -> Context:
-        """What cases on this system are made from."""
+        """The context in which cases on this system are made."""
         return Context(
             machine,
             self.library,
@@ -125,7 +125,7 @@ class Site:
         self.problems.stop(shown_from(self.path))
 
     def found_problems(self) -> list[Problem]:
-        """What is wrong, with names as people are shown them."""
+        """The site's problems, with file names in the form that people are shown."""
         return self.shown(self.problems)
 
     def shown(self, problems: Problems) -> list[Problem]:

@@ -62,13 +62,13 @@ def started_with(document: Document, wish: str | None) -> Document:
 
 
 def in_short(lost: list[Lost], document: Document) -> str:
-    """How many of the plan's cases cannot run."""
+    """A phrase on how many of the plan's cases cannot run."""
     count, every = len({one.case for one in lost}), len(document.cases)
     return f"{count} of its {every} cases cannot run" if every > 1 else "its only case cannot run"
 
 
 def lines(lost: list[Lost]) -> list[str]:
-    """Each case once, with its reason."""
+    """Lines for a person: each case once, with its reason."""
     reasons = {one.case: one.reason for one in lost}
     return [f"  {case}: {reason}" for case, reason in reasons.items()]
 

@@ -21,7 +21,7 @@ _BESIDE = ("system", "partition", "toolchain")  # what `expect` may ask for besi
 
 
 class WrongAt(InvalidValue):
-    """A value that is wrong, with its path from the root of the file."""
+    """An invalid value, with its path from the root of the file."""
 
     def __init__(self, path: Path, message: str, hint: str | None = None, about: str = "") -> None:
         super().__init__(message, hint, about)
@@ -58,7 +58,7 @@ def _values(name: str, entry: str | list[str], names: Mapping[str, Value]) -> li
 
 
 def _each(path: Path, text: str, names: Mapping[str, Value]) -> list[str]:
-    """One value, or one for each file system where the text is just their name."""
+    """The values of a text: one, or one for each shared file system where the text is the name for all of them."""
     filled = _filled(path, text, names)
     return filled.split(",") if text.strip() == f"{{{FILESYSTEMS}}}" else [filled]
 

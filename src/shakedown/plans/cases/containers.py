@@ -63,7 +63,7 @@ class Container:
         return f"srun --nodes=1 --ntasks=1 {self.srun_options()}" if self.in_srun else self._exec()
 
     def srun_options(self) -> str:
-        """Purpose: the options for srun where srun starts the container; else ""."""
+        """Purpose: the options for srun, for a container that srun itself starts."""
         mounts = ",".join([f"{_OWN}:{_OWN}", *(f"{host}:{inside}" for host, inside in self._pairs())])
         options = [*map(shlex.quote, self.options)]
         image_word = f"--container-image={shlex.quote(self.image)}"

@@ -1,4 +1,4 @@
-"""The figures of a test: what was written into nouns, and formulas held against the figures and names that there are."""
+"""Read the figures of a test, and check formulas against the figures and names that exist."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Filler:
         return Shape(nodes, tasks, cpus, units, exclusive, limit, self._yes_no("requeue", False, names))
 
     def traced(self, names: Names) -> bool:
-        """Whether the ranks of this case have the tracer in them."""
+        """Whether the tracer is preloaded into the ranks of this case."""
         return self.launches and self._yes_no("trace", False, names)
 
     def _yes_no(self, key: str, usual: bool, names: Names) -> bool:
@@ -153,7 +153,7 @@ class Filler:
         return tuple({**threads, **dict(toolchain.environment if toolchain else ()), **own}.items())
 
     def loads(self, names: Names) -> tuple[tuple[str, float], ...]:
-        """What a run takes of the budgets that this system has; those of other systems do not bind it."""
+        """The load of a run on each budget of this system; budgets of other systems are left out."""
         loads = []
         for name, written in self.values.get("loads", {}).items():
             at = ("loads", name)
@@ -164,7 +164,7 @@ class Filler:
         return tuple(loads)
 
     def expected(self, stage: Stage, combination: dict[str, str]) -> tuple[str, str]:
-        """The verdict and the reason of the first expectation that speaks of this case."""
+        """The verdict and the reason of the first expectation that matches this case."""
         facts = {"system": self.context.machine.system.name, "partition": stage.partition.name, **combination}
         for position, entry in enumerate(self.values.get("expect", ())):
             self.at = ("expect", position, "where")
@@ -211,7 +211,7 @@ class Filler:
             raise InvalidValue(str(error)) from error
 
     def _binds(self, name: str, amount: Quantity) -> bool:
-        """Whether this system has the budget. A budget that no system has is an error."""
+        """Whether this system has the budget; a budget that no system has is an error."""
         known, others = self.context.budgets, self.context.elsewhere
         if name not in known:
             if others.may_have(name, others.budgets) or self.test.shipped:

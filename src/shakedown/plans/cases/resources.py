@@ -1,4 +1,4 @@
-"""What one run of a case asks of its nodes and its scheduler beside tasks and cores, filled in; and what the nodes lack of it."""
+"""The GPUs, memory and scheduler options that a run of a case asks for, filled in; and whether the nodes have enough."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def with_licences(filler: Filler, stage: Stage, names: Names, loads: Loads) -> L
 
 
 def too_little(shape: Shape, stage: Stage) -> list[str]:
-    """Sentences about GPUs and memory that a node of this partition has fewer or less of."""
+    """Sentences on GPUs and memory of which a node of this partition has too few or too little."""
     asks, node, partition = shape.resources, stage.node, stage.partition.name
     reasons, has = [], _gpus(node.gpus.count) if node.gpus.count else "none"
     if asks.gpus_per_node > node.gpus.count:

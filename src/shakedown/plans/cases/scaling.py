@@ -1,4 +1,4 @@
-"""The key ``scaling`` of a test: the parameter that grows, how the work grows, and the figure that is looked at."""
+"""Read the key ``scaling`` of a test: the parameter that grows, how the work grows, and the figure to compare."""
 
 from __future__ import annotations
 

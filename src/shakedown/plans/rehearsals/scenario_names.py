@@ -1,4 +1,4 @@
-"""Names in a rehearsal's file against what there is: tests, builds, toolchains, nodes, budgets, targets, clusters."""
+"""Check names in a rehearsal's file: tests, builds, toolchains, nodes, budgets, targets, clusters."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _of_system(names: Names, system: System) -> None:
 
 
 def check_names(root: MappingNode, values: dict[str, Any], names: Names, problems: Problems) -> None:
-    """Purpose: tell every name that stands for nothing."""
+    """Purpose: report every name that does not exist."""
     look = _Look(root, names, problems)
     look.tests("times", "tests", values.get("times", {}).get("tests", {}))
     look.tests("figures", values.get("figures", {}))
@@ -137,7 +137,7 @@ class _Look:
     problems: Problems
 
     def one(self, at: Node, what: str, name: str, known: Iterable[str]) -> bool:
-        """Whether a name is known; else it is told at its place."""
+        """Whether a name is known; an unknown name is reported at its place."""
         known = set(known)
         if name in known:
             return True

@@ -1,4 +1,4 @@
-"""What is written in a rehearsal's file into the parts of the frozen scenario."""
+"""Make the parts of a frozen scenario from the values of a rehearsal's file."""
 
 from __future__ import annotations
 

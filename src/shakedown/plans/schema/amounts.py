@@ -83,7 +83,7 @@ def known_amount(text: str) -> Quantity:
 
 
 def show_amount(amount: float, dimension: str) -> str:
-    """An amount in base units as people write it."""
+    """An amount in base units, as text with a readable unit."""
     if dimension == "bytes/s":
         return f"{amount / 1e9:g} GB/s"
     if dimension == "bytes":

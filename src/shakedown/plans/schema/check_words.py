@@ -52,7 +52,7 @@ def _of_subject(text: str, sort: str, subject: str, rest: str) -> Check:
 
 
 def _argument(kind: CheckKind, text: str, written: str) -> str:
-    """What follows the name of a check, as the check's function is given it."""
+    """The argument of a check, in the form that the check's function takes."""
     if kind.argument == "nothing":
         if written:
             raise InvalidValue(f"'{text}': nothing can follow '{kind.name}'")

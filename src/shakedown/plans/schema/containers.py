@@ -14,7 +14,7 @@ _MOUNT = re.compile(r"/[^:,\x00-\x1f\x7f]*(:/[^:,\x00-\x1f\x7f]*)?")
 
 
 def image(text: str) -> str:
-    """A file or directory, or the name that a registry or the runtime knows. Raises InvalidValue."""
+    """Check an image: a file or directory, or a name in a registry or of the runtime. Raises InvalidValue."""
     if _IMAGE.fullmatch(text) is None or text.startswith("-"):
         raise InvalidValue(f"'{text}' is no image", "a file such as lammps.sif, or a name such as docker://debian:12")
     return text

@@ -20,7 +20,7 @@ def shell_file(text: str) -> str:
 
 
 def spack_spec(text: str) -> str:
-    """What Spack installs and loads, as Spack writes it. Raises InvalidValue."""
+    """A spec of Spack, to install and to load. Raises InvalidValue."""
     if _SPEC.fullmatch(text) is None:
         raise InvalidValue(f"'{text}' is no spec of Spack's", "such as hdf5+mpi or 'fftw@3.3 %gcc@13'")
     return text
@@ -30,7 +30,7 @@ _MODULE = Word("a module", r"[^\s;&|<>`$]+", "a name without blanks")
 
 
 def module_name(text: str) -> str:
-    """What ``module load`` is told. Raises InvalidValue."""
+    """A name for ``module load``. Raises InvalidValue."""
     return _MODULE.convert(text)
 
 

@@ -99,7 +99,7 @@ _BUILD = Record(
 
 
 def mpi_word(text: str) -> str:
-    """Whose MPI, or srun's own word for a way to start ranks."""
+    """The name of an MPI, or a type of srun's ``--mpi``."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", text):
         raise InvalidValue(
             f"'{text}' is no MPI", "mpich, openmpi, intel, cray or none; or a type that srun --mpi=list shows"

@@ -152,7 +152,7 @@ def _tell(fault: tuple[str, str | None, Any], name: str, problems: Problems) -> 
 
 
 def shape(node: Node) -> str:
-    """What a node is, in words."""
+    """The shape of a node, in words."""
     if isinstance(node, MappingNode):
         return "a map"
     return "a list" if isinstance(node, SequenceNode) else f"'{node.value}'"

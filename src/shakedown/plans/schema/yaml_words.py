@@ -1,4 +1,4 @@
-"""What is wrong with YAML, in words for people who write plans rather than parsers."""
+"""Explain errors in YAML in words for people who write plans rather than parsers."""
 
 from __future__ import annotations
 
