@@ -1,1 +1,1 @@
-"""Audit: sealing a record, signing it, verifying it, judging kept outputs again."""
+"""Audit: seal and sign a record, verify it, and judge kept outputs again."""

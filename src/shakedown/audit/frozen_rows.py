@@ -1,4 +1,4 @@
-"""The contract rows that runs are judged by, as they were frozen; an amendment binds only what is judged after it."""
+"""The contract rows that runs are judged by, read from frozen plans; an amendment binds only runs that are judged after it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from shakedown.model.nouns import Case, Document
 
 
 class FrozenRows:
-    """The contract rows that a run is judged by: those of the plan it was first judged by, whatever came into force since."""
+    """The contract rows that a run is judged by: those of the plan that judged the run first, even if a later plan is in force."""
 
     def __init__(self, first_by: Mapping[str, str], document: Document, layout: Layout) -> None:
-        """``first_by``: run -> digest of the plan in force when it was first judged; ``document`` serves where none is known."""
+        """``first_by``: run -> digest of the plan in force when the run was first judged; ``document``: the plan for runs not in
+        ``first_by``.
+        """
         self.first_by, self.document, self.layout = first_by, document, layout
         self.known: dict[str, tuple[Document, dict[str, Case]]] = {}
 
     def of(self, run: str, case: Case) -> tuple[ContractRow, ...]:
-        """Purpose: the rows for a run of this case. Raises RecordError where its plan is damaged."""
+        """Purpose: the contract rows for a run of this case. Raises RecordError where the plan of the run is damaged."""
         digest = self.first_by.get(run, "")
         if not digest:
             return rows_of(self.document, case)

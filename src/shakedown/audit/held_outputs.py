@@ -1,7 +1,8 @@
-"""Kept outputs against the verdicts that were given on them: figures and checks are evaluated again, and must come out the same.
+"""Compares kept outputs with their verdicts: figures and checks are evaluated again, and must give the same result.
 
-Each verdict is held against the plan that it was given by. What was not kept, or cannot be read, is counted and said. Files that a
-run left in its directory are no part of the record: where a test looks at them too, a difference is said and is no damage.
+Each verdict is compared by the plan that it was given by. Outputs that were not kept or cannot be read are counted and
+reported. Files that a run left in its directory are no part of the record: where a test looks at such files, a difference is
+reported as a remark, not as damage.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _ACT = Act("verify", "held against its kept output")
 
 
 class Held(Struct):
-    """What was found. ``same``: verdicts that come out again; ``unread``: why others could not be evaluated -> how many."""
+    """The result of the comparison. ``same``: number of verdicts that are the same again; ``unread``: reason why verdicts could
+    not be evaluated -> their number.
+    """
 
     same: int = 0
     damage: Damage | None = None
@@ -39,12 +42,13 @@ class Held(Struct):
 
 
 def hold_outputs(layout: Layout, events: Iterable[Event], sealed: Mapping[str, int] | None = None) -> Held:
-    """Purpose: evaluate every kept output again. Changes nothing. ``sealed``: pack -> how many bytes of it the newest seal covers.
+    """Purpose: evaluate every kept output again and compare. Changes nothing. ``sealed``: pack -> number of its bytes that the
+    newest seal covers.
 
     Errors: RecordError where a frozen plan cannot be read.
     """
     found, unread = Held(), Counter[str]()
-    sizes, ends = _pack_sizes(layout), Counter[str]()  # what is written meanwhile has events that are not read here
+    sizes, ends = _pack_sizes(layout), Counter[str]()  # later bytes have events that are not read here
     judged = read_verdicts(_noting_ends(events, ends))
     found.damage = _changed(layout, judged)
     if found.damage is not None:
@@ -62,7 +66,7 @@ def hold_outputs(layout: Layout, events: Iterable[Event], sealed: Mapping[str, i
 
 
 def _changed(layout: Layout, judged: Judged) -> Damage | None:
-    """The first output, or mark of a job, that is not what it was when its run was judged."""
+    """The first output, or mark of a job, that has changed since its run was judged; None where there is none."""
     for run, old in judged.verdicts.items():
         damage = damage_of_output(layout.root, old.value.get("output") or {})
         if damage is not None:
@@ -71,7 +75,9 @@ def _changed(layout: Layout, judged: Judged) -> Damage | None:
 
 
 def _remarks(layout: Layout, judged: Judged) -> list[str]:
-    """What no sum holds: outputs without one, the middle of large ones, what came after a run was judged, marks that are gone."""
+    """Sentences on everything that no sum protects: outputs without a sum, the middle of large outputs, bytes that were added
+    after a run was judged, and missing marks.
+    """
     outputs = [old.value.get("output") or {} for old in judged.verdicts.values()]
     bare = sum(not has_sum(output) for output in outputs)
     large = sum("ends" in output for output in outputs)
@@ -92,7 +98,9 @@ def _remarks(layout: Layout, judged: Judged) -> list[str]:
 
 
 def _marks_gone(layout: Layout, outputs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Of how many runs the claim or marks are gone that their exit status and run time were read from."""
+    """A sentence on the runs whose claim or marks are missing, from which their exit status and run time were read; [] where all
+    are there.
+    """
     marked = [output for output in outputs if output.get("marks")]
     gone = [paths for output in marked if (paths := missing_marks(layout.root, output))]
     if not gone:
@@ -111,7 +119,7 @@ def _pack_sizes(layout: Layout) -> dict[str, int]:
 
 
 def _noting_ends(events: Iterable[Event], ends: Counter[str]) -> Iterator[Event]:
-    """The events as they come; ``ends``: pack -> where the last output that any of them points to ends."""
+    """Pass the events through unchanged; fills ``ends``: pack -> offset at which the last output that an event points to ends."""
     for event in events:
         output = event.value.get("output")
         if isinstance(output, dict) and isinstance(output.get("pack"), str):
@@ -122,7 +130,7 @@ def _noting_ends(events: Iterable[Event], ends: Counter[str]) -> Iterator[Event]
 
 
 def _behind(sizes: Mapping[str, int], ends: Mapping[str, int], sealed: Mapping[str, int]) -> list[str]:
-    """What lies in packs behind their last outputs: a driver that died leaves such bytes, and so does whoever adds some."""
+    """Sentences on bytes in packs after their last outputs: a driver that died leaves such bytes, or somebody added them."""
     said = []
     for name, size in sizes.items():
         known = max(ends.get(name, 0), sealed.get(name, 0))
@@ -141,7 +149,7 @@ def _behind(sizes: Mapping[str, int], ends: Mapping[str, int], sealed: Mapping[s
 
 
 def _by_plan(judged: Judged) -> dict[str, Judged]:
-    """The verdicts by the plan that each was given by: that in force then, or the one that it was judged again by."""
+    """The verdicts, grouped by the plan that each was given by: the plan in force then, or the plan of a later judging."""
     parts: dict[str, Judged] = {}
     for run, event in judged.verdicts.items():
         again = event.value.get("rejudged")
@@ -167,11 +175,12 @@ def _judged_again(judged: Judged, document: Document, layout: Layout) -> list[Ev
 
 
 def _hold(found: Held, unread: Counter[str], old: Event, new: Event, document: Document) -> None:
+    """Add the comparison of an old event with its new judgement to ``found`` and ``unread``."""
     if new.event == "finding":
         unread[new.reason.partition(" keeps its verdict: ")[2]] += 1
         return
     differs = _difference(old, new)
-    if not differs:  # in words, or in what a failure is put down to: this version may say that otherwise
+    if not differs:  # wording and class of failure may differ between versions
         found.same += 1
         return
     undecided = [check for check in new.value.get("checks", []) if check[1] is None]
@@ -193,14 +202,14 @@ def _place(output: dict[str, Any]) -> str:
 
 
 def _difference(old: Event, new: Event) -> str:
-    """How figures, checks or the verdict differ, in words; "" where they do not."""
+    """How figures, checks or the verdict differ, as a sentence; "" where they are equal."""
     if new.value.get("verdict") != old.value.get("verdict"):
         return f"was judged '{old.value.get('verdict')}' and comes out '{new.value.get('verdict')}'"
     before, now = old.value.get("figures", {}), new.value.get("figures", {})
     for name in sorted({*before, *now}):
         if before.get(name) != now.get(name):
             return f"has {name} = {before.get(name)} in the log, and {now.get(name)} comes out of its output"
-    if TRIMMED in old.value.get("problems", []):  # checks that were left out then cannot be compared; figures never are
+    if TRIMMED in old.value.get("problems", []):  # left-out checks cannot be compared; figures are never left out
         return ""
     held = {check[0]: check[1] for check in old.value.get("checks", [])}
     for check in new.value.get("checks", []):

@@ -1,7 +1,8 @@
-"""Symbolic links among the files of a record. Shakedown makes none there: what a link leads to is not what was kept.
+"""Symbolic links among the files of a record. Shakedown makes none, because the target of a link is not the file that was kept.
 
-A link in the place of something that the record names is damage. One that leads elsewhere, and that nothing names, is told: no seal
-covers it. So is a whole folder that a site keeps on another file system, whose files are held like all others.
+A link in the place of a file that the record names is damage. A link that nothing in the record names is reported, because no
+seal covers it. A whole folder that a site keeps on another file system through a link is reported too; its files are checked as
+usual.
 """
 
 from __future__ import annotations
@@ -22,20 +23,21 @@ from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 
 _FOLDERS = ("log", "seals", *FOLDERS)
-_MOST_NAMED = 3  # of what lies there and nothing names
+_MOST_NAMED = 3  # links that nothing names and that are shown
 
 
 class Links(Struct):
-    """What was found. ``remarks``: what is told of links that are no damage."""
+    """The links that were found. ``remarks``: sentences on links that are no damage."""
 
     damage: Damage | None = None
     remarks: list[str] = []
 
 
 def look_for_links(layout: Layout, events: Iterable[Event], named: Collection[str] = ()) -> Links:
-    """Purpose: the first link in the place of what the record names, and a word on all others.
+    """Purpose: find the first link in the place of a file that the record names, and report all other links.
 
-    ``named``: paths inside the campaign, beside the outputs that the events point to. Follows no link; changes nothing.
+    ``named``: paths inside the campaign that the record names, in addition to the outputs that the events point to. Follows no
+    link; changes nothing.
     """
     links = dict(_links(layout.root))
     found = Links()
@@ -66,7 +68,7 @@ def look_for_links(layout: Layout, events: Iterable[Event], named: Collection[st
 
 
 def _links(root: Path) -> Iterator[tuple[str, str]]:
-    """Path inside the campaign, and where it leads, of every link in the folders of the record, in the order of their paths."""
+    """(path inside the campaign, target) of every link in the folders of the record, sorted by path."""
     for name in _FOLDERS:
         if target := link_of(root / name):
             yield name, target
@@ -79,14 +81,16 @@ def _links(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _with_folders(path: str) -> Iterator[str]:
-    """The path and every folder that it lies in, inside the campaign."""
+    """The path itself, then every folder that contains it, inside the campaign."""
     while path:
         yield path
         path = path.rpartition("/")[0]
 
 
 def _kept(events: Iterable[Event]) -> tuple[dict[str, int], dict[str, str]]:
-    """Outputs that verdicts point to, each with the first event that does; and those that were links when they were judged."""
+    """Output path -> first verdict event that points to it; and output path -> target, for outputs that were links when they were
+    judged.
+    """
     kept: dict[str, int] = {}
     links: dict[str, str] = {}
     for event in events:

@@ -1,8 +1,8 @@
-"""Holding a page that somebody has against the record: a report (HTML or PDF), or the page to sign.
+"""Compares a page that somebody holds with the record: a report (HTML or PDF), or the page to sign.
 
-``check_page`` is the table of contents. The page names the record that it was made from by a digest; it is made again from
-the record as it was then, and must come out the same. A page is made from the record alone, so whatever differs was altered by
-hand, or made by another version.
+``check_page`` is the table of contents. The page names, by a digest, the record that it was made from. The page is made again
+from the record as of then, and must be the same. A page is made from the record alone, so a difference means that the page was
+altered by hand, or made by another version.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ _DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _GROUPS = re.compile(rb'<p class="digest">(.*?)</p>', re.DOTALL)
 _GENERATOR = re.compile(rb'(<meta name="generator" content="Shakedown )([^"<]*)(">)')
 _TEMPLATES = re.compile(rb"templates/report\.(?:html|css)")
-_MOST = 8  # differences that are told
+_MOST = 8  # differences that are reported
 # Sections that no template of a site may leave out.
 PROTECTED = ("'Scorecard'", "'What people did'", "'Restrictions'", "'What is signed'")
 REGISTER = "By the register of the site: "
 
 
 class PageCheck(Struct):
-    """How a page compares. ``through``: the last event of the record that it shows; ``differs``: what the record does not give."""
+    """How a page compares with the record. ``through``: the last event that the page shows; ``differs``: sentences on parts of the
+    page that do not follow from the record.
+    """
 
     file: str
     kind: str
@@ -52,9 +54,10 @@ class PageCheck(Struct):
 
 
 def check_page(layout: Layout, file: Path, site: Path | None = None) -> PageCheck:
-    """Purpose: compare a page with the record. ``site``: whose templates it was made with, if not those of the campaign's own site.
+    """Purpose: compare a page with the record. ``site``: the site whose templates made the page, if it is not the campaign's own
+    site.
 
-    Errors: UsageError where it cannot be read, or is no page of this campaign.
+    Errors: UsageError where the page cannot be read, or is no page of this campaign.
     """
     content = _content(file)
     if content.startswith(b"%PDF"):
@@ -95,7 +98,7 @@ def _check_signature_page(layout: Layout, file: Path, content: bytes) -> PageChe
     sides = signed_for(parties_of_seals(layout, [digest])[digest], signatures)
     pages = [
         render_signature_page(digest, seal.through + 1, seal.signed, signatures[:count], sides)
-        for count in range(len(signatures), -1, -1)  # it may have been printed before the last ones signed
+        for count in range(len(signatures), -1, -1)  # the page may have been printed before the last signatures
     ]
     found = PageCheck(str(file), "the page to sign", seal.through + 1)
     if content not in pages:
@@ -134,7 +137,7 @@ def _without_version(page: bytes) -> bytes:
 
 
 def _through(layout: Layout, file: Path, content: bytes) -> int:
-    """The last event of the record that a page was made from: it names the sum of all lines up to there."""
+    """The last event of the record that the page was made from: the page names the digest of all lines up to that event."""
     named, found = {digest.decode() for digest in _DIGEST.findall(content)}, 0
     hashed = hashlib.sha256()
     for event, line in Reader(layout.log).lines():
@@ -150,7 +153,9 @@ def _through(layout: Layout, file: Path, content: bytes) -> int:
 
 
 def _templates(layout: Layout, content: bytes, site: Path | None) -> tuple[Path | None, str]:
-    """The templates of the site that the page was made with, None for none; and what is wrong with those that are here."""
+    """The folder of site templates that the page was made with, None for none; and a sentence where the templates here are not the
+    same.
+    """
     if not _TEMPLATES.search(content):
         return None, ""
     folder = templates_of(layout.root, site)
@@ -164,7 +169,7 @@ def _templates(layout: Layout, content: bytes, site: Path | None) -> tuple[Path 
 
 
 def _left_out(layout: Layout, through: int, content: bytes) -> list[str]:
-    """What the site's own templates keep from a reader: the parts that settle the contract must stand on every page."""
+    """Sentences on what the site's own templates leave out: the parts that settle the contract must be on every page."""
     ours = page_again(layout.root, through, content.decode("utf-8", "replace"), None)
     there = {line for _, line in lines_of_page(content.decode("utf-8", "replace"))}
     lines = [
@@ -182,7 +187,7 @@ def _text_differences(wanted: bytes, there: bytes) -> list[str]:
 
 
 def _told(wanted: bytes, there: bytes) -> list[str]:
-    """What differs, in sentences: what is said, else where markup, style or a drawing is another."""
+    """The differences as sentences: differences of text, or else the first place where markup, style or a figure differs."""
     lines = _text_differences(wanted, there)
     if not lines:
         pairs = zip(wanted, there, strict=False)
@@ -201,7 +206,7 @@ def _told(wanted: bytes, there: bytes) -> list[str]:
 
 
 def _check_pdf(layout: Layout, file: Path, content: bytes, site: Path | None) -> PageCheck:
-    """The text must be the same; and the bytes, for what lies over a text hides it."""
+    """Check a PDF: its text must be the same, and also its bytes, because an object drawn over a text hides that text."""
     from shakedown.report.page.pdf import pdf_text, to_pdf
 
     text = pdf_text(content)

@@ -1,4 +1,4 @@
-"""Payloads of a cluster's jobs, held against the names of their files: digests of what was frozen."""
+"""Checks the payloads of a cluster's jobs against their file names, which are digests of their frozen content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_NAMED = 3
 
 
 def changed_payloads(layout: Layout) -> list[str]:
-    """Purpose: one sentence about all payloads that are not what their names say; [] where there are none."""
+    """Purpose: one sentence that names all payloads whose content does not match their file name; [] where there are none."""
     try:
         names = sorted(path.name for path in layout.payloads.iterdir() if _NAME.fullmatch(path.name))
     except OSError:

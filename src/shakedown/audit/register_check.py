@@ -1,7 +1,8 @@
-"""Checking the register of a site: its chain, each line against what is there, and what campaigns say of it.
+"""Checks the register of a site: its chain, each entry against the campaigns on disk, and what the campaigns say about the
+register.
 
-``verify_register`` is the table of contents. A campaign that is gone, renamed, copied, changed or cut is told, and so is a register
-that lacks what a campaign or a seal says that it had.
+``verify_register`` is the table of contents. Reports each campaign that is gone, renamed, copied, changed or cut, and each
+entry that the register lacks although a campaign or a seal says that it existed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ from shakedown.model.layout import Layout
 
 
 class RegisterVerified(Struct):
-    """What was found. ``troubles``: sentences, each with what it is about; ``remarks``: what is no trouble."""
+    """The result of a check of a register. ``troubles``: sentences, each with the campaign or entry it is about; ``remarks``:
+    sentences on harmless facts.
+    """
 
     register: str
     path: str
@@ -49,11 +52,11 @@ class RegisterVerified(Struct):
 
 
 class _Told(Struct):
-    """What a campaign's log says that the register should know. ``logs``: end event -> sha256 of all lines up to it."""
+    """What a campaign's log says and the register should contain. ``ends``: end event -> sha256 of all lines up to it."""
 
     document: str = ""
     plan: str = ""
-    seals: list[tuple[str, str, dict[str, Any]]] = []  # digest, outcome, what it says of the register
+    seals: list[tuple[str, str, dict[str, Any]]] = []  # digest, outcome, what the seal says of the register
     ends: dict[int, str] = {}
     events: int = 0
     at: dict[int, str] = {}  # event that the register names -> sha256 of all lines up to it
@@ -61,9 +64,10 @@ class _Told(Struct):
 
 
 def verify_register(site: Path) -> RegisterVerified:
-    """Purpose: check the register of a site against its campaigns. Errors: RecordError where it cannot be read.
+    """Purpose: check the register of a site against its campaigns. Errors: RecordError where the register cannot be read.
 
-    Campaigns may begin and end meanwhile: what is only so for a moment is not so when it is looked at again.
+    Campaigns may begin and end during the check, so a check that finds trouble is repeated once: temporary trouble is then
+    gone.
     """
     found = _look(site)
     return found if found.whole else _look(site)
@@ -89,7 +93,9 @@ def _look(site: Path) -> RegisterVerified:
 
 
 def own_entry(layout: Layout) -> tuple[list[str], list[str], list[str]]:
-    """Purpose: whether the register of its site knows one campaign as it says: what was checked, what was not, what is wrong."""
+    """Purpose: check the entry of one campaign in the register of its site. Returns sentences: what was checked, what was not,
+    what is wrong.
+    """
     site, said = site_of(layout), _said(layout)
     why = set_back_of(layout)
     if why:
@@ -119,12 +125,13 @@ _CLAIM = "what its first event says of other campaigns is not what the register 
 
 
 def claims_rightly(register: Register, said: Vouched) -> bool:
-    """Purpose: whether what a first event says of other campaigns is what the register had then. Those of
-    a campaign that began outside of its site say so, and claim nothing of others.
+    """Purpose: whether the first event of a campaign says the same about other campaigns as the register said then.
+
+    A campaign that began outside of its site says that it did, and makes no statement about others.
     """
     entry = register.entries[said.entry - 1]
     outside = said.words == outside_words(said.entry)
-    # another one may have been entered between its line and its first event
+    # another campaign may have been entered between this entry and this campaign's first event
     later = (one.entry for one in register.campaigns() if one.entry >= entry.entry)
     return outside or any(said.words.startswith(claim_at(register, entry.entry, upto)) for upto in later)
 
@@ -156,11 +163,11 @@ def _said(layout: Layout) -> Vouched | None:
         return None
 
 
-# ---- what lies in campaigns/ ---------------------------------------------------------------------------------------------------
+# ---- directories in campaigns/ ---------------------------------------------------------------------------------------------------
 
 
 def _campaign(register: Register, layout: Layout) -> Iterator[str]:
-    """What is wrong with a directory, as far as the register has a word on it."""
+    """Sentences on what is wrong with a campaign directory, by the register."""
     name = layout.root.name
     damage = damage_of(layout)
     if damage is not None:
@@ -202,7 +209,7 @@ def _became(register: Register, layout: Layout, name: str) -> str:
 
 
 def _entered(site: Path, register: Register, entry: Entry, found: RegisterVerified) -> Iterator[str]:
-    """What the register says of one campaign that is not so."""
+    """Sentences on what the register says of one campaign and that is not true."""
     name, place = entry.campaign, place_of(site, register, entry)
     if place == NOT_BEGUN:
         found.remarks.append(f"{name}: it was entered and has not begun: 'shakedown resume {name}' begins it")
@@ -237,7 +244,7 @@ def _cut_or_changed(register: Register, name: str, told: _Told) -> Iterator[str]
 
 
 def _not_noted(register: Register, entry: Entry, told: _Told) -> Iterator[str]:
-    """Seals and the end that the register lacks: an older copy of it lies there, or somebody was interrupted."""
+    """Sentences on seals and a campaign end that the register lacks: it is an older copy, or a command was interrupted."""
     name, known = entry.campaign, {one.digest for one in register.facts(entry.campaign, FOUND, SEALED)}
     before = entry.event if entry.fact == FOUND else 0
     either = "this is an older copy of it, or the command was interrupted"
@@ -250,7 +257,7 @@ def _not_noted(register: Register, entry: Entry, told: _Told) -> Iterator[str]:
 
 
 def _heads(register: Register, name: str, told: _Told) -> Iterator[str]:
-    """What each seal says of the register must still be there."""
+    """Sentences on register entries that a seal names and that are missing or changed."""
     for digest, _, head in told.seals:
         entry, wanted = head.get("entry"), head.get("sha256")
         if not isinstance(entry, int) or not wanted or head.get("register") != register.name:

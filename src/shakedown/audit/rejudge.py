@@ -1,7 +1,7 @@
-"""Judge kept outputs again: with amended checks, or because reading them failed. The old verdicts stay in the record.
+"""Judges kept outputs again: with amended checks, or because reading an output failed. The old verdicts stay in the record.
 
-``rejudge_campaign`` does it to a campaign on disk, ``rejudge`` to any events. A verdict that comes out the same is no new event;
-a run that cannot be judged again is a finding that says why, and keeps its verdict.
+``rejudge_campaign`` works on a campaign on disk, ``rejudge`` on any events. A verdict that is the same again makes no new
+event; a run that cannot be judged again keeps its verdict and gets a finding with the reason.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FROM_OUTPUT = frozenset(
     {"passed", "failed", "incorrect", "performance", UNDETERMINED}
 )  # verdicts that evidence can change
 Wait = Callable[[], None]
-_BEAT_S = 1.0  # between two signs of life while workers are busy
+_BEAT_S = 1.0  # between two beats of the lease while workers are busy
 AT_ONCE = 64  # runs that are collected together
 _FACTS = (
     "component",
@@ -54,7 +54,7 @@ _FACTS = (
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Who has runs judged again, and why. ``document``: the digest of the plan whose checks and figures are used."""
+    """Who orders the judging, and why. ``document``: the digest of the plan whose checks and figures are used."""
 
     by: str
     because: str
@@ -67,7 +67,7 @@ class Act:
 
 @dataclass(slots=True)
 class Judged:
-    """What a log says of judged runs: each one's verdict that stands; and where the log ends."""
+    """What a log says of judged runs: the verdict in force of each run; and the last event of the log."""
 
     verdicts: dict[str, Event] = field(default_factory=dict)
     first_by: dict[str, str] = field(
@@ -80,7 +80,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What judging again came to. ``changed``: run, old verdict, new verdict, reason; ``findings``: run, reason."""
+    """The result of judging again. ``changed``: (run, old verdict, new verdict, reason); ``findings``: (run, reason)."""
 
     examined: int
     changed: tuple[tuple[str, str, str, str], ...]
@@ -96,16 +96,16 @@ def rejudge(
     runs: Collection[str] = (),
     wait: Wait = lambda: None,
 ) -> Iterator[Event]:
-    """Purpose: the events that judging again adds, in the order of the runs, without seq and time: verdicts and findings.
+    """Purpose: judge again, and yield the new events (verdicts and findings) in the order of the runs, without seq and time.
 
-    ``runs``: those to look at, all without it. ``wait``: sleeps until the collector has news. Errors: UsageError for a run
+    ``runs``: the runs to judge, all where empty. ``wait``: sleeps until the collector has news. Errors: UsageError for a run
     that has no verdict.
     """
     yield from judge_again(read_verdicts(events), document, layout, collector, act, runs, wait)
 
 
 def read_verdicts(events: Iterable[Event]) -> Judged:
-    """Purpose: the verdicts that stand, the plan in force, and the end of a log."""
+    """Purpose: the verdicts in force, the plan in force, and the last event of a log."""
     judged = Judged()
     for event in events:
         judged.seq, judged.time = event.seq, event.time
@@ -126,7 +126,7 @@ def judge_again(
     runs: Collection[str] = (),
     wait: Wait = lambda: None,
 ) -> Iterator[Event]:
-    """Purpose: as ``rejudge``, for verdicts that were read before."""
+    """Purpose: the same as ``rejudge``, for verdicts that were already read."""
     cases = {case.id: case for case in document.cases}
     tests = {test.name: test for test in document.tests}
     rows = FrozenRows(judged.first_by, document, layout)
@@ -148,12 +148,12 @@ def judge_again(
 
 
 def examined(judged: Judged, runs: Collection[str] = ()) -> int:
-    """How many verdicts are looked at."""
+    """The number of verdicts that are judged again."""
     return len(_wanted(judged, runs))
 
 
 def _wanted(judged: Judged, runs: Collection[str]) -> list[Event]:
-    """The verdicts to look at. Without names: all that an output can change; the others have nothing to do with outputs."""
+    """The verdicts to judge again. Without ``runs``: all that come from an output; the other verdicts do not depend on outputs."""
     if not runs:
         return [event for event in judged.verdicts.values() if event.value.get("verdict") in FROM_OUTPUT]
     strange = [run for run in runs if run not in judged.verdicts]
@@ -175,7 +175,9 @@ def _why_not(layout: Layout, old: Event, case: Case | None, tests: dict[str, Tes
 
 
 def _files_gone(layout: Layout, old: Event, test: Test) -> str:
-    """A run that left no file has no directory; but where a check of a file held, there was one."""
+    """Why the files of a run are gone, or "". A run that left no file has no directory; but where a check of a file held, a
+    directory existed.
+    """
     held = {check[0] for check in old.value.get("checks", []) if check[1]}
     files = [check.text for check in test.checks if not is_of_exit_status(check) and check.subject != "output"]
     place = run_directory(layout, old.run, old.value.get("output") or {})
@@ -207,9 +209,9 @@ def _judge_batch(
 def _judge_one(
     old: Event, case: Case, test: Test, evidence: Evidence, rows: Sequence[ContractRow], act: Act
 ) -> Event | None:
-    """The superseding verdict, or None where nothing differs."""
+    """The event that replaces the old verdict; a finding where the run cannot be judged; None where nothing differs."""
     judgement = judge(case, test, _report(old), evidence, rows, str(old.value.get("mode", "")))
-    if judgement.verdict == UNDETERMINED:  # trouble is no reason to take a verdict back
+    if judgement.verdict == UNDETERMINED:  # a failure to judge is no reason to replace a verdict
         return _finding(old, judgement.reason.partition(";")[0], act)
     if not _differs(old, judgement):
         return None
@@ -218,18 +220,18 @@ def _judge_one(
         facts["output"] = facts.get("output", {}) | evidence.sums
     facts |= {"supersedes": old.seq, "was": old.value.get("verdict", ""), "rejudged": act.value()}
     if old.value.get("verdict") == UNDETERMINED and judgement.verdict in NEVER_RETRIED:
-        facts["final"] = True  # it is the first verdict that says anything
+        facts["final"] = True  # the first verdict of this run that decides anything
     facts |= {"recorded": {}} if "recorded" in old.value else {}
-    facts |= {"figures": {}, "problems": []}  # said even where empty: what is not said again stays as it was
+    facts |= {"figures": {}, "problems": []}  # written even where empty: a key that is missing keeps its old value
     value = facts | fit(judgement, VALUE_LIMIT - size(facts)).value()
     return Event("verdict", case=old.case, run=old.run, job=old.job, value=value, reason=judgement.reason)
 
 
 def _report(old: Event) -> JobReport:
-    """What was reported of the job, out of its verdict."""
+    """The job report, rebuilt from the verdict of the run."""
     value = old.value
     status = value.get("exit")
-    doubted = "doubt" in (value.get("output") or {})  # then it may be failed though it came to a good end
+    doubted = "doubt" in (value.get("output") or {})  # then the verdict may be failed although the job completed
     verdict_failed = value.get("verdict") == "failed" and status in (None, 0) and not doubted
     state = "failed" if verdict_failed or status not in (None, 0) else "completed"
     return JobReport(
@@ -245,7 +247,7 @@ def _report(old: Event) -> JobReport:
 
 
 def _differs(old: Event, judgement: Judgement) -> bool:
-    """Whether anything that was judged came out otherwise. Another excerpt of the same output is no difference."""
+    """Whether any judged part differs. A different excerpt of the same output does not count."""
     new, before = judgement.value(), old.value
     put_down_to = failure_of(old)
     if (judgement.failure.name if judgement.failure else "") != (put_down_to.name if put_down_to else ""):
@@ -254,7 +256,7 @@ def _differs(old: Event, judgement: Judgement) -> bool:
         return True
     if any(new.get(name, {}) != before.get(name, {}) for name in ("figures", "recorded")):
         return True
-    if TRIMMED in before.get("problems", []):  # what was left out then cannot be compared
+    if TRIMMED in before.get("problems", []):  # parts that were left out cannot be compared
         return False
     return any(new.get(name, []) != before.get(name, []) for name in ("checks", "problems"))
 
@@ -270,10 +272,10 @@ def _finding(old: Event, why: str, act: Act) -> Event:
 def rejudge_campaign(
     path: Path, by: str, because: str, runs: Collection[str] = (), document: Document | None = None
 ) -> Outcome:
-    """Purpose: judge a campaign's runs again by the plan in force, or by ``document``, and add to its record what changes.
+    """Purpose: judge a campaign's runs again by the plan in force, or by ``document``, and append the changes to its record.
 
-    Errors: LeaseHeld while a conductor drives it: only the holder of the lease may write. UsageError for a run without a
-    verdict; RecordError.
+    Errors: LeaseHeld while a conductor drives the campaign, because only the holder of the lease may write. UsageError for a
+    run without a verdict; RecordError.
     """
     from shakedown.conductor.driver.snapshots import read_state
     from shakedown.conductor.record.documents import Documents
@@ -286,7 +288,7 @@ def rejudge_campaign(
     refuse_rehearsal(layout, "judged again")
     with Lease.acquire(layout) as lease:
         judged = read_verdicts(read_events(layout.log))
-        examined(judged, runs)  # a run that is not there is said before anything is written
+        examined(judged, runs)  # refuses an unknown run before anything is written
         plan, digest = _plan(layout, judged, document)
         log, _ = open_log(layout.log, lease, read_first=lambda: read_state(layout, Documents(layout)))
         try:
@@ -301,7 +303,9 @@ def rejudge_campaign(
 
 
 def act_event(act: Act, looked_at: int, new: Sequence[Event]) -> Event:
-    """Purpose: the act itself, though no verdict may come out otherwise: who, why, and how many were replaced and stand."""
+    """Purpose: the event of the act itself, made even if no verdict changes: who, why, how many verdicts were replaced and how
+    many kept.
+    """
     replaced = sum(event.event == "verdict" for event in new)
     not_judged = sum(event.event == "finding" for event in new)
     said = act.value()
@@ -311,7 +315,7 @@ def act_event(act: Act, looked_at: int, new: Sequence[Event]) -> Event:
 
 
 def _plan(layout: Layout, judged: Judged, document: Document | None) -> tuple[Document, str]:
-    """The plan to judge by, kept beside the others, and its digest."""
+    """The plan to judge by, stored with the campaign's other plans, and its digest."""
     from shakedown.events.campaigns import read_document, write_document
     from shakedown.model.frozen import freeze, thaw
 
@@ -334,7 +338,7 @@ def _on_disk(
     runs: Collection[str],
     beat: Callable[[float], None],
 ) -> Iterator[Event]:
-    """With workers of our own, and the lease kept alive while they work."""
+    """Judge with workers of this process, and keep the lease alive while they work."""
     from shakedown.conductor.workers.collector import WorkerCollector
     from shakedown.processes.reactor import Reactor
 
@@ -353,7 +357,7 @@ def _on_disk(
 
 
 def _placed(event: Event, judged: Judged, number: int) -> Event:
-    """The event at its place in the record; its time is never before the last one's."""
+    """The event with its seq and time; the time is never before that of the last event."""
     import time
 
     now = max(judged.time, time.time())

@@ -1,4 +1,4 @@
-"""Sealing a campaign: who seals, what is signed, the event, and the page for both signatures.
+"""Seals a campaign: who seals, what is signed, the event, and the page for the signatures of both sides.
 
 ``seal_campaign`` is the table of contents.
 """
@@ -43,12 +43,12 @@ from shakedown.report.terminal import standing_words
 from shakedown.schedulers.output_sums import is_named, missing_output
 
 MOST_PARTIES = 4
-MOST_MISSING = 20  # outputs that are named; verify counts them all
-MOST_ACTS = 20  # in a seal; the report has them all
+MOST_MISSING = 20  # missing outputs that are named; verify counts all of them
+MOST_ACTS = 20  # acts in a seal; the report has all of them
 
 
 class Sealed(Struct, frozen=True):
-    """A seal that is in force. ``signed``: what the page says above the signatures; ``again``: it was there already."""
+    """A seal in force. ``signed``: the text above the signatures on the page to sign; ``again``: the seal existed already."""
 
     digest: str
     event: int
@@ -57,10 +57,10 @@ class Sealed(Struct, frozen=True):
 
 
 def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool = False) -> Sealed:
-    """Purpose: seal the record as it stands. What people left in the inbox is recorded before.
+    """Purpose: seal the record as it stands now. Commands that wait in the inbox are recorded first.
 
-    Errors: LeaseHeld while somebody drives it; UsageError where results are open and ``unfinished`` is false, or where it has
-    not started; RecordError where ``verify`` would call it damaged, or it cannot be written.
+    Errors: LeaseHeld while somebody drives the campaign; UsageError where results are open and ``unfinished`` is false, or
+    where the campaign has not started; RecordError where ``verify`` finds damage, or the record cannot be written.
     """
     refuse_rehearsal(layout, "sealed")
     held = holder(layout)
@@ -72,7 +72,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
     if not record.events:
         raise UsageError(f"{campaign_name(layout)} has not started; there is nothing to seal")
     for row in record.seals:
-        publish(layout, row.digest)  # a sealing that was interrupted just after its event
+        publish(layout, row.digest)  # finishes a sealing that was interrupted just after its event
     damage = verify_campaign(layout).damage
     if damage is not None:
         raise RecordError(
@@ -103,9 +103,9 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
 
 
 def find_seal(layout: Layout, beginning: str) -> Sealed:
-    """Purpose: a seal that stands, by the beginning of its digest. It is refused where the record was changed since.
+    """Purpose: find a seal by the beginning of its digest.
 
-    Errors: UsageError where none or several begin so; RecordError where the record is damaged.
+    Errors: UsageError where no seal or several seals begin so; RecordError where the record was changed after it was sealed.
     """
     found = check_seals(layout)
     if found.damage is not None:
@@ -127,7 +127,7 @@ def _again(layout: Layout, row: SealRow) -> Sealed:
 
 
 def _seal(layout: Layout, document: Document, record: Record, scorecard: Scorecard, by: str, because: str) -> Sealed:
-    """Under the lease: begin a segment, so that all before it is closed; keep the seal; then its event."""
+    """Hold the lease, begin a segment so that all earlier ones are closed, write the seal, then append its event."""
     with Lease.acquire(layout) as lease:
         log, tail = open_log(layout.log, lease)
         try:
@@ -151,7 +151,9 @@ def _seal(layout: Layout, document: Document, record: Record, scorecard: Scoreca
 
 
 def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: str, now: float) -> dict[str, Any]:
-    """Purpose: what both sides sign, in words; it is inside the seal, so that the page can be made again from it."""
+    """Purpose: what both sides sign, as text and plain values; stored in the seal, so that the page can be made again from the
+    seal.
+    """
     titles = [contract.title or contract.name for contract in document.contracts]
     parties = dict(pair for contract in document.contracts for pair in contract.parties)
     return {
@@ -175,14 +177,18 @@ def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: s
 
 
 def kept_outputs(layout: Layout, record: Record) -> dict[str, Any]:
-    """Purpose: of how many runs an output was kept, of how many it is there, and of which it is gone; for the page to sign."""
+    """Purpose: for the page to sign: ``of``: how many runs have a named output, ``kept``: how many of these outputs are still
+    there, ``missing``: the first runs whose output is gone.
+    """
     named = [row for row in record.current() if is_named(row.output)]
     gone = [row.run for row in named if missing_output(layout.root, row.output)]
     return {"of": len(named), "kept": len(named) - len(gone), "missing": gone[:MOST_MISSING]}
 
 
 def _first_those_that_matter(scorecard: Scorecard) -> list[ActScore]:
-    """Those first without which the outcome is another, then those that change anything, then one-sided ones."""
+    """The most important acts, at most MOST_ACTS: first acts without which the outcome would differ, then acts that change
+    anything, one-sided acts last.
+    """
 
     def place(act: ActScore) -> tuple[bool, bool, bool, int]:
         return not act.differs, not act.matters, act.standing != ONE_SIDED, act.number
@@ -191,7 +197,7 @@ def _first_those_that_matter(scorecard: Scorecard) -> list[ActScore]:
 
 
 def _act_words(act: ActScore) -> dict[str, Any]:
-    """An act as the page to sign shows it."""
+    """An act as the page to sign shows it, as plain data."""
     standing = standing_words(act, short=True)
     words = f"event {act.number}: {act.by or 'somebody'} {act.what}"
     said: dict[str, Any] = {"what": words, "because": act.because, "said": round(act.said, 3), "standing": standing}
@@ -200,8 +206,8 @@ def _act_words(act: ActScore) -> dict[str, Any]:
 
 
 def signature_page(layout: Layout, sealed: Sealed, older: bool = False) -> str:
-    """Purpose: write the page to sign into the campaign. Returns its path. ``older``: of a seal that is not the newest; its page
-    lies beside that of the newest one.
+    """Purpose: write the page to sign into the campaign. Returns its path. ``older``: the seal is not the newest; the page gets a
+    file name of its own, so that the page of the newest seal stays.
     """
     from shakedown.events.segment_file import unwritable
     from shakedown.report.page.signature import render_signature_page
@@ -217,7 +223,7 @@ def signature_page(layout: Layout, sealed: Sealed, older: bool = False) -> str:
 
 
 def newer_seal(layout: Layout, sealed: Sealed) -> str:
-    """Purpose: what to tell who signs a seal that is not the newest: which one is, and what people did since; "" where it is."""
+    """Purpose: a warning for a person who signs a seal that is not the newest: the newest seal and later acts; else ""."""
     from shakedown.audit.seals_seen import newer_than, seals_seen
 
     record = fold_runs(read_events(layout.log))
@@ -225,5 +231,5 @@ def newer_seal(layout: Layout, sealed: Sealed) -> str:
 
 
 def counter_seals_of(layout: Layout, signatures: Sequence[Signature]) -> list[str]:
-    """Purpose: which parties signed which seal, in sentences."""
+    """Purpose: sentences on which parties signed which seal."""
     return counter_seals(parties_of_seals(layout, {one.digest for one in signatures}), signatures)

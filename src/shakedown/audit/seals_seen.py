@@ -1,4 +1,4 @@
-"""The seals of a record, each with its outcome, by whom and for whom, and what came after: whoever holds an older page is told."""
+"""The seals of a record: their outcome, who made them and for which party, and later events, to warn a holder of an older page."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from shakedown.model.nouns import Party
 from shakedown.model.speakers import party_of
 from shakedown.report.words import show_time
 
-_MOST_ACTS = 6  # that are named
+_MOST_ACTS = 6  # acts that are named
 
 
 class SealSeen(Struct, frozen=True):
-    """A seal that holds. ``events``: it covers 1 to this one, its own; ``party``: whose name the plan says that is, "" where it
-    says nothing, or gives that party keys; ``newest``: no seal came after it.
+    """A valid seal. ``events``: the seal covers events 1 to this one, its own event; ``party``: the party of ``by`` according to
+    the plan, "" where the plan names none or gives that party keys; ``newest``: no later seal exists.
     """
 
     digest: str
@@ -39,8 +39,8 @@ class SealSeen(Struct, frozen=True):
 
 
 def seals_seen(record: Record, holding: Sequence[str], parties_of: Mapping[str, Sequence[Party]]) -> list[SealSeen]:
-    """Purpose: the seals that the log names and that hold, the oldest first. ``parties_of``: digest of a seal -> the parties
-    when it was made.
+    """Purpose: the valid seals that the log names, the oldest first. ``holding``: digests of the valid seals; ``parties_of``:
+    digest of a seal -> the parties when it was made.
     """
     rows = [row for row in record.seals if row.digest in holding]
     return [_seen(row, parties_of.get(row.digest, ()), newest=row is rows[-1]) for row in rows]
@@ -50,12 +50,12 @@ def _seen(row: SealRow, parties: Sequence[Party], newest: bool) -> SealSeen:
     party = party_of(parties, row.by)
     side = (
         party.name if party is not None and not party.keys else ""
-    )  # who has keys speaks with one: see the signatures
+    )  # a party with keys signs with a key: see the signatures
     return SealSeen(row.digest, row.outcome, row.by, side, row.time, row.seq, newest=newest)
 
 
 def sealed_right_after(record: Record, seals: Sequence[SealSeen], event: int) -> bool:
-    """Purpose: whether the newest seal covers a page that shows the record up to ``event`` and nothing more but seals."""
+    """Purpose: whether the newest seal covers a page that shows events up to ``event``, and all events in between are seals."""
     if not seals or seals[-1].events <= event:
         return False
     between = [row for row in record.seals if event < row.seq <= seals[-1].events]
@@ -63,8 +63,8 @@ def sealed_right_after(record: Record, seals: Sequence[SealSeen], event: int) ->
 
 
 def newer_than(record: Record, seals: Sequence[SealSeen], event: int) -> str:
-    """Purpose: what to tell the holder of a page that shows the record up to ``event``: the newest seal and the acts that came
-    after; "" where no seal is newer, or nothing but seals came in between.
+    """Purpose: a warning for the holder of a page that shows events up to ``event``: the newest seal, and the acts after
+    ``event``; "" where no seal is newer, or all events in between are seals.
     """
     if not seals or seals[-1].events <= event or sealed_right_after(record, seals, event):
         return ""
@@ -86,7 +86,7 @@ def _act(act: Act) -> str:
 
 
 def under_no_seal(record: Record, seals: Sequence[SealSeen]) -> list[str]:
-    """Purpose: acts of people after the newest seal, in a sentence: the page that was signed does not have them."""
+    """Purpose: a sentence on acts of people after the newest seal, which the signed page does not show; [] where there are none."""
     acts = [act for act in acts_of(record) if seals and act.number > seals[-1].events]
     if not acts:
         return []

@@ -1,7 +1,9 @@
-"""Verifying a campaign, anywhere, also a copy: the log, the seals, the frozen plans, what people brought; and the site's files.
+"""Verifies a campaign or a copy of it, anywhere: the log, the seals, the frozen plans, the evidence of people; and the site's
+files.
 
-``verify_campaign`` is the table of contents. Damage of the record is one thing; a contract, a test or a golden file that was
-edited after the start is another: the record holds what was agreed, and the difference is said.
+``verify_campaign`` is the table of contents. Damage of the record is kept apart from changes of the site's files: where a
+contract, a test or a golden file was edited after the start, the record still holds the agreed content, and the difference is
+reported.
 """
 
 from __future__ import annotations
@@ -54,11 +56,12 @@ _DIGEST = re.compile("[0-9a-fA-F]{8,64}")
 
 
 class Verified(Struct):
-    """What was found. ``damage``: the first place where the record is not whole; ``changed``: files of the site that are no longer
-    what the campaign began with; ``checked`` and ``unchecked``: sentences; ``counter_seals``: which parties signed which seal;
-    ``sealed``: each seal with its outcome; ``newer``: that a newer seal than the one asked for stands; ``register``: why the site's
-    register is not the one that it was entered in; ``page``: how a page compares.
-    ``campaign``: as its record calls it; ``directory``: what lies there is called now."""
+    """The result of a verification. ``damage``: the first place where the record is damaged; ``changed``: files of the site, and
+    payloads, that differ from what was frozen; ``checked`` and ``unchecked``: sentences; ``counter_seals``: which parties
+    signed which seal; ``sealed``: each seal with its outcome; ``newer``: a sentence where a seal exists that is newer than the
+    digest or page given; ``register``: why the site's register does not match the campaign's entry; ``page``: how a page
+    compares. ``campaign``: the name in the record; ``directory``: the name of the directory now.
+    """
 
     campaign: str
     whole: bool = True
@@ -78,7 +81,7 @@ class Verified(Struct):
 
     @property
     def as_it_was(self) -> bool:
-        """Whether nothing at all is to be told that a person must look at."""
+        """Whether there is nothing that a person must look at."""
         troubles = (self.damage, self.changed, self.newer, self.register)
         return not any(troubles) and self.signatures_hold and (self.page is None or not self.page.differs)
 
@@ -90,11 +93,11 @@ def verify_campaign(
     allowed: Path | None = None,
     page: Path | None = None,
 ) -> Verified:
-    """Purpose: check everything that can be checked here. ``site``: where its files are; found from the campaign's place if None.
+    """Purpose: check everything that can be checked here. ``site``: the site directory; None: derived from the campaign's place.
 
-    ``digest``: as it stands on a signed page, or its beginning. ``allowed``: a file of allowed signers, if not the site's own.
-    ``page``: a report or a page to sign, held against the record. Errors: RecordError where there is no log, UsageError where
-    ``digest`` can be none, ``allowed`` cannot be read or ``page`` is none of ours.
+    ``digest``: the digest on a signed page, or its beginning. ``allowed``: a file of allowed signers, in place of the site's
+    own. ``page``: a report or a page to sign, to compare with the record. Errors: RecordError where there is no log; UsageError
+    where ``digest`` has no valid form, ``allowed`` cannot be read or ``page`` is no page of this campaign.
     """
     if digest is not None and not _DIGEST.fullmatch("".join(digest.split())):
         shown = f"'{digest[:80]}' is no digest, nor its beginning"
@@ -130,7 +133,7 @@ def verify_campaign(
 
 
 def _say_not_believed(found: Verified, layout: Layout) -> None:
-    """Leases that are not what their drivers wrote, and snapshots that do not follow from the log."""
+    """Report leases that differ from what their drivers wrote, and snapshots that do not follow from the log."""
     for name in changed_leases(layout):
         found.unchecked.append(f"lease/{name} is not what its driver wrote: who drove then, and where, is not known")
     for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
@@ -140,7 +143,7 @@ def _say_not_believed(found: Verified, layout: Layout) -> None:
 
 
 def _say_seals(found: Verified, layout: Layout, record: Record, digest: str | None) -> None:
-    """Each seal with its outcome, the one on the signed page, and what the register of the site says of this campaign."""
+    """Report each seal with its outcome, the seal on the signed page, and what the register of the site says of this campaign."""
     found.sealed = seals_seen(record, found.seals, parties_of_seals(layout, found.seals))
     found.unchecked += under_no_seal(record, found.sealed)
     if digest:
@@ -154,7 +157,7 @@ def _say_seals(found: Verified, layout: Layout, record: Record, digest: str | No
 
 
 def _hold_page(found: Verified, layout: Layout, page: Path, site: Path | None) -> None:
-    """A page that somebody holds against what the record makes of it."""
+    """Compare a page that somebody holds with the record."""
     found.page = held = check_page(layout, page, site)
     found.checked += held.checked
     found.unchecked += held.unchecked
@@ -168,7 +171,7 @@ def _hold_page(found: Verified, layout: Layout, page: Path, site: Path | None) -
 
 
 def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, site: Path | None) -> None:
-    """Who signed the seals that hold."""
+    """Report who signed the valid seals."""
     if allowed is not None:
         need_program()
     signers = allowed_signers(layout, allowed, site)
@@ -181,7 +184,7 @@ def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, sit
 
 
 def _counter_seals(found: Verified, layout: Layout, checked: bool) -> list[str]:
-    """By which parties of the plan, as far as it can be read, each seal is signed."""
+    """Sentences on the parties that signed each seal, as far as the plan can be read."""
     if found.damage is not None or not found.signatures:
         return []
     return counter_seals(parties_of_seals(layout, found.seals), found.signatures, checked)
@@ -192,7 +195,7 @@ def _of_chain(layout: Layout, chain: Verification) -> Damage | None:
         return None
     name = chain.path or "log"
     with suppress(ShakedownError, OSError):
-        exact = damage_of(layout)  # a seal that is broken says only in which segment to look
+        exact = damage_of(layout)  # a broken seal tells only the segment, not the line
         if exact is not None and exact.line and exact.path < name:
             return exact
     why = chain.problem.removeprefix(f"{layout.root / name}: ").removeprefix(f"line {chain.line}: ")
@@ -241,7 +244,7 @@ def _say_lost(found: Verified, layout: Layout) -> None:
 
 
 def _look_for_links(found: Verified, layout: Layout, record: Record, seals: SealCheck) -> None:
-    """A link may lead to the same bytes today, and to others tomorrow."""
+    """Report symbolic links: a link may lead to the same bytes today, and to other bytes tomorrow."""
     newest = seals.newest
     named = [item.path for item in (*newest.files, *newest.segments, newest.lines)] if newest is not None else []
     named += [str(span.path.relative_to(layout.root)) for span in spans(layout.log)]
@@ -254,7 +257,7 @@ def _look_for_links(found: Verified, layout: Layout, record: Record, seals: Seal
 
 
 def _hold_outputs(found: Verified, layout: Layout, seals: SealCheck) -> None:
-    """Figures and checks of every kept output, evaluated again."""
+    """Evaluate the figures and checks of every kept output again, and report the result."""
     files = seals.newest.files if seals.newest is not None else ()
     sealed = {item.path.removeprefix("packs/"): item.bytes for item in files if item.path.startswith("packs/")}
     held = hold_outputs(layout, read_events(layout.log), sealed)
@@ -269,7 +272,7 @@ def _hold_outputs(found: Verified, layout: Layout, seals: SealCheck) -> None:
 
 
 def _say_made(found: Verified, layout: Layout) -> None:
-    """Pages beside the record that a person may take for it: whoever can write there can change them."""
+    """Report pages in the campaign's directory that a person may take for the record: whoever can write there can change them."""
     pages = ("report.html", "report.pdf", "report", "signature.html")
     there = [name for name in pages if os.path.lexists(layout.root / name)]
     there += sorted(path.name for path in layout.root.glob("signature-*.html"))
@@ -287,11 +290,11 @@ def _signed(digest: str, found: Verified) -> Damage | None:
     return Damage("seals", f"none of them has the digest {wanted[:80]}: this is not the record that was signed")
 
 
-# ---- what lies beside the log --------------------------------------------------------------------------------------------------
+# ---- files that the log names --------------------------------------------------------------------------------------------------
 
 
 def _beside_the_log(layout: Layout, record: Record, seals: SealCheck) -> Damage | None:
-    """The first file that the log names by digest and that is gone or not that; seals without an event."""
+    """The first file that the log names by digest and that is missing or changed; or a seal of the log that is missing."""
     for row in record.seals:
         if row.digest not in seals.digests:
             return Damage(
@@ -308,12 +311,12 @@ def _beside_the_log(layout: Layout, record: Record, seals: SealCheck) -> Damage 
 
 
 def _first_naming(layout: Layout, digest: str) -> int:
-    """The first event that names a file by its digest."""
+    """The seq of the first event that names a file by its digest; 0 where none does."""
     return next((event.seq for event in read_events(layout.log) if digest in str(event.value)), 0)
 
 
 def _named_files(layout: Layout, record: Record) -> Iterator[tuple[str, str]]:
-    """Path and what is wrong with it, or ""."""
+    """(path, what is wrong with the file or "") for every file that the log names by its digest."""
     started = [str(epoch.seq) for epoch in record.epochs[:1]]
     for digest in _documents(layout) if started else ():
         try:
@@ -330,20 +333,20 @@ def _named_files(layout: Layout, record: Record) -> Iterator[tuple[str, str]]:
             yield path, error.message.partition(f"{path}, ")[2] or error.message.partition(f"{path} ")[2]
     brought = [*(row.evidence for row in record.attested), *(row.evidence for row in record.drilled)]
     named = dict.fromkeys((digest, name) for evidence in brought for name, digest in evidence)
-    for digest, name in named:  # of every attestation: a later one takes the earlier one's place, and not its evidence
+    for digest, name in named:  # of every attestation: a later one replaces an earlier one, but not its evidence
         yield f"evidence/{digest}", _digest_trouble(layout.evidence / digest, digest, name)
     for found in record.fingerprints:
         yield found.facts_file, _facts_trouble(layout.root / found.facts_file, found.digest)
 
 
 def _documents(layout: Layout) -> list[str]:
-    """Digests of the plans that were in force, in their order."""
+    """Digests of the plans that were in force, in the order of the log."""
     events = (event for event in read_events(layout.log) if event.event in ("campaign_start", "amended"))
     return list(dict.fromkeys(str(event.value.get("document", "")) for event in events))
 
 
 def _environments(layout: Layout) -> list[str]:
-    """Digests of the environments that drivers came with, and of the inputs that they found, in their order."""
+    """Digests of the environments of the drivers, and of the inputs that they found, in the order of the log."""
     kinds = ("driver_start", "driver_stop", "finding")
     values = (event.value for event in read_events(layout.log) if event.event in kinds)
     found = dict.fromkeys(str(value.get(key, "")) for value in values for key in ("environment", "inputs"))
@@ -371,7 +374,7 @@ def _facts_trouble(path: Path, digest: str) -> str:
 
 
 def _compare_sources(found: Verified, layout: Layout, record: Record, site: Path | None) -> None:
-    """Contracts, tests, golden files and the plan as they are now, against the digests in the plan in force."""
+    """Compare contracts, tests, golden files and the plan as they are now with the digests in the plan in force."""
     document = thaw(read_document(layout, record.document))
     found.checked.append("frozen plans, environments, evidence files and fingerprints: as the log names them")
     place = site or _site_of(layout)
@@ -392,7 +395,7 @@ def _compare_sources(found: Verified, layout: Layout, record: Record, site: Path
 
 
 def _compare_baselines(found: Verified, document: Document, site: Path) -> None:
-    """The campaigns that the plan in force takes as baselines, against what was frozen of them."""
+    """Compare the campaigns that the plan in force uses as baselines with what was frozen of them."""
     for baseline in (one for one in document.baselines if one.campaign):
         state, said = look_at(site, baseline)
         if state == SAME:
