@@ -1,1 +1,1 @@
-"""The one loop on a simulated machine in virtual time, and what limits a plan. ``rehearse`` is the way in."""
+"""Rehearsals: the conductor loop on a simulated machine in virtual time, and what limits a plan. Entry point: ``rehearse``."""

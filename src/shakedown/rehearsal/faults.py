@@ -1,7 +1,7 @@
-"""Troubles that a rehearsal is given on top of its scenario: ``--fault WORD[=VALUE]``, one table with a line each.
+"""Faults that a rehearsal adds to its scenario: ``--fault WORD[=VALUE]``. The table ``FAULTS`` has one entry for each word.
 
-They go through the same switches that the engine's own tests use: what becomes of runs and nodes, how the scheduler misleads, and a
-conductor that dies and comes back.
+A fault sets the same fields that the engine's own tests use: the fates of runs and nodes, misleading answers of the scheduler,
+and the death and return of the conductor.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from shakedown.model.units import parse_duration
 from shakedown.twin.machine.outcomes import Lies
 
 FOR_EVER_S = 10 * 365 * 86400.0
-AWAY_S, HANGS_S = 600.0, 4 * 3600.0  # without another word: how long a conductor is away, and a target hangs
-DIRECTORY_S = 15.0  # and the campaign's directory
+AWAY_S, HANGS_S = 600.0, 4 * 3600.0  # defaults: how long a conductor is away, and how long a target hangs
+DIRECTORY_S = 15.0  # default: how long the campaign's directory is away
 
 
 @dataclass(frozen=True, slots=True)
 class Troubles:
-    """What the faults make of a rehearsal. ``crashes``: (seconds after the begin, how long nobody drives it), by time."""
+    """The scenario and settings that result. ``crashes``: (seconds after the start, seconds without a conductor), by time."""
 
     scenario: Scenario
     lies: Lies = field(default_factory=Lies)
@@ -40,7 +40,7 @@ Apply = Callable[[Troubles, str, System], Troubles]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One word. ``value``: what is written behind it, for people; ``usual``: what counts where nothing is."""
+    """One word of ``--fault``. ``value``: the form of its value, for the help; ``usual``: the default value."""
 
     about: str
     value: str
@@ -49,7 +49,7 @@ class Fault:
 
 
 def troubles(scenario: Scenario, asked: Sequence[str], system: System) -> Troubles:
-    """Purpose: a scenario with the faults that were asked for. Errors: UsageError for a word or a value that is none."""
+    """Purpose: apply the faults ``asked`` to a scenario. Errors: UsageError for an unknown word or an invalid value."""
     found = Troubles(scenario)
     for text in asked:
         word, _, value = text.partition("=")
@@ -92,13 +92,13 @@ def _seconds(text: str) -> float:
 
 
 def _when(text: str, usual_s: float) -> tuple[float, float]:
-    """``3d`` or ``3d/8h``: after how long, and for how long."""
+    """Parse ``3d`` or ``3d/8h``: (seconds after the start, duration in seconds)."""
     after, _, lasts = text.partition("/")
     return _seconds(after), _seconds(lasts) if lasts else usual_s
 
 
 def _node(text: str, system: System) -> tuple[str, float, float]:
-    """``NODE``, ``NODE@3d`` or ``NODE@3d/8h``."""
+    """Parse ``NODE``, ``NODE@3d`` or ``NODE@3d/8h``: (node, seconds after the start, duration in seconds). Default: first node."""
     name, _, when = text.partition("@")
     places = [place for cluster in system.clusters for place in cluster.partitions]
     names = [node for place in places for node in nodes_of(place)]
@@ -114,7 +114,7 @@ def _node(text: str, system: System) -> tuple[str, float, float]:
 
 
 def _run(name: str) -> Apply:
-    """A share of the runs ends so."""
+    """A fault that sets the share of runs that end as ``name`` says."""
 
     def apply(found: Troubles, value: str, system: System) -> Troubles:
         faults = changed(found.scenario.faults, **{name: _share(value)})
@@ -244,7 +244,7 @@ FAULTS: dict[str, Fault] = {
 
 
 def fault_lines() -> list[str]:
-    """Purpose: each word with what it does, for people: "failed=SHARE  this share of the runs fails (5%)"."""
+    """Purpose: a help line for each fault, with its default in brackets: "failed=SHARE  this share of the runs fails (5%)"."""
     named = [(f"{word}[={fault.value}]", fault) for word, fault in FAULTS.items()]
     width = max(len(name) for name, _ in named)
     return [f"{name:<{width}}  {fault.about} ({fault.usual.lstrip('@')})" for name, fault in named]

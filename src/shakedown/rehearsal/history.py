@@ -1,4 +1,4 @@
-"""A past campaign for a rehearsal: run times, builds and figures that its scenario does not write itself are as they were then."""
+"""Run times, build times and figures of a past campaign, for the values that a scenario does not give itself."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from shakedown.queries.status import look_at_runs
 def with_past_times(scenario: Scenario, site: Path | None) -> Scenario:
     """Purpose: the scenario with the run times, builds and figures of the campaign that it names (``times: from``).
 
-    What is written for a test, a case or a build goes before them.
+    Values that the scenario gives for a test, a case or a build take precedence.
 
-    Errors: UsageError where there is no such campaign, or no run in it; RecordError where its record is damaged.
+    Errors: UsageError if there is no such campaign, or if none of its runs came to its end; RecordError if its record is damaged.
     """
     if not scenario.times_from:
         return scenario
@@ -48,7 +48,7 @@ def with_past_times(scenario: Scenario, site: Path | None) -> Scenario:
 
 
 def not_taken_over(record: Record, campaign: str) -> tuple[tuple[str, str], ...]:
-    """Purpose: runs that did not pass then: a rehearsal takes over how long runs take, not how they end."""
+    """Purpose: (test, note) for tests with runs that did not pass then: a rehearsal takes over run times, not verdicts."""
     judged, bad = Counter[str](), Counter[str]()
     for row in record.current():
         if row.verdict == SPARED:
@@ -72,7 +72,7 @@ def _figures(scenario: Scenario, record: Record) -> tuple[tuple[str, str, Figure
 
 
 def _builds(scenario: Scenario, record: Record, documents: Documents) -> Builds:
-    """Builds, of every plan that was in force, as long as they took then; where a time for all of them is written, that stands."""
+    """Build times of the past campaign, from all its plans; unchanged if the scenario gives one time for all builds."""
     builds = scenario.builds
     if builds.mean_s != Builds().mean_s:
         return builds

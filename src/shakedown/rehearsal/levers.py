@@ -1,6 +1,6 @@
-"""Ways to loosen a rehearsed plan, one thing at a time: each is the same plan on the same machine but for one setting.
+"""Levers: ways to loosen a rehearsed plan. Each lever changes one setting of the plan or of the machine, and nothing else.
 
-``levers_of`` is the table of contents. What each is worth only a rehearsal with it tells (``trials``); a lever decides nothing.
+Start reading at ``levers_of``. Only a rehearsal with a lever shows how much the lever gains (see ``trials``).
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from shakedown.rehearsal.loosened import (
 )
 from shakedown.rehearsal.virtual_session import Rehearsal
 
-_LEAST_MORE, _MOST_MORE, _USUAL_MORE = 1.1, 4.0, 2.0  # times as much, of a first try
-FURTHER = (1.25, 1.5, 2.0, 3.0, 4.0)  # and of the next tries of what helped
-_MOST_TESTS = 12  # with a lever each for their copies
+_LEAST_MORE, _MOST_MORE, _USUAL_MORE = 1.1, 4.0, 2.0  # factors for the first trial of a lever
+FURTHER = (1.25, 1.5, 2.0, 3.0, 4.0)  # factors for further trials of the levers that helped
+_MOST_TESTS = 12  # tests that get a lever for their number of copies
 _RETRIED = ("failed", "timeout", "node_fail", "interrupted", "lost")
 _MORE_RETRIES = 3
-_APART = (*ANOTHER_PLAN, "retry")  # not loosened along with the rest
+_APART = (*ANOTHER_PLAN, "retry")  # causes whose levers ``together`` leaves out
 
 
 @dataclass(frozen=True, slots=True)
 class Lever:
-    """One thing loosened. ``cause``: as ``engine.idle`` calls what it loosens; ``change``: it in words, as the plan would say it.
+    """One loosened setting. ``cause``: the cause that it removes, as in ``engine.idle``; ``change``: as a plan would state it.
 
-    ``plan``: what it makes of the plan, None = it is the machine's alone: nobody can do so, but it shows what costs what.
-    ``machine``: what it makes of the machine, None = it stays as it is. ``again``: the same with so many times as much;
-    None = there is no more or less of it. ``thing``: what is loosened, without its value; "" = the change says it.
+    ``plan``: the function that changes the plan; None: only the machine changes, which nobody can do, but it shows the cost.
+    ``machine``: the changed rehearsal; None: the machine stays as it is. ``again``: the same lever with another factor;
+    None: it has no amount. ``thing``: the name of the loosened setting without its value; "": see ``change``.
     """
 
     cause: str
@@ -63,9 +63,9 @@ def levers_of(
     longest: dict[str, float],
     overran: Collection[str] = (),
 ) -> list[Lever]:
-    """Purpose: everything of a plan and its machine that may hold it back, each loosened alone; what was named comes first.
+    """Purpose: a lever for each setting that may limit the plan; levers for the causes in ``limits`` come first, in that order.
 
-    ``longest``: case -> the longest of its runs that passed, in seconds; ``overran``: cases of which a run came to its time limit.
+    ``longest``: case -> the longest of its runs that passed, in seconds; ``overran``: cases with a run that reached its time limit.
     """
     more = {limit.cause: _more(limit.share, limits.share) for limit in limits.limits}
     found = [*_amounts(document, more), *_of_campaign(document), *_of_components(document, rehearsal)]
@@ -83,13 +83,13 @@ def levers_of(
 
 
 def _place(lever: Lever, named: list[str]) -> int:
-    """What was named first comes first; a lever may be for all causes of a kind."""
+    """The sort key: the position of the lever's cause in ``named``. A lever may stand for all causes of a kind ("kind:...")."""
     places = [place for place, cause in enumerate(named) if lever.cause in (cause, cause.partition(":")[0])]
     return min(places, default=len(named))
 
 
 def together(levers: list[Lever], but: Lever | None = None) -> Lever | None:
-    """Purpose: all of the plan's levers at once, or all but one; None where they are fewer than two."""
+    """Purpose: one lever that combines all levers on the plan, except ``but``; None if fewer than two are left."""
     kept = [lever for lever in levers if lever is not but and lever.cause not in _APART]
     changes = [lever.plan for lever in kept if lever.plan is not None]
 
@@ -111,7 +111,7 @@ def _more(share: float, worked: float) -> float:
 
 
 def _amounts(document: Document, more: dict[str, float]) -> Iterator[Lever]:
-    """Budgets, licences and copies: more of each."""
+    """Levers for larger amounts of budgets, licences and copies."""
     licensed = dict(document.system.licence_names)
     licences = {name for cluster in document.system.clusters for name, _ in cluster.licences}
     loads = list(dict.fromkeys(name for case in document.cases for name, _ in case.loads))
@@ -152,7 +152,7 @@ def _licence(document: Document, name: str, times: float) -> tuple[str, str, Cha
 
 
 def _budget(document: Document, name: str, times: float) -> tuple[str, str, Change]:
-    """Every place that says less is to say so much."""
+    """Raise the budget wherever the plan or the system gives a smaller amount."""
     has, where = amount_of(document, name) or (0.0, "")
     most = raised(has, times, dict(document.system.budget_units).get(name, ""))
     text = document.system.amount(name, most)
@@ -165,7 +165,7 @@ def _budget(document: Document, name: str, times: float) -> tuple[str, str, Chan
 
 
 def _copies(document: Document, test: str, times: float) -> tuple[str, str, Change]:
-    """Every place that allows fewer is to allow so many."""
+    """Raise the number of copies wherever the plan allows fewer."""
     said = [(one.name, dict(one.limits.copies)) for one in document.components] + [("", dict(document.limits.copies))]
     least, where = min((found[test], place) for place, found in said if test in found)
     most = raised(least, times)
@@ -218,12 +218,14 @@ def _whose(document: Document, stagger_s: float) -> str:
 
 
 def _of_components(document: Document, rehearsal: Rehearsal) -> Iterator[Lever]:
-    """What a component says of itself, loosened in all of them."""
+    """Levers for settings of components, each changed in all components that have it."""
     mine = document.components
     filled = [one for one in mine if one.duration_s and takes(one, "fill")]
     if filled:
         has = max(one.fill.queue_ahead_s for one in filled)
-        ahead = min(max(2 * has, 600.0), max(one.duration_s for one in filled))  # more than all of it is no more
+        ahead = min(
+            max(2 * has, 600.0), max(one.duration_s for one in filled)
+        )  # more than the whole duration has no effect
         if ahead > has:
             yield _fill(filled, "ahead", "queue_ahead", show_duration(ahead), queue_ahead_s=ahead)
     if any(one.fill.target < 1 for one in filled):
@@ -281,7 +283,7 @@ def _fill(filled: list[Component], cause: str, key: str, value: str, **fields: o
 
 
 def _in_each(components: Iterable[Component], value: Callable[[Component], str], keys: tuple[str, ...]) -> str:
-    """A setting for each component, to be pasted there; those without a value are left out."""
+    """The setting for each component, ready to paste into the plan; components with the value "" are left out."""
     return "; ".join(setting(one.name, keys, text) for one in components if (text := value(one)))
 
 

@@ -1,4 +1,4 @@
-"""The simulated machine without one of its troubles: nobody can have it, but it shows what each trouble costs."""
+"""Levers on the machine: the simulated machine without one of its troubles, which shows the cost of that trouble."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RUNS_THAT = {
 
 
 def without(rehearsal: Rehearsal) -> Iterator[tuple[str, str, Rehearsal]]:
-    """Purpose: each trouble that the machine has: its cause, the machine without it in words, and that machine."""
+    """Purpose: for each trouble of the machine: (its cause, a description of the machine without it, the rehearsal without it)."""
     troubles = rehearsal.troubles
     for cause, text, scenario in _scenarios(troubles.scenario):
         yield cause, text, replace(rehearsal, troubles=replace(troubles, scenario=scenario))
@@ -38,7 +38,7 @@ def without(rehearsal: Rehearsal) -> Iterator[tuple[str, str, Rehearsal]]:
 
 
 def quick_builds(rehearsal: Rehearsal) -> Rehearsal:
-    """Purpose: the machine on which a build takes no time, as if it had been made before; one that fails still does."""
+    """Purpose: the rehearsal with builds that take almost no time, as if they had been made before; failing builds still fail."""
     scenario = rehearsal.troubles.scenario
     builds = changed(scenario.builds, mean_s=_QUICK_S, spread_s=0.0, times=(), slots=0)
     return _with(rehearsal, rehearsal.troubles, scenario=changed(scenario, builds=builds))

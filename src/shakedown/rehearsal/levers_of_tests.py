@@ -1,4 +1,4 @@
-"""Levers on tests: time limits close to what runs take, or longer where runs came to them, a test or a filler of one node."""
+"""Levers on tests: shorter time limits, longer ones for runs that reached their limit, an added test or filler of one node."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from shakedown.model.units import show_duration
 from shakedown.rehearsal.loosened import Change
 
 _ROOM = 1.1  # times the longest run
-_SHORTER = 0.95  # of the time limit: what is not below this is no shorter
+_SHORTER = 0.95  # a new limit must be below this share of the time limit
 NARROW = "of-one-node"
 
 Made = tuple[str, str, Change]
 
 
 def shorter_limits(document: Document, longest: dict[str, float]) -> Iterator[Made]:
-    """Purpose: the time limit of each case a little above its longest run, where that is less than it asks for."""
+    """Purpose: a lever that sets time limits to 1.1 times the longest run, where the present limit is clearly longer."""
     asked = {}
     for case in document.cases:
         seconds = 60.0 * math.ceil(longest.get(case.id, 0.0) * _ROOM / 60)
@@ -33,7 +33,7 @@ def shorter_limits(document: Document, longest: dict[str, float]) -> Iterator[Ma
 
 
 def longer_limits(document: Document, overran: Collection[str], times: float) -> tuple[str, str, Change]:
-    """Purpose: so many times the time limit for the tests of which runs came to it, up to what their partition gives a job."""
+    """Purpose: multiply the time limit of the tests in ``overran`` by ``times``, at most up to the limit of their partition."""
     most = {f"{one.cluster}:{one.name}": one.time_limit_s or math.inf for one in document.system.partitions()}
     asked = {
         case.id: min(60.0 * math.ceil(case.shape.time_limit_s * times / 60), most.get(case.partition, math.inf))
@@ -53,9 +53,9 @@ def longer_limits(document: Document, overran: Collection[str], times: float) ->
 
 
 def _whole(document: Document, asked: dict[str, float]) -> dict[str, dict[str, float]]:
-    """Tests whose every case that has run can do with less, all with the limit of the longest: a test has one time limit.
+    """Tests that can use a shorter limit in all their available cases -> case -> the new limit, which is the largest of the test's
 
-    Where that is no less than what one of its cases asks for now, the test is left out.
+    cases because a test has one time limit. Tests where this is not clearly below the present limit of each case are left out.
     """
     found: dict[str, dict[str, float]] = {}
     for test in dict.fromkeys(case.test for case in document.cases):
@@ -69,7 +69,7 @@ def _whole(document: Document, asked: dict[str, float]) -> dict[str, dict[str, f
 
 
 def _limits_to_paste(document: Document, asked: dict[str, float]) -> str:
-    """A setting for each test, with the longest of its limits."""
+    """The setting for each test, with the largest limit of its cases, ready to paste into the plan."""
     tests: dict[str, float] = {}
     for case in document.cases:
         if case.id in asked:
@@ -86,7 +86,7 @@ def _limited(asked: dict[str, float]) -> Change:
 
 
 def filler(document: Document) -> Iterator[Made]:
-    """Purpose: a filler of one node that takes what is left, where a component with a duration has none."""
+    """Purpose: a lever that adds a filler of one node to components that have a duration but neither filler nor sweep."""
     bare = [one.name for one in document.components if one.duration_s and not one.fillers and not one.sweep]
     if bare:
         text = f"a filler of one node in {', '.join(bare)} (filler)"
@@ -94,7 +94,7 @@ def filler(document: Document) -> Iterator[Made]:
 
 
 def narrow(document: Document, idle: float) -> Iterator[Made]:
-    """Purpose: a test of one node in each mix that has none, with the share of the nodes that are idle."""
+    """Purpose: a lever that adds a test of one node to each mix without one; its share is the share of idle nodes ``idle``."""
     units = {case.id: case.shape.units for case in document.cases}
     wide = [
         one.name
@@ -118,7 +118,7 @@ def narrow(document: Document, idle: float) -> Iterator[Made]:
 def _with_narrow(
     plan: Document, bare: list[str], changed: Callable[[Component, tuple[str, ...]], Component]
 ) -> Document:
-    """A plan whose components have tests of one node, one on each partition, made from their narrowest ones."""
+    """The plan with a one-node test for each partition of the components ``bare``, made from their smallest case there."""
     components, cases, tests = [], list(plan.cases), list(plan.tests)
     for number, one in enumerate(plan.components):
         mine = [case for case in plan.cases if case.id in one.cases and not case.unavailable]

@@ -1,4 +1,4 @@
-"""A plan with one setting loosened: functions from a frozen document to another one, and nothing else."""
+"""Functions that return a copy of a frozen document with one setting loosened."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Change = Callable[[Document], Document]
 
 
 def raised(amount: float, times: float, unit: str = "") -> float:
-    """Purpose: so many times an amount: a whole number and at least one more, unless the amount is a small part of one.
+    """Purpose: an amount times a factor. An amount >= 1 becomes a whole number, at least one larger; an amount < 1 is not rounded.
 
-    One with a ``unit`` is to have as few digits as a person would write: it is rounded up to two.
+    An amount with a ``unit`` is rounded up to two significant digits instead, as a person would write it.
     """
     wanted = amount * times
     if unit and wanted > 0:
@@ -26,12 +26,12 @@ def raised(amount: float, times: float, unit: str = "") -> float:
 
 
 def plan_wise(**limits: Any) -> Change:
-    """Purpose: a plan with other limits of the whole campaign."""
+    """Purpose: a change that sets these limits of the whole campaign."""
     return lambda document: replace(document, limits=replace(document.limits, **limits))
 
 
 def component_wise(document: Document, fields: Callable[[Component], dict[str, Any]]) -> Document:
-    """Purpose: a plan in which each component has other fields; a dictionary changes fields of what the component has there."""
+    """Purpose: change fields of each component; a dictionary as a value changes single fields of the present value."""
 
     def changed(one: Component) -> Component:
         new = {
@@ -47,7 +47,7 @@ def component_wise(document: Document, fields: Callable[[Component], dict[str, A
 
 
 def amount_of(document: Document, name: str) -> tuple[float, str] | None:
-    """Purpose: the smallest amount that is written for a budget, and the key that has it; None where nothing limits it."""
+    """Purpose: (smallest amount given for a budget, its key in the plan or system); None if nothing limits the budget."""
     said = [(dict(one.limits.budgets), f"{one.name}.limits.budgets") for one in document.components]
     said += [(dict(document.limits.budgets), "limits.budgets"), (dict(document.system.budgets), "the system's budgets")]
     known = [(found[name], where) for found, where in said if name in found]
@@ -94,7 +94,7 @@ def more_of_licence(document: Document, name: str, times: float) -> Document:
 
 
 def more_of_copies(document: Document, test: str, times: float) -> Document:
-    """Purpose: so many times as many copies of a test at once as the tightest limit allows."""
+    """Purpose: raise each limit on the copies of a test to at least ``times`` the tightest one."""
     said = [dict(document.limits.copies), *(dict(one.limits.copies) for one in document.components)]
     most = int(raised(min(found[test] for found in said if test in found), times))
 

@@ -1,8 +1,8 @@
-"""The books of a rehearsal: what nodes did at every moment, and why they did nothing.
+"""Accounts of the node time of a rehearsal: how much was used, and why nodes were idle.
 
-What happened is taken from the machine itself; why nodes were idle is asked of the engine, at moments that lie close at first and
-further apart as the rehearsal goes on. Asking alters nothing: neither the campaign nor its log depend on it. Only nodes of
-partitions that cases of the plan run on are in the books, each once, whatever partitions it is in.
+The simulated machine gives the use of the nodes; the engine gives the reasons for idle nodes, at intervals that grow during the
+rehearsal. The questions to the engine change neither the campaign nor its log. Only nodes of partitions on which cases of the plan
+run are counted. A node in several partitions is counted once.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from shakedown.twin.machine.figures import took
 from shakedown.twin.machine.nodes import Room, one_each
 from shakedown.twin.machine.world import World
 
-_CLOSE = 400  # the engine is asked again after this part of the time that has passed...
-_MUCH = 50  # ... or when the idle nodes have changed by this part of all
+_CLOSE = 400  # the engine is asked again after 1 / _CLOSE of the elapsed time...
+_MUCH = 50  # ... or when the number of idle nodes has changed by 1 / _MUCH of all nodes
 _RIGHT = "passed"
 
 
 @dataclass
 class _Ground:
-    """The nodes that some partitions of the plan have together. ``name``: of these partitions; ``mask``: the nodes, as bits.
+    """The nodes of partitions of the plan that share a pool. ``name``: names of these partitions; ``mask``: the nodes, as bits.
 
-    ``idle``, ``down``: how many were so at the last look; ``causes``: why they were idle; ``asked``: when, at how many.
+    ``idle``, ``down``: numbers of idle and down nodes at the last look; ``causes``: why nodes were idle; ``asked``,
+    ``asked_idle``: time of the last question to the engine, and the number of idle nodes then.
     """
 
     rooms: list[Room]
@@ -54,8 +55,8 @@ class _Ground:
 
 @dataclass
 class Losses:
-    """``look`` is called once a turn, when everything is decided; ``hear`` for every event. ``longest``: case -> the longest of its
-    runs that passed, in seconds. ``overran``: the cases of which a run came to its time limit.
+    """The account of one rehearsal. ``look`` is called once a turn, after all decisions; ``hear`` is called for every event.
+    ``longest``: case -> its longest passed run, in seconds. ``overran``: cases with a run that reached its time limit.
     """
 
     world: World
@@ -68,7 +69,7 @@ class Losses:
 
     @cached_property
     def grounds(self) -> list[_Ground]:
-        """The nodes that the plan can use, by what shares them."""
+        """The nodes that the plan can use, grouped by the pool that their partitions share."""
         used = {case.partition for case in self.world.document.cases if not case.unavailable}
         rooms = {name: room for name, room in self.world.rooms.items() if name in used} or self.world.rooms
         found = []
@@ -81,7 +82,7 @@ class Losses:
         return found
 
     def look(self, state: State) -> None:
-        """The time since the last look is over: enter it, and see how it stands now."""
+        """Account for the time since the last look, then note the present state of the nodes."""
         now = self.world.clock.now()
         if not self.began:
             self.began = self.at = now
@@ -94,7 +95,7 @@ class Losses:
             self._see(state, ground, now)
 
     def nobody_drove(self) -> None:
-        """The conductor was away since the last look: what fell idle meanwhile did so for want of one."""
+        """Account for a time without a conductor: nodes that were idle since the last look are put down to its absence."""
         now = self.world.clock.now()
         for ground in self.grounds:
             ground.causes = [Cause(self.component, "away", 1.0)]
@@ -104,7 +105,7 @@ class Losses:
         self.at = now
 
     def hear(self, state: State, event: Event) -> None:
-        """What a run took of the machine, and whether it was for something."""
+        """Account for the node time of a run when its verdict comes: useful if it passed, else lost."""
         if event.event != "verdict" or event.value.get("supersedes"):
             return
         books = self.books
@@ -169,7 +170,7 @@ class Losses:
         ground.asked, ground.asked_idle = now, ground.idle
 
     def _why(self, state: State, ground: _Ground, now: float) -> list[Cause]:
-        """Why they are idle: asked for each partition that has idle nodes, by how many it has."""
+        """Causes of idle nodes: asked for each partition with idle nodes, weighted by its number of idle nodes."""
         found: list[Cause] = []
         idle = {room.name: room.idle.bit_count() for room in ground.rooms if room.idle}
         for name, count in idle.items():
@@ -180,7 +181,7 @@ class Losses:
 
 
 def _waiting(world: World, pool: str) -> tuple[int, tuple[str, ...]]:
-    """The units of the narrowest job that waits for nodes of a pool, 0 = none does; and the licences that others wait for."""
+    """(Units of the smallest job that waits for nodes of a pool, 0 if none waits; licences that other waiting jobs lack)."""
     narrowest, licences = 0, dict[str, None]()
     held = world.rooms[pool].pool.licences
     for job in world.by_ticket.values():
@@ -197,7 +198,7 @@ def _waiting(world: World, pool: str) -> tuple[int, tuple[str, ...]]:
 
 
 def _idle_between(ground: _Ground, since: float, now: float) -> float:
-    """Node-seconds that were idle between two looks."""
+    """Idle node-seconds between two looks."""
     room, changes = ground.rooms[0], []
     for at, nodes in reversed(room.idle_before):
         if at <= since:

@@ -1,4 +1,4 @@
-"""The people of a rehearsal: nobody is there, so what they would say is said for them, and the record says by whom."""
+"""Stand-ins for the people of a campaign in a rehearsal; the record names "rehearsal" as the author of their acts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NOBODY = "rehearsal"
 
 
 class RehearsedPeople:
-    """The Inbox port of a rehearsal. Procedures count as met, and drills are done at their moments; gates that stay closed are
-    opened where ``open_gates`` says so, or where all that keeps them closed is not modelled."""
+    """The Inbox port of a rehearsal. It attests procedures as met and does drills at their planned moments.
+    It opens gates that stay closed if ``open_gates`` is set, or if only things that are not modelled keep them closed."""
 
     def __init__(self, layout: Layout, open_gates: bool = False) -> None:
         self.layout, self.open_gates = layout, open_gates
@@ -31,7 +31,7 @@ class RehearsedPeople:
         self.waiting = [command for command in self.waiting if command.request not in requests]
 
     def attend(self, state: State) -> bool:
-        """Say what is to be said by now; whether there was anything. Cheap enough to be asked every turn."""
+        """Queue the commands that are due; returns whether any wait. It is cheap enough for every turn."""
         if state.phase != CampaignPhase.RUNNING or self.waiting:
             return bool(self.waiting)
         if not self._count:
@@ -53,7 +53,7 @@ class RehearsedPeople:
         self._count += 1
 
     def _drill(self, state: State) -> None:
-        """A drill is done at its moment, and takes no time: what the machine does then is a fault of the rehearsal."""
+        """Do each drill at its planned moment, without duration; its effect on the machine is given by faults."""
         for component in state.index.components if state.clocks.drills else ():
             for drill in component.drills:
                 progress = state.clocks.drills.get(component.name, {}).get(drill.name)
@@ -86,7 +86,7 @@ class RehearsedPeople:
         self.waiting.append(Command(f"rehearsal-{self._count}", what, NOBODY, value | {"by": NOBODY}, reason))
 
     def _stand_in(self, of: str) -> dict[str, object]:
-        """A file in the place of evidence that people would bring, kept as theirs are."""
+        """Write a file that stands in for evidence from people, and store it like real evidence."""
         text = f"A rehearsal: nobody brought evidence of {of}.\n".encode()
         digest = hashlib.sha256(text).hexdigest()
         try:

@@ -1,7 +1,7 @@
-"""A rehearsal: the one loop and the unchanged engine on a simulated machine in virtual time. It leaves a campaign like any other.
+"""A rehearsal: the conductor loop and the unchanged engine on a simulated machine in virtual time. Its result is a normal campaign.
 
-``rehearse`` is the table of contents. Nothing of the day, the host or the process comes into the log: the same plan, scenario and
-seed give the same bytes. Nothing real is run: no job, no build, no program of the site.
+Start reading at ``rehearse``. The log holds nothing of the date, the host or the process: the same plan, scenario and seed give the
+same bytes. A rehearsal runs no real job, build or program of the site.
 """
 
 from __future__ import annotations
@@ -58,18 +58,21 @@ from shakedown.twin.machine.observing import SimulatedObserver
 from shakedown.twin.machine.ports import SimulatedBuilder, SimulatedCollector
 from shakedown.twin.machine.scheduler import SimulatedScheduler
 
-DRIVER = {"machine": "simulated", "time": "virtual"}  # what is said of a driver: the same of each
+DRIVER = {
+    "machine": "simulated",
+    "time": "virtual",
+}  # facts about the driver in the record: the same for every rehearsal
 SCENARIO_FILE = "scenario.json"
-_MOST_CAUSES = 20  # that stand in the record
-POLL_S = 5.0  # how often the scheduler is asked
-POLL_IN_OUTAGES_S = 60.0  # and where it has to be asked although nothing happens, as it may not answer
+_MOST_CAUSES = 20  # causes that are kept in the record
+POLL_S = 5.0  # interval of polls of the scheduler
+POLL_IN_OUTAGES_S = 60.0  # interval if the scheduler may not answer, so that polls are needed even when nothing changes
 
 
 @dataclass(slots=True)
 class Rehearsed:
-    """How it came out. ``left``: what it waited for where it did not come to its end; ``limits``: None where it had no time;
+    """The result of a rehearsal. ``left``: what it waited for, if it did not finish; ``limits``: None if it lasted no time;
     ``times``: case -> how long its runs take, with the source; ``longest``: case -> the longest of its runs that passed, in
-    seconds; ``builds``: how long builds take, by build or test, where somebody says so. ``overran``: cases of which a run came to
+    seconds; ``builds``: how long builds take, by build or test, where somebody says so. ``overran``: cases with a run that reached
     its time limit.
     """
 
@@ -86,7 +89,7 @@ class Rehearsed:
 def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = None) -> Rehearsed:
     """Purpose: rehearse the plan that is frozen in a campaign's directory, from its start to its end.
 
-    Errors: RecordError where it cannot be written.
+    Errors: RecordError if the campaign's record cannot be written.
     """
     machine = machine_of(Documents(layout).newest(State()), rehearsal)
     stage = Stage(
@@ -112,14 +115,14 @@ def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = N
 
 
 def machine_of(document: Document, rehearsal: Rehearsal) -> Machine:
-    """Purpose: the simulated machine, with a scheduler that misleads as the faults say."""
+    """Purpose: the simulated machine, with the misleading scheduler answers that the faults ask for."""
     machine = simulate(document, rehearsal.scenario, rehearsal.seed)
     machine.world.lies = rehearsal.troubles.lies
     return reborn(machine)
 
 
 def reborn(machine: Machine) -> Machine:
-    """Purpose: the same machine with ports of a new conductor, to which everything is news; builds died with the old one."""
+    """Purpose: the same machine with fresh ports for a new conductor. Running builds are lost with the old conductor."""
     world = machine.world
     poll_s = POLL_S if not world.lies.outage else POLL_IN_OUTAGES_S
     scheduler = SimulatedScheduler(world, poll_s, quiet=True)
@@ -127,7 +130,7 @@ def reborn(machine: Machine) -> Machine:
 
 
 def _nobody_drives(stage: Stage) -> None:
-    """The machine goes on by itself until somebody resumes the campaign."""
+    """Let the machine run without a conductor until the campaign is resumed."""
     at, away = stage.crashes.pop(0)
     clock = stage.machine.clock
     clock.at(at + away, lambda: True)
@@ -138,7 +141,7 @@ def _nobody_drives(stage: Stage) -> None:
 
 
 def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
-    """One conductor's life: as ``session.drive``, on other ports."""
+    """One session of a conductor, like ``session.drive`` but with simulated ports."""
     layout, machine, people, losses = stage.layout, stage.machine, stage.people, stage.losses
     documents = Documents(layout)
     state = Snapshots(layout, documents).load_and_fold()

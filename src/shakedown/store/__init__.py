@@ -1,1 +1,1 @@
-"""An index over the campaigns of a site, in a database: disposable, built from the logs. ``index.Index`` is the way in."""
+"""The index of the campaigns of a site, in a database. Built from the logs and may be deleted. Entry point: ``index.Index``."""

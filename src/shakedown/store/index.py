@@ -1,7 +1,7 @@
-"""The index itself: opened, written in one transaction a batch, thrown away where it is of another version.
+"""The index: opening it, writing each batch in one transaction, and replacing an index of another version by an empty one.
 
-``Index.write`` is the table of contents: what one reading of a log brought goes in together with the place up to which the log
-was read, so that a crash leaves an index that is behind, and never one that is wrong.
+Start reading at ``Index.write``. One transaction holds both the rows read from a log and the position up to which the log was
+read. After a crash the index may therefore be behind the log, but it is never wrong.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ MANY = 500  # values in one statement: databases have a limit
 
 @dataclass(slots=True)
 class Batch:
-    """What one reading of a campaign's log brought. ``afresh``: what the index had of the campaign is thrown away first.
+    """The rows from one reading of a campaign's log. ``afresh``: the rows that the index has of the campaign are deleted first.
 
     ``facts``: the columns of ``campaigns``. ``runs``: rows of ``runs`` with names as words; ``figures``: run -> figure -> value;
     ``notes``: rows of ``notes`` with the kind as a word.
@@ -84,7 +84,7 @@ class Index:
             self._make()
 
     def make_again(self) -> None:
-        """Purpose: an empty index where the one of before was thrown away, or cannot be read. Errors: UsageError."""
+        """Purpose: make an empty index, after the earlier one was deleted or became unreadable. Errors: UsageError."""
         self._known = {}
         with self._told():
             self.engine.dispose()
@@ -98,35 +98,35 @@ class Index:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection to read with: what it sees is one state of the index."""
+        """A connection for reading; all its queries see the same state of the index."""
         with self._told(), self.engine.connect() as connection:
             yield connection
 
     def check(self) -> None:
-        """Purpose: whether the index is still there. Errors: IndexAway where somebody threw it away."""
+        """Purpose: check that the index still exists. Errors: IndexAway if somebody deleted it."""
         with self.reading() as connection:
             known = connection.scalar(select(tables.about.c.value).where(tables.about.c.key == "version"))
         if known != str(VERSION):
             raise IndexAway(f"the index {_without_password(self.url)} was thrown away")
 
     def positions(self) -> dict[str, str]:
-        """Purpose: campaign -> the place up to which its log is in here, as JSON."""
+        """Purpose: campaign -> the position up to which the index contains its log, as JSON."""
         with self.reading() as connection:
             rows = connection.execute(select(campaigns.c.name, campaigns.c.position))
             return {row.name: row.position for row in rows}
 
     def damages(self) -> dict[str, str]:
-        """Purpose: campaign -> why its record cannot be believed, "" where it is whole."""
+        """Purpose: campaign -> how its record is damaged; "" for an intact record."""
         with self.reading() as connection:
             return {row.name: row.damage for row in connection.execute(select(campaigns.c.name, campaigns.c.damage))}
 
     def tell_damage(self, campaign: str, why: str) -> None:
-        """Purpose: say that a record is damaged, or with "" that it is whole again."""
+        """Purpose: enter that a record is damaged, and why; ``why`` "" enters that the record is intact again."""
         with self._told(), self.engine.begin() as connection:
             connection.execute(update(campaigns).where(campaigns.c.name == campaign).values(damage=why))
 
     def write(self, batch: Batch) -> None:
-        """Purpose: put a batch in, all or nothing."""
+        """Purpose: write a batch in one transaction."""
         with self._told(), self.engine.begin() as connection:
             batch = _fit(batch)
             number = _campaign(connection, batch)
@@ -139,7 +139,7 @@ class Index:
             _count_again(connection, number, touched | {row["minute"] for row in batch.runs})
 
     def drop(self, campaign: str) -> None:
-        """Purpose: forget a campaign that is there no more."""
+        """Purpose: delete a campaign that no longer exists from the index."""
         with self._told(), self.engine.begin() as connection:
             number = connection.scalar(select(campaigns.c.id).where(campaigns.c.name == campaign))
             if number is not None:
@@ -172,7 +172,7 @@ class Index:
             connection.execute(insert(notes), rows)
 
     def _names(self, connection: Connection, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """The numbers of these names; those that are new are entered."""
+        """The ids of these names; new names are added to the table of names."""
         if not self._known:
             self._known = {(kind, text): number for number, kind, text in connection.execute(select(names))}
         new = sorted(wanted - self._known.keys())
@@ -203,13 +203,13 @@ class Index:
             with _telling(self.url):
                 yield
         except IndexAway:
-            self._known = {}  # what a transaction entered that did not end is not there
+            self._known = {}  # names from a transaction that was rolled back are not in the database
             raise
 
 
 @contextlib.contextmanager
 def _telling(url: str) -> Iterator[None]:
-    """What goes wrong with a database, in words."""
+    """Turn errors of the database or its driver into IndexAway with a message for the user."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -223,7 +223,7 @@ def _telling(url: str) -> Iterator[None]:
 
 
 def _fit(batch: Batch) -> Batch:
-    """The same without letters that a database refuses: PostgreSQL keeps no NUL, and a test prints what it likes."""
+    """The batch with each NUL character replaced: PostgreSQL refuses NUL, and the output of a test may contain it."""
     figures: dict[str, Mapping[str, float]] = {}
     for run, found in batch.figures.items():
         figures[run] = {_plain(name): value for name, value in found.items()}
@@ -241,7 +241,7 @@ def _plain(text: str) -> str:
 
 def _engine(url: str) -> Engine:
     if make_url(url).get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True)  # a server that was started again is no fault
+        return create_engine(url, pool_pre_ping=True)  # reconnects after a restart of the database server
     engine = create_engine(url, poolclass=NullPool if url.startswith("sqlite:///") and url != "sqlite://" else None)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
@@ -249,7 +249,7 @@ def _engine(url: str) -> Engine:
 
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:
-    """Readers do not wait for the writer. Nothing is synced: what a crash takes is built again from the logs."""
+    """Set SQLite so that readers do not wait for the writer, and without sync: a lost index can be built again from the logs."""
     for pragma in (
         "journal_mode=WAL",
         "synchronous=OFF",
@@ -262,9 +262,9 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
 
 @contextlib.contextmanager
 def writing_alone(url: str) -> Iterator[None]:
-    """Purpose: be the one process that writes an index in a file, for as long as this lasts, before anything of it is touched.
+    """Purpose: hold the lock of the only writer of an index while the context lasts. Enter it before the first access to the index.
 
-    Raises UsageError where another one is. On a server, PostgreSQL and MariaDB hold it for the connection of whoever has it.
+    Errors: UsageError if another process holds the lock. SQLite: a lock file; PostgreSQL and MariaDB: a lock of the connection.
     """
     path = _file_of(url)
     if path is None:
@@ -290,7 +290,7 @@ def _held_on_a_server(url: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         with _telling(url):
             engine = _engine(url)
-            stack.callback(engine.dispose)  # which ends the connection, and so gives the lock back
+            stack.callback(engine.dispose)  # closes the connection, which releases the lock
             asked = _HELD.get(engine.dialect.name)
             if asked:
                 connection = stack.enter_context(engine.connect().execution_options(isolation_level="AUTOCOMMIT"))
@@ -301,7 +301,7 @@ def _held_on_a_server(url: str) -> Iterator[None]:
         yield
 
 
-# One who writes a database: a lock that its server takes back when the connection ends, also by a crash.
+# Per dialect, the query for the writer's lock; the database server releases the lock when the connection ends, also after a crash.
 _HELD = {
     "postgresql": "SELECT pg_try_advisory_lock(hashtext('shakedown index'))",
     "mysql": "SELECT GET_LOCK(CONCAT('shakedown index ', DATABASE()), 0)",
@@ -323,7 +323,7 @@ def _lock(handle: int, path: Path) -> None:
 
 
 def _file_of(url: str) -> Path | None:
-    """The file of an index in SQLite; None where it lies in no file, or cannot be told."""
+    """The file of an SQLite index; None for an index in memory or on a server, and for an invalid URL."""
     from sqlalchemy.exc import ArgumentError
 
     try:
@@ -335,7 +335,7 @@ def _file_of(url: str) -> Path | None:
 
 
 def sqlite_url(path: Path) -> str:
-    """Purpose: the address of an index in a file."""
+    """Purpose: the database URL of an SQLite index in a file."""
     return f"sqlite:///{path.resolve()}"
 
 
@@ -364,7 +364,7 @@ def _forget(connection: Connection, campaign: int) -> None:
 
 
 def _replace(connection: Connection, table: Any, campaign: int, rows: list[dict[str, Any]]) -> None:
-    """Rows by their run: those that are there give way. Every database can do this."""
+    """Replace the rows of these runs: delete, then insert, because every database supports these two statements."""
     for some in _groups([row["run"] for row in rows]):
         connection.execute(delete(table).where(table.c.campaign == campaign, table.c.run.in_(some)))
     if rows:
@@ -372,7 +372,7 @@ def _replace(connection: Connection, table: Any, campaign: int, rows: list[dict[
 
 
 def _minutes_of(connection: Connection, campaign: int, changed: list[str]) -> set[int]:
-    """The minutes in which these runs are counted so far."""
+    """The minutes in which the index counts these runs before the batch is written."""
     found: set[int] = set()
     for some in _groups(changed):
         rows = select(runs.c.minute).distinct().where(runs.c.campaign == campaign, runs.c.run.in_(some))
@@ -381,7 +381,7 @@ def _minutes_of(connection: Connection, campaign: int, changed: list[str]) -> se
 
 
 def _count_again(connection: Connection, campaign: int, touched: set[int]) -> None:
-    """The counts of some minutes, from the runs: so they are right whatever changed."""
+    """Compute the counts of these minutes again from the table of runs, so that they are right after any change of the runs."""
     for some in _groups(sorted(touched)):
         connection.execute(delete(minutes).where(minutes.c.campaign == campaign, minutes.c.minute.in_(some)))
         group = [runs.c.campaign, runs.c.minute, runs.c.test, runs.c.state]

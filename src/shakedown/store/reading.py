@@ -1,7 +1,7 @@
-"""Reading the index: streams of runs with filters, counts, notes. ``runs_of`` is the main one.
+"""Queries of the index: filtered runs, counts, notes. The main function is ``runs_of``.
 
-Regular expressions are RE2's: a person at a browser can write any of them, and none takes longer than the text is long. They are
-held against the distinct names. A column that has no dictionary of names is held against its rows, each different text once.
+Regular expressions are those of RE2, because they come from browsers, and RE2 matches in time linear in the length of the text.
+A column with names in the table ``names`` is matched against the distinct names; another column against each distinct value.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _FACTS = [column for column in campaigns.c if column.name != "position"]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which runs of a stream. ``campaign`` "" is all of them. ``patterns``: column of ``SHOWN`` -> regular expression that must be
-    found somewhere in its text. ``node``: the name of a node that must be one of the run's. ``since`` and ``until``: seconds since
-    1970, of the last change. ``sort``: a column of ``SORTABLE``. ``texts``: how columns that hold no text are written, for
-    ``patterns``; a column without one is written as Python writes its value, and as nothing where there is none.
+    """Conditions for runs. ``campaign``: "" for all campaigns. ``patterns``: column of ``SHOWN`` -> regular expression that must
+    match a part of its text. ``node``: name of a node that the run must have used. ``since`` and ``until``: seconds since
+    1970, of the last change. ``sort``: a column of ``SORTABLE``. ``texts``: column -> function that writes a value as the text for
+    ``patterns``, for columns that hold no text; the default is ``str``. None is always written as "".
     """
 
     campaign: str = ""
@@ -49,7 +49,7 @@ class Filter:
 
 
 def campaigns_in(connection: Connection) -> list[dict[str, Any]]:
-    """Purpose: every campaign with its facts and its runs by state, the newest first."""
+    """Purpose: every campaign with its facts and the number of its runs in each state, the newest campaign first."""
     rows = connection.execute(select(*_FACTS).order_by(campaigns.c.last.desc()))
     counts = counts_of(connection)
     return [dict(row._mapping) | {"states": counts.get(row.id, {})} for row in rows]
@@ -62,7 +62,7 @@ def campaign_named(connection: Connection, name: str) -> dict[str, Any] | None:
 
 
 def counts_of(connection: Connection, campaign: int | None = None) -> dict[int, dict[str, int]]:
-    """Purpose: campaign -> state -> how many runs are in it, from the counts by minute."""
+    """Purpose: id of the campaign -> state -> number of runs in that state, summed over the counts by minute."""
     which = [minutes.c.campaign == campaign] if campaign is not None else []
     rows = select(minutes.c.campaign, names.c.text, func.sum(minutes.c.count)).join(
         names, names.c.id == minutes.c.state
@@ -74,9 +74,9 @@ def counts_of(connection: Connection, campaign: int | None = None) -> dict[int, 
 
 
 def runs_of(connection: Connection, wanted: Filter) -> tuple[list[dict[str, Any]], int]:
-    """Purpose: the runs that a filter lets through, with names as words and the campaign by name, and how many there are in all.
+    """Purpose: the page of matching runs (``limit``, ``offset``), with names instead of ids, and the number of all matching runs.
 
-    Errors: UsageError for a regular expression that is none.
+    Errors: UsageError for an invalid regular expression.
     """
     where = _where(connection, wanted)
     if where is None:
@@ -91,7 +91,7 @@ def runs_of(connection: Connection, wanted: Filter) -> tuple[list[dict[str, Any]
 
 
 def _order(wanted: Filter) -> tuple[Any, ...]:
-    """What the runs are sorted by; a column of names by its words. Runs that are equal in it come by their ids."""
+    """The ORDER BY terms; a column of names is sorted by the text of the names. Ties are sorted by campaign and run."""
     column: Any = runs.c[wanted.sort if wanted.sort in SORTABLE else "at"]
     if wanted.sort in NAMED:
         column = select(names.c.text).where(names.c.id == column).scalar_subquery()
@@ -101,7 +101,7 @@ def _order(wanted: Filter) -> tuple[Any, ...]:
 
 
 def _late(wanted: Filter) -> dict[str, Any]:
-    """The patterns that can only be held against the rows themselves, compiled."""
+    """The compiled patterns of columns that have no table of names, which must be matched against the rows."""
     rest = {kind: text for kind, text in wanted.patterns.items() if kind in SHOWN and text}
     return {kind: compiled(text) for kind, text in rest.items() if kind not in (*NAMED, "campaign")}
 
@@ -109,7 +109,7 @@ def _late(wanted: Filter) -> dict[str, Any]:
 def _of_texts(
     connection: Connection, wanted: Filter, where: list[Any], late: Mapping[str, Any]
 ) -> tuple[list[dict[str, Any]], int]:
-    """The runs whose columns without a dictionary are as asked too: those columns of all others are read."""
+    """``runs_of`` with patterns of columns without a table of names: it reads these columns of all runs that meet ``where``."""
     known: dict[tuple[str, Any], bool] = {}
 
     def holds(kind: str, value: Any) -> bool:
@@ -135,8 +135,8 @@ def _of_texts(
 
 
 def run_times(connection: Connection, wanted: Filter) -> list[tuple[float, float, str, str]]:
-    """Purpose: (start, seconds, state, test) of the runs that a filter lets through and that began and ended; at most ``limit``,
-    the newest first. Errors: UsageError for a regular expression that is none.
+    """Purpose: (start, elapsed seconds, state, test) of the matching runs that have a start and an end; at most ``limit``,
+    the newest first. Errors: UsageError for an invalid regular expression.
     """
     where = _where(connection, wanted)
     if where is None:
@@ -155,7 +155,7 @@ def run_times(connection: Connection, wanted: Filter) -> list[tuple[float, float
 
 
 def counted_by_minute(connection: Connection, campaign: int) -> list[tuple[int, str, int]]:
-    """Purpose: (minute, state, how many runs came into that state then and are still in it)."""
+    """Purpose: (minute, state, number of runs that entered this state in this minute and are still in it)."""
     rows = select(minutes.c.minute, names.c.text, func.sum(minutes.c.count)).join(names, names.c.id == minutes.c.state)
     chosen = (
         rows.where(minutes.c.campaign == campaign).group_by(minutes.c.minute, names.c.text).order_by(minutes.c.minute)
@@ -166,7 +166,7 @@ def counted_by_minute(connection: Connection, campaign: int) -> list[tuple[int, 
 def notes_of(
     connection: Connection, campaign: int | None, limit: int, kinds: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Purpose: what was found and done, the newest first; of some kinds only, where they are named."""
+    """Purpose: the notes (findings and acts), the newest first; only of these ``kinds``, if any are given."""
     wanted = list(kinds)
     conditions: list[Any] = [notes.c.campaign == campaign] if campaign is not None else []
     conditions += [names.c.text.in_(wanted)] if wanted else []
@@ -183,19 +183,19 @@ def notes_of(
 
 
 def figures_of(connection: Connection, campaign: int, run: str) -> dict[str, float]:
-    """Purpose: the figures of one run by name."""
+    """Purpose: name of the figure -> value, for one run."""
     rows = select(names.c.text, figures.c.value).join(names, names.c.id == figures.c.figure)
     found = connection.execute(rows.where(figures.c.campaign == campaign, figures.c.run == run))
     return {row.text: row.value for row in found}
 
 
 def figure_names(connection: Connection) -> list[str]:
-    """Purpose: every figure that a run of any campaign has, by name, in the order of letters."""
+    """Purpose: the names of the figures of all campaigns, in alphabetical order."""
     return sorted(text for _, text in _texts(connection, "figure"))
 
 
 def kinds_of_notes(connection: Connection, campaign: int) -> list[str]:
-    """Purpose: the kinds of what was found and done in a campaign, in the order of letters."""
+    """Purpose: the kinds of notes that a campaign has, in alphabetical order."""
     rows = select(names.c.text).join(notes, notes.c.kind == names.c.id).where(notes.c.campaign == campaign).distinct()
     return sorted(connection.scalars(rows))
 
@@ -206,7 +206,7 @@ def has_run(connection: Connection, campaign: int, run: str) -> bool:
 
 
 def compiled(pattern: str) -> Any:
-    """Purpose: a regular expression of a person. Errors: UsageError where it is none, with what RE2 says."""
+    """Purpose: compile a user's regular expression. Errors: UsageError, with the message of RE2, if it is invalid or too long."""
     if len(pattern) > LONGEST_PATTERN:
         raise UsageError(f"a regular expression of {len(pattern)} letters is too long: at most {LONGEST_PATTERN}")
     options = re2.Options()
@@ -222,13 +222,13 @@ def compiled(pattern: str) -> Any:
 
 
 def literal(text: str) -> str:
-    """Purpose: a regular expression that finds nothing but this text."""
+    """Purpose: a regular expression that matches exactly this text."""
     escaped: str = re2.escape(text)
     return escaped
 
 
 def _where(connection: Connection, wanted: Filter) -> list[Any] | None:
-    """The conditions of a filter; None where nothing can meet them."""
+    """The WHERE conditions of a filter; None if no run can meet them."""
     conditions: list[Any] = []
     if wanted.campaign:
         number = connection.scalar(select(campaigns.c.id).where(campaigns.c.name == wanted.campaign))
@@ -264,7 +264,7 @@ def _matching(connection: Connection, kind: str, pattern: str) -> list[int]:
 
 
 def _texts(connection: Connection, kind: str) -> list[tuple[int, str]]:
-    """Every name of a kind, with its number."""
+    """(id, text) of every name of a kind."""
     rows = connection.execute(select(names.c.id, names.c.text).where(names.c.kind == kind))
     return [(number, text) for number, text in rows]
 

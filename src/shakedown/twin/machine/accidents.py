@@ -1,4 +1,4 @@
-"""What happens to nodes by the calendar: they die, and other people's jobs take them."""
+"""Events at planned times that take nodes away: deaths of nodes, and jobs of other users."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def arrange(world: SimulatedMachine) -> None:
-    """Purpose: put the deaths of nodes and the doings of other people on the calendar."""
+    """Purpose: schedule the deaths of nodes and the jobs of other users on the clock."""
     for node, after_s, repair_s in world.fates.deaths:
         world.clock.at(world.began + after_s, functools.partial(die, world, node, repair_s))
     for number, (node, since, until) in enumerate(world.others.busy, 1):
@@ -28,7 +28,7 @@ def arrange(world: SimulatedMachine) -> None:
 
 
 def take_down(world: SimulatedMachine, room: Room, number: int, repair_s: float) -> None:
-    """Purpose: a node takes nothing until it is repaired."""
+    """Purpose: close a node to jobs until it is repaired."""
     bit = 1 << (number - 1)
     room.pool.close(bit)
     room.noticed(world.clock.now())
@@ -50,7 +50,7 @@ def _rooms_with(world: SimulatedMachine, node: str) -> list[Room]:
 
 
 def die(world: SimulatedMachine, node: str, repair_s: float) -> bool:
-    """Purpose: the node is gone, and the job on it. Whether the conductor would notice by itself."""
+    """Purpose: take a node down and end the job on it. Returns whether the conductor would notice this by itself."""
     for room in _rooms_with(world, node):
         bit = 1 << (room.number[node] - 1)
         hit = [
@@ -67,7 +67,7 @@ def die(world: SimulatedMachine, node: str, repair_s: float) -> bool:
 
 
 def _arrive(world: SimulatedMachine, ticket: int, node: str, lasts_s: float) -> bool:
-    """Somebody else's job wants a node; it comes before all of ours that wait, and leaves when it said it would."""
+    """Queue another user's job for a node, ahead of all our waiting jobs; it ends at its planned time."""
     for room in _rooms_with(world, node):
         world.theirs[ticket] = world.clock.now() + lasts_s
         room.pool.queue(ticket, Need(1, lasts_s, room.number[node]))

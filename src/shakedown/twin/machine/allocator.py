@@ -1,10 +1,10 @@
-"""Which jobs of one pool of nodes start now, and on which nodes: in the order of their submission, and around a large one.
+"""The allocator of one pool of nodes: which jobs start now, and on which nodes (in queue order, with EASY backfill).
 
-Partitions that share nodes are one pool; a job says which of its nodes its partition has.
+Partitions that share nodes form one pool; a job gives the nodes of the pool that belong to its partition.
 
-EASY backfill: the first job that does not fit gets a reservation, by the time limits of what runs; another may start before it
-only where it is over by then or takes none of the nodes kept for it. Nodes are bits of an integer, bit 0 the first one, so that
-thousands of nodes cost what a few do. It knows no clock and nothing of what jobs do.
+EASY backfill: the first job that does not fit gets a reservation, computed from the time limits of running jobs. A
+later job may start first only if it ends before the reservation or takes none of the reserved nodes. Nodes are bits of an integer, bit 0 the first one, so that
+thousands of nodes cost what a few do. The allocator knows neither the clock nor the work of jobs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from shakedown.twin.machine.queue_order import Closing, Turns
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What jobs ask for; those that ask alike wait in one line. ``limit_s``: the longest that they take. ``node``: the one that it
-    must be, from 1, 0 = any; ``without``: nodes that it must not be, as bits. ``licences``: name -> how many. ``within``: the nodes
+    """The request of a job; jobs with equal requests wait in one line. ``limit_s``: time limit. ``node``: number of the required
+    node, from 1, 0 = any; ``without``: excluded nodes, as bits. ``licences``: name -> how many. ``within``: the nodes
     of its partition, as bits, 0 = all of the pool.
     """
 
@@ -35,7 +35,7 @@ class Need:
 
 @dataclass(slots=True)
 class Licences:
-    """What a cluster hands out beside nodes; its pools share it. A name that is not there is not limited."""
+    """The licences of a cluster, shared by its pools. A licence whose name is missing is not limited."""
 
     free: dict[str, float] = field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class Licences:
 
 @dataclass(slots=True)
 class Reservation:
-    """From ``at`` on these nodes are the head job's."""
+    """The nodes reserved for the first waiting job, from the time ``at`` on."""
 
     at: float
     nodes: int
@@ -61,7 +61,7 @@ Start = Callable[[int, int], None]  # ticket, nodes
 
 @dataclass(slots=True)
 class _Cycle:
-    """One look at the queue. ``backfills``: go on behind the first job that does not fit."""
+    """One scheduling cycle. ``backfills``: also look at jobs behind the first one that does not fit."""
 
     now: float
     backfills: bool
@@ -72,9 +72,9 @@ class _Cycle:
 
 
 class Pool:
-    """The nodes of one partition, or of several that share nodes, what runs on them until when, and what waits.
+    """The nodes of one partition, or of several that share nodes, with their running jobs, end times, and waiting jobs.
 
-    Jobs are known by tickets: numbers, the smaller the sooner its turn. ``fifo``: nobody passes the first one that does not fit.
+    A job is identified by its ticket, a number; smaller tickets come first. ``fifo``: no backfill.
     """
 
     def __init__(self, count: int, licences: Licences | None = None, fifo: bool = False) -> None:
@@ -97,28 +97,28 @@ class Pool:
     # ---- what comes and goes ---------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        """How many wait."""
+        """The number of waiting jobs."""
         return len(self._needs)
 
     @property
     def idle(self) -> int:
-        """Nodes that could be given away now, as bits."""
+        """The nodes that are free for jobs now, as bits."""
         return self.free & ~self.closed
 
     def nodes_of(self, ticket: int) -> int:
         return self._taken[ticket][1] if ticket in self._taken else 0
 
     def queue(self, ticket: int, need: Need, now: float = 0.0) -> None:
-        """A job may start from now on. Tickets are given once; within a line they come in their order."""
+        """Add a job to the queue. A ticket is used once; tickets of one line must come in rising order."""
         self._lines.setdefault(need, deque()).append(ticket)
         self._needs[ticket] = need
         if self.turns is not None:
             self._since[ticket] = now
 
     def kept(self, now: float) -> int:
-        """Nodes that are idle for a reason, as bits: planned for a job that waits, or closed before one that waits would be over.
+        """Idle nodes that are kept idle, as bits: reserved for a waiting job, or to be closed before a waiting job would end.
 
-        All of them where a job waits for a licence: what the nodes could do does not matter then.
+        All idle nodes if a job waits for a licence, because free nodes do not help that job.
         """
         if any(not self.licences.fit(need) for need in self._needs.values()):
             return self.all
@@ -128,12 +128,12 @@ class Pool:
         return self._planned | self._closed_within(now, longest)
 
     def withdraw(self, ticket: int) -> None:
-        """A job waits no more. Its place in the line is passed over later."""
+        """Remove a job from the queue. Its entry in the line is skipped later."""
         self._needs.pop(ticket, None)
         self._since.pop(ticket, None)
 
     def release(self, ticket: int) -> None:
-        """A job is over: what it had is free."""
+        """Free the nodes and licences of a job that ended."""
         until, nodes, need = self._taken.pop(ticket)
         self.free |= nodes
         self.licences.take(need, +1)
@@ -141,12 +141,12 @@ class Pool:
         del self._ends[place]
 
     def close(self, nodes: int) -> None:
-        """These are given to nobody, for one reason; there may be others."""
+        """Close these nodes to all jobs for one more reason; a node may have several."""
         self._shut.append(nodes)
         self.closed |= nodes
 
     def open(self, nodes: int) -> None:
-        """One reason to close these is gone."""
+        """Remove one reason for which these nodes are closed."""
         self._shut.remove(nodes)
         self.closed = 0
         for others in self._shut:
@@ -155,7 +155,7 @@ class Pool:
     # ---- who starts ------------------------------------------------------------------------------------------------------
 
     def cycle(self, now: float, start: Start, backfills: bool = True) -> None:
-        """Purpose: start what may start now. ``start`` is told each ticket and its nodes, which are its own from then on."""
+        """Purpose: start the jobs that can start now. Calls ``start(ticket, nodes)`` for each; its nodes are then allocated."""
         if not self._needs or not self.idle:
             return
         look = _Cycle(now, backfills and not self.fifo)
@@ -194,12 +194,12 @@ class Pool:
         return self.turns.rank(ticket, need.units, self.count, now - self._since.get(ticket, now))
 
     def _last_looked_at(self, first: tuple[float, int], now: float) -> tuple[float, int]:
-        """The last of those that are looked at in one cycle, where ``first`` is the first that does not start."""
+        """The last ticket that a cycle looks at, if ``first`` is the first ticket that does not start."""
         ranks = (self._rank(ticket, need, now) for ticket, need in self._needs.items())
         return nsmallest(self.depth, (rank for rank in ranks if rank >= first))[-1]
 
     def _clean(self, need: Need, line: deque[int]) -> bool:
-        """Forget what was withdrawn from the head of a line; whether anybody is left."""
+        """Remove withdrawn jobs from the head of a line; returns whether a job is left."""
         while line and line[0] not in self._needs:
             line.popleft()
         if not line:
@@ -214,7 +214,7 @@ class Pool:
         insort(self._ends, (until, ticket))
 
     def _choose(self, need: Need, look: _Cycle) -> int:
-        """The nodes that a job gets now; 0 where it gets none."""
+        """The nodes that a job gets now, as bits; 0 if it cannot start."""
         if not self.licences.fit(need):
             return 0
         free = self._allowed(need, self.idle & ~look.shut)
@@ -226,12 +226,12 @@ class Pool:
         return lowest(free, need.units)
 
     def _allowed(self, need: Need, nodes: int) -> int:
-        """Those of some nodes that a job may have."""
+        """The subset of these nodes that a job may use."""
         nodes &= ~need.without & need.within if need.within else ~need.without
         return nodes & 1 << (need.node - 1) if need.node else nodes
 
     def _closed_within(self, begin: float, lasts_s: float) -> int:
-        """Nodes that are closed at some moment of a span that begins then, by what is announced."""
+        """The nodes that announced closings close during the given span."""
         found = 0
         for closing in self.closings:
             if closing.begin < begin + lasts_s and begin < closing.end:
@@ -239,10 +239,10 @@ class Pool:
         return found
 
     def _passed_over(self, need: Need, look: _Cycle) -> None:
-        """A job does not start. Whoever waits for nodes, and can get them, lets nobody by that would make it wait longer.
+        """Handle a job that does not start: if it waits for nodes that it can get, no later job may delay it.
 
-        One that waits for a licence, or for one certain node, or for nodes that are down, is in nobody's way. Whose partition
-        shares no node with it is not concerned.
+        A job that waits for a licence, for one particular node, or for nodes that are down blocks no other job. Jobs of
+        partitions without common nodes are not affected.
         """
         own = need.within or self.all
         if self.fifo:
@@ -255,7 +255,7 @@ class Pool:
                 look.shut |= 0 if look.backfills else own
 
     def _reserve(self, need: Need, now: float) -> Reservation | None:
-        """When a job will find its nodes if all others take as long as they may. It keeps those that are free last."""
+        """The reservation of a job, if all running jobs use their full time limits. It reserves the nodes that become free last."""
         free = self._allowed(need, self.idle)
         count = free.bit_count()
         later = 0
@@ -270,7 +270,7 @@ class Pool:
         return None
 
     def _reserve_around(self, need: Need, now: float) -> Reservation | None:
-        """The same where nodes will be closed: the first time at which it finds its nodes until its own time limit."""
+        """The reservation if nodes will be closed: the first time at which enough nodes are free for its whole time limit."""
         own = 0
         for closing in self.closings:
             own |= closing.nodes if closing.begin <= now < closing.end else 0
@@ -286,7 +286,7 @@ class Pool:
 
 
 def lowest(nodes: int, count: int) -> int:
-    """Purpose: the first ``count`` of some nodes, as bits; 0 where there are fewer."""
+    """Purpose: the ``count`` lowest nodes of a set, as bits; 0 if the set has fewer."""
     if count <= 0 or nodes.bit_count() < count:
         return 0
     low, high = count, nodes.bit_length()
@@ -300,13 +300,13 @@ def lowest(nodes: int, count: int) -> int:
 
 
 def highest(nodes: int, count: int) -> int:
-    """Purpose: the last ``count`` of some nodes, as bits; all of them where there are fewer."""
+    """Purpose: the ``count`` highest nodes of a set, as bits; the whole set if it has fewer."""
     spare = nodes.bit_count() - count
     return nodes if spare <= 0 else nodes & ~lowest(nodes, spare)
 
 
 def numbers(nodes: int) -> list[int]:
-    """Purpose: nodes as numbers from 1."""
+    """Purpose: a set of nodes (bits) as numbers from 1."""
     found = []
     while nodes:
         bit = nodes & -nodes
@@ -316,7 +316,7 @@ def numbers(nodes: int) -> list[int]:
 
 
 def bits(of: Mapping[str, int], names: tuple[str, ...]) -> int:
-    """Purpose: named nodes as bits, by the number of each; names of no node here are passed over."""
+    """Purpose: the bits of named nodes, from their numbers; unknown names are ignored."""
     found = 0
     for name in names:
         if name in of:

@@ -16,7 +16,7 @@ _LEAST_SHARE = 0.01  # of the mean: no build takes less
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What becomes of a build that begins: how long it takes, in seconds, and why it fails, "" = it does not."""
+    """The outcome of a build: its duration in seconds, and why it fails ("" = it succeeds)."""
 
     lasts_s: float
     fault: str = ""
@@ -24,7 +24,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class LoginSlots:
-    """First come, first served. ``slots``: how many builds go on at once, 0 = any number. ``most``: the most there ever were."""
+    """The queue for login slots, first come, first served. ``slots``: builds at once, 0 = no limit. ``most``: the most so far."""
 
     clock: VirtualClock
     slots: int
@@ -34,7 +34,8 @@ class LoginSlots:
     waiting: deque[tuple[float, Callable[[], bool], Callable[[], None]]] = field(default_factory=deque)
 
     def ask(self, lasts_s: float, begin: Callable[[], bool], finish: Callable[[], None]) -> None:
-        """A build wants a slot. ``begin`` is told when it has one, and says whether it is still wanted; ``finish``: it is over."""
+        """Request a slot for a build. ``begin`` is called when a slot is free and returns whether the build is still wanted;
+        ``finish`` is called at its end."""
         self.waiting.append((lasts_s, begin, finish))
         self._go_on()
 
@@ -58,7 +59,7 @@ class LoginSlots:
 
 
 class BuildTimes:
-    """How long builds take, by the scenario; a build is known by its name, and by the tests and toolchains that want it."""
+    """Durations of builds from the scenario, looked up by the build's name or by the tests and toolchains that use it."""
 
     def __init__(self, document: Document, terms: Builds) -> None:
         self.terms, self.builds = terms, {build.key: build for build in document.builds}
@@ -69,7 +70,7 @@ class BuildTimes:
                 self._words[case.build] |= {case.test, case.toolchain}
 
     def outcome(self, build: Build, lot: random.Random) -> Outcome:
-        """What becomes of one build."""
+        """The outcome of one build."""
         words = self._words.get(build.key, {build.name})
         lasts = self._lasts(words, lot)
         part = lasts * lot.random()
@@ -84,7 +85,7 @@ class BuildTimes:
         return Outcome(lasts)
 
     def of_case(self, test: str, key: str, lot: random.Random) -> float:
-        """How long a harness builds before a job of a test, in seconds."""
+        """Seconds that a harness builds before a job of a test."""
         return self._lasts({test} | self._words.get(key, set()), lot)
 
     def _lasts(self, words: set[str], lot: random.Random) -> float:

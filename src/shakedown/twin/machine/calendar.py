@@ -1,4 +1,4 @@
-"""What happens on the simulated machine by the calendar: nodes wear out, others work by the hour, targets hang, maintenance."""
+"""Events of the simulated machine at planned or drawn times: node failures, load of others, hanging targets, maintenance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def arrange_calendar(world: SimulatedMachine, scenario: Scenario, storage: Storage) -> None:
-    """Purpose: put everything that the scenario has by the calendar on the clock."""
+    """Purpose: schedule all timed events of the scenario on the clock."""
     _wear_out(world, scenario.nodes.mtbf_s, scenario.nodes.repair_s)
     for neighbour in scenario.others:
         _work_weekly(world, neighbour, storage)
@@ -32,7 +32,7 @@ def arrange_calendar(world: SimulatedMachine, scenario: Scenario, storage: Stora
 
 
 def _at(world: SimulatedMachine, when: float, happen: Callable[[], bool]) -> None:
-    """What is to happen at the very beginning happens before anybody looks."""
+    """Schedule an event; an event at time 0 happens at once, before the conductor looks at the machine."""
     if when <= world.clock.now():
         happen()
     else:
@@ -43,7 +43,8 @@ def _at(world: SimulatedMachine, when: float, happen: Callable[[], bool]) -> Non
 
 
 def _wear_out(world: SimulatedMachine, mtbf_s: float, repair_s: float) -> None:
-    """Each node's times between failures are exponential, drawn for (node, how often it failed before); it is well while down."""
+    """Schedule failures of nodes: times between failures are exponential, drawn for (node, number of its earlier failures).
+    A node does not fail while it is down."""
     if not mtbf_s or world.local:
         return
     for node in dict.fromkeys(name for room in world.rooms.values() for name in room.names):
@@ -65,7 +66,7 @@ def _fail_next(world: SimulatedMachine, node: str, before: int, since: float, mt
 
 
 def _work_weekly(world: SimulatedMachine, neighbour: Neighbour, storage: Storage) -> None:
-    """They load what they load in their hours of each week."""
+    """Schedule the load of others in their hours of each week."""
     if is_open(neighbour, world.clock.now()):
         _load(world, neighbour, storage, 1.0)
     _at_next(world, neighbour, storage)
@@ -92,7 +93,7 @@ def _load(world: SimulatedMachine, neighbour: Neighbour, storage: Storage, sign:
 
 
 def pending_on(neighbours: tuple[Neighbour, ...], cluster: str, now: float) -> int:
-    """Purpose: how many jobs of others wait on a cluster at a time (seconds since 1970)."""
+    """Purpose: the number of waiting jobs of others on a cluster at a time (seconds since 1970)."""
     return sum(one.pending for one in neighbours if one.cluster == cluster and is_open(one, now))
 
 
@@ -118,7 +119,7 @@ def _hang(world: SimulatedMachine, storage: Storage, place: Place, more: int) ->
 
 
 def _maintain(world: SimulatedMachine, window: Maintenance) -> None:
-    """Nobody gets the nodes from its begin to its end; from its announcement on nobody who could run into it."""
+    """Close the nodes during the maintenance; from its announcement on, no job starts that could run into it."""
     begin = world.began + window.after_s
     end = begin + window.lasts_s
     for room in one_each(world.rooms):

@@ -1,4 +1,4 @@
-"""Which jobs there is something new to say about, and when: so that a quiet machine need not be asked."""
+"""Tells for which jobs a poll will find news, and when, so that the conductor need not poll a quiet machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _A_MOMENT_S = 0.001  # what is remembered for so long is still there at the very
 
 
 class News:
-    """What the polls of one driver, every ``poll_s``, will find. It wakes the clock at those that find something."""
+    """The news that the polls of one driver, every ``poll_s``, will find. It wakes the clock only at polls with news."""
 
     def __init__(self, world: World, poll_s: float) -> None:
         self.world, self.poll_s = world, poll_s
@@ -28,18 +28,18 @@ class News:
                 self._shows(job, when)
 
     def due(self) -> set[str]:
-        """The jobs of which something may be new by now."""
+        """The jobs that may have news by now."""
         found = set()
         while self._due and self._due[0][0] <= self.world.clock.now():
             found.add(heappop(self._due)[1])
         return found
 
     def asked(self, name: str) -> None:
-        """A driver does not know what became of a submission: the next poll says something, if only that nobody knows of it."""
+        """A submission has an unknown result: make sure that the next poll reports on this job, even if only "absent"."""
         self._at(self.world.clock.now() + _A_MOMENT_S, name)
 
     def _changed(self, job: SimulatedJob | None) -> None:
-        """Something changed: of a job, or (None) of nodes and other people. It shows when each source gets to know of it."""
+        """Note a change of a job, or (None) of nodes and other users' jobs, and when each source will show it."""
         self._shows(job, self.world.clock.now())
 
     def _shows(self, job: SimulatedJob | None, when: float) -> None:

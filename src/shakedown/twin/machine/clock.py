@@ -1,4 +1,4 @@
-"""Virtual time: nothing passes but what is waited for."""
+"""Virtual time: it advances only while the conductor waits."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ START = 1_600_000_000.0  # an arbitrary instant; twin logs must not depend on th
 
 
 class NothingWillHappen(RuntimeError):
-    """The conductor waits for ever and nothing is in flight: a wake-up was lost."""
+    """The conductor waits without end although no event is scheduled: a wake-up was lost."""
 
 
 class VirtualClock:
-    """The Clock port of the twin. What is scheduled with ``at`` happens in order of time, then of scheduling.
+    """The Clock port of the twin. Calls scheduled with ``at`` are made in order of time, then of scheduling.
 
     ``start``: seconds since 1970.
     """
@@ -34,7 +34,7 @@ class VirtualClock:
         heappush(self._agenda, (max(when, self._now), self._count, happen, recurring))
 
     def wait(self, until: float | None) -> None:
-        """Go on to ``until``, or to the first thing that the conductor would notice."""
+        """Advance to ``until``, or to the first event that the conductor would notice."""
         while self._agenda and (self._something_ends() if until is None else self._agenda[0][0] <= until):
             self._now, _, happen, recurring = heappop(self._agenda)
             self._recurring -= recurring
@@ -45,5 +45,5 @@ class VirtualClock:
         self._now = max(self._now, until)
 
     def _something_ends(self) -> bool:
-        """Whether there is more on the agenda than what only comes again and again."""
+        """Whether any event is scheduled that is not recurring."""
         return len(self._agenda) > self._recurring

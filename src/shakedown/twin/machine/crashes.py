@@ -10,12 +10,12 @@ from shakedown.model.ports import Ports
 
 
 class Crash(BaseException):
-    """The conductor dies here. No ``except Exception`` may hold it up, as nothing holds up a kill."""
+    """Raised to kill the conductor. It is not caught by ``except Exception``, because a real kill cannot be caught either."""
 
 
 @dataclass(slots=True)
 class CrashPlan:
-    """Decides at which call the conductor dies. ``points`` counts what was passed, by name, for exhaustive tests."""
+    """Decides at which call the conductor dies. ``points``: name of a crash point -> how often it was passed."""
 
     dies: Callable[[str, int], bool] = lambda name, count: False
     passed: int = 0
@@ -29,7 +29,7 @@ class CrashPlan:
 
 
 class _Mortal:
-    """A port whose every method is a pair of crash points."""
+    """A port with a crash point before and after each method call."""
 
     def __init__(self, port: Any, name: str, plan: CrashPlan) -> None:
         self._port, self._name, self._plan = port, name, plan
@@ -52,7 +52,7 @@ class _Mortal:
 
 
 def mortal(ports: Ports, plan: CrashPlan) -> Ports:
-    """The same ports, at each of whose calls the conductor may die."""
+    """The same ports with crash points around every call."""
     wrapped: dict[str, Any] = {
         name: _Mortal(getattr(ports, name), name, plan)
         for name in ("clock", "scheduler", "builder", "collector", "log", "inbox", "observer")

@@ -1,8 +1,8 @@
-"""What runs measure on the simulated machine: their own run time, and figures that a healthy machine's contract would see.
+"""The figures that runs measure on the simulated machine, including their run time.
 
-What the scenario says of a figure is drawn. A figure of which it says nothing is made up, and the rehearsal says so: one that its
-contract has rows for lies around a value that meets all of them. How much longer the run took than on a healthy
-machine (slow nodes, a busy file system) makes it that much worse, in the direction that is worse for it.
+A figure with a law in the scenario is drawn from that law. Any other figure is made up, and the rehearsal says so: if the contract
+has rows for it, its values lie around a value that meets all rows. If a run took longer than on a healthy machine (slow nodes, a
+busy file system), its figures become worse by the same factor.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_ROW = (100.0, 2.0)  # mean and spread of a figure that no contract asks for
 
 
 def figures_of(world: World, order: CollectOrder, lot: random.Random) -> tuple[tuple[str, float], ...]:
-    """Purpose: every figure of the run's test, in the unit of its spec."""
+    """Purpose: the value of every figure of the run's test, in the unit of its spec."""
     known = execution_of(world, order.run)
     elapsed = known.end - known.start if known is not None and known.end is not None else None
     healthy = known.healthy_s if known is not None else 0.0
@@ -54,12 +54,12 @@ def figures_of(world: World, order: CollectOrder, lot: random.Random) -> tuple[t
 
 
 def _with_asked_rows(specs: Sequence[FigureSpec], rows: Sequence[ContractRow]) -> tuple[FigureSpec, ...]:
-    """Tables have the rows that the contract asks about; which others a program prints nobody knows."""
+    """Give tables the rows that the contract asks about, because other rows that a program prints are not known."""
     return with_rows(specs, (row.figure for row in rows))
 
 
 def took(world: World, run: str) -> tuple[float, float]:
-    """Purpose: how long a run took and how long it would have on a healthy machine, in seconds; 0 = nobody knows."""
+    """Purpose: (run time, run time on a healthy machine) of a run, in seconds; 0 = not known."""
     known = execution_of(world, run)
     if known is None or known.end is None:
         return 0.0, 0.0
@@ -67,12 +67,12 @@ def took(world: World, run: str) -> tuple[float, float]:
 
 
 def execution_of(world: World, run: str) -> Execution | None:
-    """Purpose: what was executed for a run; None where nothing was."""
+    """Purpose: the execution of a run; None if it was never executed."""
     return world.known.get(world.called.get(run, run)) or world.known.get(run)
 
 
 def _around(rows: Sequence[ContractRow], drawn: float) -> float:
-    """A value that lies inside all of the rows that ask for one; ``drawn``: how far off it is, in standard deviations."""
+    """A value around one that meets all rows; ``drawn``: its distance from that value, in standard deviations."""
     rows = [row for row in rows if row.statistic != "sd"]
     if not rows:
         return _NO_ROW[0] + _NO_ROW[1] * drawn
@@ -84,7 +84,7 @@ def _around(rows: Sequence[ContractRow], drawn: float) -> float:
 
 
 def _centre(low: float | None, high: float | None, stated: Sequence[float]) -> float:
-    """Of the values that rows are written around, one well inside the bounds; else the middle, or beside the only bound."""
+    """A central value of the rows well inside all bounds; else the middle of the bounds, or a value near the only bound."""
     for value in stated:
         if (low is None or value > low) and (high is None or value < high):
             return value

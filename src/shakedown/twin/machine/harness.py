@@ -1,6 +1,6 @@
 """A harness in front of the scheduler, as paper 004 had it: a build before each job, and submissions that are forgotten.
 
-To whoever submits it looks as if the job waited in the queue; why it does is said in the reason that the queue gives for it.
+To the conductor the job appears to wait in the queue; the queue's reason says why.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ FORGOTTEN = "JobHeldAdmin"  # it goes nowhere until a person notices
 
 
 class HarnessInFront:
-    """It takes each job that is submitted, and lets it into the queue when it may."""
+    """Receives each submitted job and passes it to the queue after its build, or after its forgotten time."""
 
     def __init__(self, world: SimulatedMachine, terms: Harness, slots: LoginSlots, times: BuildTimes) -> None:
         self.world, self.terms, self.slots, self.times = world, terms, slots, times
 
     def take(self, job: SimulatedJob) -> None:
-        """A job was submitted. ``job.delayed`` says why it does not wait for nodes yet."""
+        """Receive a submitted job. ``job.delayed`` says why it does not yet wait for nodes."""
         if self.terms.build_first:
             self._build(job)
         else:
             self._submit(job)
 
     def in_job_s(self, job: SimulatedJob, test: str) -> float:
-        """For how long a job of the test builds the next one before it ends, in seconds."""
+        """Seconds for which a job of the test builds the next job before it ends."""
         until = dict(self.terms.in_job).get(test, 0.0)
         if self.world.clock.now() >= self.world.began + until:
             return 0.0
@@ -51,7 +51,7 @@ class HarnessInFront:
         return self.times.of_case(test, job.case.build, self.world.draw("harness build", job.name))
 
     def _submit(self, job: SimulatedJob) -> None:
-        """It reaches the scheduler, unless it is forgotten."""
+        """Pass the job to the scheduler, unless the submission is forgotten."""
         if job.state != "queued":
             return
         wait = self._forgotten_s(job)
@@ -68,7 +68,7 @@ class HarnessInFront:
         self.world.clock.at(self.world.clock.now() + wait, noticed)
 
     def _forgotten_s(self, job: SimulatedJob) -> float:
-        """For how long a submission goes nowhere."""
+        """Seconds for which a submission is forgotten."""
         after = self.world.clock.now() - self.world.began
         for hole in self.terms.holes:
             if job.case.test in hole.tests and hole.after_s <= after < hole.after_s + hole.lasts_s:

@@ -13,10 +13,10 @@ IN_QUEUE = ("queued", "running")
 
 @dataclass(slots=True)
 class Execution:
-    """Ground truth: a payload really ran. ``end`` None while it does. ``nodes``: where, as bits of its pool.
+    """Ground truth: the actual execution of a payload. ``end``: None while it runs. ``nodes``: its nodes, as bits of the pool.
 
-    ``run``: as the job was ordered; a restarted job's later runs are known to the log alone. ``part``: it is one of several that
-    its job holds, and ``run`` is its own name. ``healthy_s``: how long it would take on a healthy machine, 0 = nobody says.
+    ``run``: as the job was ordered; a restarted job's later runs are known to the log alone. ``part``: it is one of several runs
+    of its job, and ``run`` is its own name. ``healthy_s``: its run time on a healthy machine, 0 = not known.
     """
 
     job: str
@@ -32,7 +32,7 @@ class Execution:
 
 @dataclass(slots=True)
 class PartMarks:
-    """What a part of a job wrote: when it began, and when it ended with which status after how long; None where it did not.
+    """The marks of a part of a job: its begin; its end as (time, exit status, elapsed seconds). None: not written.
 
     ``timed_out``: the job's script ended it at its own time limit.
     """
@@ -48,7 +48,7 @@ class PartMarks:
 class SimulatedJob:
     """``history``: (time, state, restart), oldest first: what the queue would show. ``nodes``: its nodes, as bits.
 
-    ``held``: it may not start before it is released. ``after``: the scheduler's id of the job that it waits for. ``targets``:
+    ``held``: it may start only after its release. ``after``: the scheduler's id of the job that must end first. ``targets``:
     budget -> the target that it loads. ``next_part``: the first of its parts that no lane has taken yet.
     """
 

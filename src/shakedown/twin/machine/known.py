@@ -1,6 +1,6 @@
-"""Which figures of a rehearsal somebody vouches for: written in its scenario, or from a past campaign. All others are made up.
+"""The known figures of a rehearsal: given by its scenario or by a past campaign. All other figures are made up.
 
-A run time that follows from a contract's row, or from a share of the walltime, meets that row by itself: it is not known.
+A run time derived from a contract row or from a share of the walltime is not known, because it meets the row by construction.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _MOST = 3000  # characters of all names in the record: where there are more, tho
 
 
 def known_figures(document: Document, scenario: Scenario) -> list[str]:
-    """Purpose: "TEST.FIGURE" of each figure that is known of all cases of its test, in the order of the plan."""
+    """Purpose: "TEST.FIGURE" for each figure that is known for all cases of its test, in the order of the plan."""
     timed = {name for name, _ in scenario.times}
     measured = {(name, figure) for name, figure, _ in scenario.figures}
     found: list[str] = []

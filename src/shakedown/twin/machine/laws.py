@@ -1,6 +1,6 @@
-"""What accidents, the calendar, the harness and the parts of jobs see of the simulated machine: its state, and what it can do.
+"""The interface of the simulated machine for accidents, calendar, harness and parts of jobs: its state and operations.
 
-``World`` is the machine. It calls these modules, so they know only this class.
+``World`` implements it. ``World`` calls these modules, so they depend only on this class.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from shakedown.twin.machine.outcomes import Fate, Fates, Lies, Others
 
 
 class SimulatedMachine(ABC):
-    """The machine as its laws see it. ``local``: jobs die with the conductor, as on the machine one stands on.
+    """The machine as its laws see it. ``local``: jobs die with the conductor, because the embedded scheduler runs them.
 
-    ``theirs``: tickets of other people's jobs -> until when they stay. ``by_ticket``: jobs that wait for nodes or have some.
-    ``claims``: (job, restart), or (job, part). ``noticed`` is told of every change of a job; None: of nodes.
+    ``theirs``: tickets of other users' jobs -> their end. ``by_ticket``: jobs that wait for nodes or hold nodes.
+    ``claims``: (job, restart), or (job, part). ``noticed`` is called at every change of a job, or with None at a change of nodes.
     """
 
     document: Document
@@ -39,49 +39,49 @@ class SimulatedMachine(ABC):
     node_failures: int
 
     def draw(self, *what: object) -> random.Random:
-        """A generator of its own for each thing that is drawn."""
+        """The random generator for one drawn thing; each thing has its own generator."""
         return random.Random(":".join(map(str, (self.seed, *what))))
 
     def chance(self, share: float, *what: object) -> bool:
-        """Whether something happens that has this share of one."""
+        """Draw whether an event of this probability happens."""
         return share > 0 and self.draw(*what).random() < share
 
     @abstractmethod
     def enter(self, job: SimulatedJob) -> None:
-        """Let a job wait for nodes, unless it is held or another must be over first."""
+        """Queue a job for nodes, unless it is held or must wait for the end of another job."""
 
     @abstractmethod
     def cancel(self, name: str) -> None:
-        """Someone ends every job of this name."""
+        """Cancel every job of this name."""
 
     @abstractmethod
     def look_at(self, room: Room) -> None:
-        """Something changed there: start what may start now."""
+        """Start the jobs that can start now, after a change in this partition."""
 
     @abstractmethod
     def execute(self, job: SimulatedJob, run: str, case: str, part: bool = False) -> None:
-        """A payload begins."""
+        """Enter the start of a payload."""
 
     @abstractmethod
     def over(self, job: SimulatedJob, restart: int, run: str) -> None:
-        """A payload is over, where it still ran."""
+        """Enter the end of a payload, if it still runs."""
 
     @abstractmethod
     def end(self, job: SimulatedJob, state: str, status: int | None) -> None:
-        """A job ends in this state; its nodes are free."""
+        """End a job in this state and free its nodes."""
 
     @abstractmethod
     def fate(self, job: SimulatedJob, run: str, case: Case, key: tuple[object, ...]) -> Fate:
-        """What becomes of a run on these nodes."""
+        """The fate of a run on these nodes."""
 
     @abstractmethod
     def begins(self, job: SimulatedJob, run: str, case: Case, fate: Fate, finish: Callable[[], bool]) -> float | None:
-        """After how many seconds its fate comes; None: ``finish`` is called when it does, where that depends on others."""
+        """Start a run; returns the seconds until its fate, or None if this depends on other runs: then ``finish`` is called."""
 
     @abstractmethod
     def at_its_limit(self, job: SimulatedJob) -> None:
-        """The scheduler ends a job at its time limit, if nothing else does before."""
+        """Schedule the end of a job at its time limit; an earlier end takes precedence."""
 
     @abstractmethod
     def lose_node(self, job: SimulatedJob, left_s: float, node: str = "", repair_s: float | None = None) -> None:
-        """A node of a job that runs dies."""
+        """End a running job because one of its nodes fails."""

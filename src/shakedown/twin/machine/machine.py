@@ -1,4 +1,4 @@
-"""The simulated machine of a rehearsal, whole: from a plan's document and a scenario to the ports of the conductor's loop."""
+"""Builds the simulated machine of a rehearsal: from document and scenario to the ports of the conductor loop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Machine:
 
 
 def simulate(document: Document, scenario: Scenario, seed: int, poll_s: float = 5.0) -> Machine:
-    """Purpose: the machine that a plan is rehearsed on. The same arguments give the same machine, and the same lives of its jobs.
+    """Purpose: the simulated machine for a plan. The same arguments give the same machine and the same fates of its jobs.
 
     ``poll_s``: how often the scheduler is asked, in virtual seconds.
     """
@@ -44,7 +44,7 @@ def simulate(document: Document, scenario: Scenario, seed: int, poll_s: float = 
 
 
 def slow_nodes(document: Document, nodes: Nodes, seed: int) -> dict[str, float]:
-    """Purpose: node -> how many times as long a run on it takes: those that are named, and a share of the others, drawn by name."""
+    """Purpose: slow node -> factor on run times: the named nodes, and a share of the other nodes, drawn by name."""
     slow = dict(nodes.slow)
     if nodes.slow_share > 0 and nodes.slow_factor != 1.0:
         for room in rooms_of(document.system, fifo=False).values():

@@ -1,8 +1,8 @@
 """The simulated machine: nodes that run jobs, and the ground truth of what really happened.
 
-It outlives conductors, as a real machine does. What it tells them is another matter: see ``scheduler.py``.
-Every draw comes from (seed, what is drawn for), never from the order of calls, so that the same seed gives the same world.
-``SimulatedMachine`` is what its laws (accidents, calendar, harness, physics) see of it.
+It outlives conductors, as a real machine does. ``scheduler.py`` decides which of the facts a conductor gets to see.
+Every random draw depends on the seed and on the thing drawn, not on the order of calls: the same seed gives the same world.
+``SimulatedMachine`` is its interface for its laws (accidents, calendar, harness, physics).
 """
 
 from __future__ import annotations
@@ -25,19 +25,23 @@ from shakedown.twin.machine.nodes import Room, licences_of, rooms_of
 from shakedown.twin.machine.outcomes import Fate, Fates, Lies, Others, fate_of
 from shakedown.twin.machine.physics import Physics
 
-_LEAVES_NO_MARK = ("node_fail", "completed", "failed")  # or may: whoever is told to end writes a mark first
+_LEAVES_NO_MARK = (
+    "node_fail",
+    "completed",
+    "failed",
+)  # these states may leave no mark; a job that is told to end writes its mark first
 
 __all__ = ["Execution", "Fates", "Lies", "Others", "SimulatedJob", "World"]
 
 
-IN_VAIN_S = 1.0  # that a job takes its nodes for which cannot take its claim
+IN_VAIN_S = 1.0  # how long a job that cannot take its claim holds its nodes
 
 
 class World(SimulatedMachine):
-    """The machine. ``local``: jobs die with the conductor, as on the machine one stands on.
+    """The simulated machine. ``local``: jobs die with the conductor, because the embedded scheduler runs them.
 
-    ``cycle_s``: jobs that may pass a larger one are looked for so often, 0 = at once. ``fifo``: nobody passes anybody.
-    ``scenario``: its laws; None: it has none but the fates.
+    ``cycle_s``: seconds between backfill cycles, 0 = backfill at every change. ``fifo``: no backfill.
+    ``scenario``: its laws; None: only the fates apply.
     """
 
     def __init__(
@@ -86,7 +90,7 @@ class World(SimulatedMachine):
     # ---- into the queue and out of it ------------------------------------------------------------------------------------
 
     def accept(self, order: JobOrder) -> SimulatedJob:
-        """The scheduler takes a job into its queue."""
+        """Accept a submitted job into the scheduler's queue."""
         job = SimulatedJob(str(self.next_id), order, self.clock.now(), held=order.held, after=order.after[1])
         job.targets = dict(order.targets)
         self.next_id += 1
@@ -103,7 +107,7 @@ class World(SimulatedMachine):
         self.noticed(job)
 
     def enter(self, job: SimulatedJob) -> None:
-        """Let a job wait for nodes, unless it is held or another must be over first."""
+        """Queue a job for nodes, unless it is held or must wait for the end of another job."""
         before = self._by_id.get(job.after)
         if job.held or job.delayed or job.state != "queued":
             return
@@ -125,7 +129,7 @@ class World(SimulatedMachine):
         return self._tickets
 
     def release(self, name: str, targets: dict[str, str], exclude: tuple[str, ...] | None = None) -> None:
-        """Held jobs of this name may start. ``exclude``: the nodes that jobs of this name must not have from now on."""
+        """Release held jobs of this name. ``exclude``: the nodes that jobs of this name must avoid from now on."""
         for job in self.jobs.get(name, []):
             if exclude is not None and job.state == "queued":
                 job.order = structs.replace(job.order, exclude=exclude)
@@ -139,7 +143,7 @@ class World(SimulatedMachine):
                 self.enter(job)
 
     def hold(self, name: str) -> bool:
-        """Waiting jobs of this name may not start before they are released. Whether there was any."""
+        """Hold waiting jobs of this name until they are released; returns whether there was any."""
         found = False
         for job in self.jobs.get(name, []):
             if job.state == "queued":
@@ -149,12 +153,12 @@ class World(SimulatedMachine):
         return found
 
     def is_away(self) -> bool:
-        """Whether the campaign's directory is away now: nobody can read or write there, no conductor and no job."""
+        """Whether the campaign's directory is unavailable now, to the conductor and to jobs."""
         after = self.clock.now() - self.began
         return any(since <= after < since + lasts for since, lasts in self.lies.away)
 
     def cancel(self, name: str) -> None:
-        """Someone ends every job of this name."""
+        """Cancel every job of this name."""
         for job in self.jobs.get(name, []):
             if job.state == "queued":
                 self._leave_queue(job)
@@ -173,7 +177,7 @@ class World(SimulatedMachine):
     # ---- who starts ------------------------------------------------------------------------------------------------------
 
     def look_at(self, room: Room) -> None:
-        """Something changed there: start what may start now. Where licences came free, others of the cluster are looked at too."""
+        """Start the jobs that can start after a change in this partition. On a cluster with licences, look at all its partitions."""
         self._dirty[room.name] = None
         if self.clusters[room.cluster].licences:
             self._dirty |= dict.fromkeys(name for name, other in self.rooms.items() if other.cluster == room.cluster)
@@ -196,7 +200,7 @@ class World(SimulatedMachine):
         self._looking = False
 
     def _backfill_later(self) -> None:
-        """Once per cycle the jobs behind the first one are looked at."""
+        """Schedule the next backfill cycle, which also looks at jobs behind the first waiting one."""
         now = self.clock.now()
         if self._backfill_at > now:
             return
@@ -260,7 +264,7 @@ class World(SimulatedMachine):
         self._live_on(job)
 
     def _may_run_beside(self, job: SimulatedJob) -> bool:
-        """Whether the nearest job before this one that ran left no end mark: then its script takes no claim, as on Slurm."""
+        """Whether the last earlier job that ran left no end mark and may still run: then this job's script takes no claim, as on Slurm."""
         before = job.order.after[0]
         while before:
             ours = self.jobs.get(before, [])
@@ -275,14 +279,14 @@ class World(SimulatedMachine):
         return claim in self.claims and claim not in self.conductors
 
     def _launch_nothing(self, job: SimulatedJob) -> tuple[str, ...]:
-        """Those of its nodes that launch nothing now."""
+        """The nodes of a job that cannot launch jobs now."""
         since = self.clock.now() - self.began
         names = self.rooms[job.pool].named(job.nodes)
         return tuple(name for name, start, end in self.lies.launches_nothing if name in names and start <= since < end)
 
     def _fail_to_launch(self, job: SimulatedJob, bad: tuple[str, ...] = ()) -> None:
-        """Its first node, or a bad one, cannot start the script. Who finds that out takes the claim, so that nothing of it can come
-        later.
+        """Fail a job because its first node, or a bad one, cannot start the script. The conductor's claim is taken, so that the job
+        cannot run later.
         """
         room, claim = self.rooms[job.pool], (job.name, job.restart)
         job.failed_nodes, job.launch_failure = bad[:1] or room.named(job.nodes)[:1], True
@@ -296,7 +300,7 @@ class World(SimulatedMachine):
         self._let_on(job)
 
     def _start_in_vain(self, job: SimulatedJob) -> None:
-        """Its script cannot take its claim, and ends."""
+        """Start a job whose script cannot take its claim; it ends as "refused"."""
         job.started, life = self.clock.now(), job.incarnation
         self.becomes(job, "running")
 
@@ -315,14 +319,14 @@ class World(SimulatedMachine):
     # ---- what becomes of it ----------------------------------------------------------------------------------------------
 
     def execute(self, job: SimulatedJob, run: str, case: str, part: bool = False) -> None:
-        """A payload begins."""
+        """Enter the start of a payload."""
         execution = Execution(job.name, job.restart, run, case, self.clock.now(), nodes=job.nodes, part=part)
         self.executions.append(execution)
         self.known[run if part else (job.name, job.restart)] = execution
         job.live[job.restart, run] = self.live[job.name, job.restart, run] = execution
 
     def over(self, job: SimulatedJob, restart: int, run: str) -> None:
-        """A payload is over, where it still ran."""
+        """Enter the end of a payload, if it still runs."""
         execution = job.live.pop((restart, run), None)
         if execution is not None:
             execution.end = self.clock.now()
@@ -331,13 +335,13 @@ class World(SimulatedMachine):
             self.live.pop((job.name, restart, run), None)
 
     def names_of(self, job: SimulatedJob) -> tuple[str, ...]:
-        """The names of a job's nodes, where they matter to its fate."""
+        """The names of a job's nodes if its fate depends on them; else ()."""
         fates = self.fates
         matters = fates.slow_nodes or fates.bad_nodes or fates.node_fail
         return self.rooms[job.pool].named(job.nodes) if matters and not self.local else ()
 
     def _live_on(self, job: SimulatedJob) -> None:
-        """Draw what becomes of a job that runs, and when. What is not over by then ends at its time limit."""
+        """Draw the fate of a running job and schedule it; a fate after the time limit is replaced by the end at the time limit."""
         run, case, limit = job.order.run, job.case, job.case.shape.time_limit_s
         fate = self.fate(job, run, case, (job.name, job.restart))
         happen = self._happens(job, fate.state, fate.status, fate.lasts_s - fate.after_s, fate.node)
@@ -348,7 +352,7 @@ class World(SimulatedMachine):
             self.at_its_limit(job)
 
     def fate(self, job: SimulatedJob, run: str, case: Case, key: tuple[object, ...]) -> Fate:
-        """What becomes of a run on these nodes, beside nobody. A part (whose key is its name) is never put back into the queue."""
+        """The fate of a run on its nodes without other load. A part (whose key is its name) is never requeued."""
         names, again = self.names_of(job), len(key) == 1 or job.restart > 0
         if self.physics is None:
             return fate_of(self.fates, self.draw, case, key, names, again)
@@ -357,11 +361,11 @@ class World(SimulatedMachine):
         return fate
 
     def begins(self, job: SimulatedJob, run: str, case: Case, fate: Fate, finish: Callable[[], bool]) -> float | None:
-        """After how many seconds its fate comes; None: ``finish`` is called when it does, where that depends on others."""
+        """Start a run; returns the seconds until its fate, or None if this depends on other runs: then ``finish`` is called."""
         return fate.after_s if self.physics is None else self.physics.begins(job, run, case, fate, finish)
 
     def at_its_limit(self, job: SimulatedJob) -> None:
-        """The scheduler ends a job at its time limit, if nothing else does before."""
+        """Schedule the end of a job at its time limit; an earlier end takes precedence."""
         limit = job.case.shape.time_limit_s
         self._later(job, limit, "timeout", None, limit)
 
@@ -371,7 +375,7 @@ class World(SimulatedMachine):
     def _happens(
         self, job: SimulatedJob, state: str, status: int | None, left_s: float, node: str = ""
     ) -> Callable[[], bool]:
-        """What becomes of a job, unless something else did before. ``left_s``: what it would still take if its node failed."""
+        """A callback that applies a fate to a job, unless the job ended before. ``left_s``: the work left if its node fails."""
         life = job.incarnation
 
         def happen() -> bool:
@@ -413,7 +417,7 @@ class World(SimulatedMachine):
         job.ticket = 0
 
     def _let_on(self, job: SimulatedJob) -> None:
-        """Jobs that waited for the end of this one wait for nodes now."""
+        """Queue the jobs that waited for the end of this job."""
         for successor in self._successors.pop(job.id, []):
             self.enter(successor)
 
@@ -428,7 +432,7 @@ class World(SimulatedMachine):
         self.enter(job)
 
     def lose_node(self, job: SimulatedJob, left_s: float, node: str = "", repair_s: float | None = None) -> None:
-        """NODE_FAIL: the scheduler gives the job up at once; its processes may go on and write their mark at the end."""
+        """End a job with NODE_FAIL at once; its processes may continue and write their mark at their end."""
         down_s = self.fates.repair_s if repair_s is None else repair_s
         alive = not job.order.parts and self.chance(self.lies.alive_after_node_fail, "alive", job.name, job.restart)
         room = self.rooms[job.pool]
@@ -446,7 +450,7 @@ class World(SimulatedMachine):
         self.look_at(room)
 
     def _finish_alone(self, job: SimulatedJob, left_s: float) -> None:
-        """Its own node ends it at its time limit, and then it writes no mark."""
+        """Let the processes of a lost job finish; at the time limit their node ends them, and they write no mark."""
         started, restart, run = job.started, job.restart, job.order.run
         limit_s = job.case.shape.time_limit_s - (self.clock.now() - started)
         ends_itself, left_s = left_s <= limit_s, min(left_s, limit_s)
@@ -462,7 +466,7 @@ class World(SimulatedMachine):
         self.clock.at(self.clock.now() + max(0.0, left_s), finish)
 
     def conductor_died(self) -> None:
-        """Locally nothing outlives the conductor: queued jobs are forgotten, running ones are ended."""
+        """On a local machine, end running jobs and forget queued ones, because no job outlives the conductor."""
         if not self.local:
             return
         for jobs in self.jobs.values():
