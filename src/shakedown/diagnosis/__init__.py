@@ -1,4 +1,4 @@
-"""What the record says about the machine beyond verdicts: findings, with how sure they are and the evidence. Pure.
+"""Findings about the machine from the record, with their certainty and evidence. Pure functions.
 
-``node_report.examine_nodes`` asks which nodes are over-represented among the runs that failed, and among the slow ones.
+``node_report.examine_nodes`` finds the nodes that are over-represented among failed runs and among slow runs.
 """

@@ -1,11 +1,11 @@
-"""Which nodes explain the marked runs: the worst one first, its runs set aside, the rest asked again.
+"""Finds the nodes that explain the marked runs: find the worst node, set its runs aside, repeat with the remaining runs.
 
-A run on many nodes that fails speaks against all of them. The bad one is told from its companions by the runs that they did not
-share: a node that is no longer conspicuous without another one's runs, while that one is without its, is a companion. Nodes of
-which neither stands without the other cannot be told apart, and are found together.
+A failed run on many nodes counts against all of them. Runs that nodes do not share separate a bad node from its companions. A node
+is a companion if it is not conspicuous without the runs of another node, while that other node is conspicuous without the runs of
+the companion. If neither node is conspicuous without the runs of the other, they cannot be told apart and are found together.
 
 A node is found if its exact p-value, times the number of nodes that could have been found and of questions asked, is at most
-``level``: on a machine without bad nodes anything at all is found in at most that share of campaigns (Bonferroni; after each
+``level``: on a machine without bad nodes, at most this share of campaigns finds any node (Bonferroni; after each
 round, among the nodes that are left, as in Holm's procedure).
 """
 
@@ -33,10 +33,10 @@ Marks = Callable[[Mask], Sequence[Mask]]
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """Nodes that explain marked runs; several where they cannot be told apart.
+    """A node that explains marked runs, or several nodes that cannot be told apart.
 
-    ``p``: corrected. ``trials``: their trials, ``marks``: which trials were marked by the question, numbered ``question``, that
-    found it, ``alive``: which were left.
+    ``p``: corrected p-value. ``trials``: the trials of the nodes. ``question``: number of the question that found them;
+    ``marks``: the trials that this question marked. ``alive``: the trials that were left at that time.
     """
 
     nodes: tuple[int, ...]
@@ -59,8 +59,8 @@ class _Suspect:
 def find_nodes(trials: Trials, marks: Marks, level: float, matters: Callable[[Ints], bool]) -> list[Blame]:
     """Purpose: the nodes that explain the marked trials, the worst first.
 
-    ``marks``: the masks of marked trials, given those that are left, one a question. ``matters``: whether the effect on
-    a node's trials is large enough to be told.
+    ``marks``: from the mask of remaining trials, a mask of marked trials for each question. ``matters``: whether the effect
+    on a node's trials is large enough to report.
     """
     alive, found = np.ones(len(trials.rows), dtype=bool), list[Blame]()
     for _ in range(FOUND_LIMIT):
@@ -96,7 +96,7 @@ def _suspects(trials: Trials, alive: Mask, marks: Sequence[Mask], level: float) 
 
 
 def _p_values(trials: Trials, alive: Mask, marked: Mask) -> tuple[list[int], dict[int, float]]:
-    """The nodes about which the trials that are left say anything, and the p-values of those far above what is expected."""
+    """The nodes that the remaining trials allow to judge, and the p-values of those with far more marks than expected."""
     n, f = _margins(trials, alive, marked)
     mixed = ((f > 0) & (f < n))[trials.stratum]
     pairs = np.flatnonzero((alive & mixed)[trials.trial_of])
@@ -118,7 +118,7 @@ def _p_values(trials: Trials, alive: Mask, marked: Mask) -> tuple[list[int], dic
 
 
 def _tallied(keys: Ints, marked: Mask, most: int) -> tuple[Ints, Ints, Floats]:
-    """The different keys in their order, how often each comes, and how often marked. ``most``: they are below this."""
+    """The distinct keys in order, the count of each, and its count of marks. ``most``: upper bound of the keys."""
     if most <= _DENSE:
         counts, hits = np.bincount(keys, minlength=most), np.bincount(keys[marked], minlength=most)
         key = np.flatnonzero(counts)
@@ -128,7 +128,7 @@ def _tallied(keys: Ints, marked: Mask, most: int) -> tuple[Ints, Ints, Floats]:
 
 
 def _far(node: Ints, x: Floats, m: Ints, n: Ints, f: Ints, nodes: int, everyone: bool) -> Ints:
-    """The nodes with more marked runs than expected, by so much that their exact p-value is worth computing."""
+    """The nodes with so many more marked runs than expected that their exact p-value must be computed."""
     expected = m * f / n
     variance = expected * (n - f) * (n - m) / (n * np.maximum(n - 1, 1))
     more = np.bincount(node, weights=x - expected, minlength=nodes)
@@ -137,7 +137,7 @@ def _far(node: Ints, x: Floats, m: Ints, n: Ints, f: Ints, nodes: int, everyone:
 
 
 def _margins(trials: Trials, alive: Mask, marked: Mask) -> tuple[Ints, Ints]:
-    """Of each stratum the trials that are left, and the marked ones of these."""
+    """For each stratum, the number of remaining trials and of marked ones among them."""
     strata = int(trials.stratum.max(initial=0)) + 1
     n = np.bincount(trials.stratum[alive], minlength=strata)
     return n, np.bincount(trials.stratum[alive & marked], minlength=strata)
@@ -151,7 +151,7 @@ def _sorted(n: Ints, f: Ints, stratum: Ints, m: Ints) -> list[Margins]:
 
 
 def _to_blame(trials: Trials, alive: Mask, suspects: list[_Suspect]) -> list[list[_Suspect]]:
-    """The suspects that no other one explains, of those that share no trial; each with those it cannot be told from."""
+    """The suspects that no other suspect explains and that share no trial; each with the nodes it cannot be told apart from."""
     groups: list[list[_Suspect]] = []
     taken = np.zeros(len(alive), dtype=bool)
     for one in suspects:
@@ -166,7 +166,7 @@ def _to_blame(trials: Trials, alive: Mask, suspects: list[_Suspect]) -> list[lis
 
 
 def _with_its_likes(trials: Trials, alive: Mask, one: _Suspect, suspects: list[_Suspect]) -> list[_Suspect]:
-    """The suspect and those it cannot be told from; nobody if another one explains it."""
+    """The suspect and the nodes it cannot be told apart from; empty if another suspect explains it."""
     group, own = [one], trials.mask(one.trials)
     others = [other for other in suspects if other is not one and own[other.trials].any()]
     rivals = [other for other in others if not np.array_equal(other.trials, one.trials)]
@@ -181,7 +181,7 @@ def _with_its_likes(trials: Trials, alive: Mask, one: _Suspect, suspects: list[_
 
 
 def _stands(trials: Trials, alive: Mask, one: _Suspect, without: _Suspect) -> bool:
-    """Whether a node is conspicuous in the runs that it did not share with another."""
+    """Whether a node is conspicuous in the runs that it does not share with another node."""
     left = alive & ~trials.mask(without.trials)
     mine = one.trials[left[one.trials]]
     n, f = _margins(trials, left, one.marks)

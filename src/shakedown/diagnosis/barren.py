@@ -1,4 +1,4 @@
-"""Nodes on which nothing came to a good end, while the same tests did elsewhere: a fact, said without any test of chance."""
+"""Nodes on which no run passed although the same tests passed elsewhere: a plain fact, without a statistical test."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ENDED_BADLY = ON_NODES | {"interrupted", "lost"}  # what never ended tells of th
 
 
 def barren_nodes(rows: Iterable[RunRow], setting: Setting, sets: NodeSets | None = None) -> tuple[str, ...]:
-    """Purpose: a sentence for each node that had a few runs by itself of which none passed, where most of the same cases' runs on
-    other nodes did. ``sets``: the node sets that were read already.
+    """Purpose: a sentence for each node with several single-node runs of which none passed, although most runs of the same cases
+    passed on other nodes. ``sets``: node sets already read.
     """
     sets = sets or NodeSets()
     passed: Counter[str] = Counter()
@@ -50,7 +50,7 @@ def _others_pass(mine: list[RunRow], passed: Counter[str], judged: Counter[str])
 
 
 def _elsewhere(mine: list[RunRow], passed: Counter[str], judged: Counter[str]) -> tuple[int, int]:
-    """Of the runs of the same cases on other nodes: how many passed, and how many there were."""
+    """(Passed runs, all runs) of the same cases on other nodes."""
     cases = {row.case for row in mine}
     return sum(passed[case] for case in cases), sum(judged[case] for case in cases) - len(mine)
 

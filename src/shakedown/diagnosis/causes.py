@@ -1,6 +1,6 @@
-"""Failures that have one cause count once: a test that takes them for independent would find nodes that are well.
+"""Counts failures with a common cause once, because a test that assumes independent failures would blame healthy nodes.
 
-``one_a_cause`` is the table of contents. Only failures are ever left out, never a good run.
+Start reading at ``one_a_cause``. Only failed runs are left out, never good runs.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ SLOW_MOMENT = 0.8  # the median rank of the neighbours above which all are slow;
 
 
 def one_a_cause(rows: Sequence[RunRow], failed: set[str], sets: NodeSets) -> list[RunRow]:
-    """Purpose: rows in the order of their starts, without failures that another failure explains."""
+    """Purpose: the rows in order of start, without failures that another failure explains."""
     rows = _once_in_a_job(rows, failed)
     rows = _once_in_a_streak(rows, failed, sets)
     return _without_outages(rows, failed, sets)
 
 
 def _once_in_a_job(rows: Sequence[RunRow], failed: set[str]) -> list[RunRow]:
-    """A job of many runs that ends takes them all along, and a program that cannot run in it fails each time: of one job, on
-    the same nodes, failures of one test count once, and so does the end of the job.
+    """Keep one failure for each job, set of nodes and test, and one for the end of the job: the end of a job ends all its runs,
+    and a program that cannot run in a job fails each time.
     """
     seen: set[tuple[str, ...]] = set()
 
@@ -41,8 +41,8 @@ def _once_in_a_job(rows: Sequence[RunRow], failed: set[str]) -> list[RunRow]:
 
 
 def _once_in_a_streak(rows: Sequence[RunRow], failed: set[str], sets: NodeSets) -> list[RunRow]:
-    """When everything fails at once, the scheduler hands the node that is free to run after run. Of failures that started one
-    after the other with no good start between them, each node's first counts.
+    """Keep the first failure of each node in a streak of failures without a good start between them: when all runs fail at
+    once, the scheduler gives the free node to one run after another.
     """
     used = 0
 
@@ -60,7 +60,7 @@ def _once_in_a_streak(rows: Sequence[RunRow], failed: set[str], sets: NodeSets) 
 
 
 def _without_outages(rows: Sequence[RunRow], failed: set[str], sets: NodeSets) -> list[RunRow]:
-    """A failure at a time when most other nodes fail too says nothing about its node."""
+    """Leave out failures at times when most other nodes fail too, because they say nothing about their node."""
     usual = _mostly_good_cases(rows, failed)
     places = {row.run: place for place, row in enumerate(rows)}
     held = [sets.bits(row.nodes) for row in rows]
@@ -74,7 +74,7 @@ def _without_outages(rows: Sequence[RunRow], failed: set[str], sets: NodeSets) -
 
 
 def slow_moments(rows: Sequence[RunRow], ranks: Sequence[float], sets: NodeSets) -> list[bool]:
-    """Purpose: for each start whether most others were slow just then, whatever it was itself: such a moment tells nothing.
+    """Purpose: for each start, whether most other runs around it were slow; such moments say nothing about nodes.
 
     ``ranks``: from 0, the fastest of its case at that time, to 1, the slowest.
     """
@@ -88,7 +88,8 @@ def slow_moments(rows: Sequence[RunRow], ranks: Sequence[float], sets: NodeSets)
 
 
 def _places_around(held: Sequence[int], asked: Sequence[bool], place: int) -> list[int]:
-    """The starts nearest to one, on other nodes, one a node. ``held``: the nodes of each, as bits; ``asked``: those that may be."""
+    """The starts nearest to a start, on other nodes, one for each node. ``held``: nodes of each start, as bits;
+    ``asked``: the starts that may be used."""
     used, found = held[place], list[int]()
     for step in range(1, STEPS + 1):
         for other in (place - step, place + step):
@@ -109,5 +110,5 @@ def _mostly_good_cases(rows: Sequence[RunRow], failed: set[str]) -> set[str]:
 
 
 def _kept(rows: Sequence[RunRow], failed: set[str], keep: Callable[[RunRow], bool]) -> list[RunRow]:
-    """All good rows, and the failed ones that are kept."""
+    """All good rows, and the failed rows that are kept."""
     return [row for row in rows if row.run not in failed or keep(row)]

@@ -1,4 +1,4 @@
-"""How likely it is that so many of the marked runs fell on one node by chance alone: an exact, conditional test.
+"""The probability that so many marked runs fall on one node by chance alone: an exact conditional test.
 
 In a stratum of ``n`` runs, of which ``f`` are marked, a node took part in ``m``. If marks fall on runs regardless of nodes, the
 number of marked runs with the node is hypergeometric (Fisher's exact test); over strata it is the sum of independent ones, whose
@@ -20,7 +20,7 @@ Margins = tuple[int, int, int]  # runs of the stratum, marked ones of these, run
 
 
 def upper_tail(strata: Iterable[Margins], marked: int) -> float:
-    """Purpose: the chance of at least ``marked`` marked runs with a node, all strata together."""
+    """Purpose: the probability of at least ``marked`` marked runs with a node, over all strata."""
     least, chances = 0, np.ones(1)
     for margins in strata:
         low, own = _chances(*margins)
@@ -35,7 +35,7 @@ def upper_tail(strata: Iterable[Margins], marked: int) -> float:
 
 @lru_cache(maxsize=200_000)
 def _chances(n: int, f: int, m: int) -> tuple[int, Floats]:
-    """The least number of marked runs that is possible in a stratum, and the chance of it and of each one more."""
+    """(Smallest possible number of marked runs in a stratum, probabilities of this number and of each larger one)."""
     low, high = max(0, m + f - n), min(m, f)
     whole = _log_choose(n, m)
     logs = [_log_choose(f, k) + _log_choose(n - f, m - k) - whole for k in range(low, high + 1)]

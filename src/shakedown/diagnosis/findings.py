@@ -1,4 +1,4 @@
-"""A finding about nodes: what, which ones, how sure, how strong, the evidence, and the sentence that says it."""
+"""Findings about nodes: kind, nodes, certainty, size of the effect, evidence, and the sentence for people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ADVICE: dict[Kind, str] = {
 
 
 class Count(Struct, frozen=True):
-    """So many of so many runs."""
+    """A number of runs out of a total."""
 
     hits: int
     of: int
@@ -41,11 +41,12 @@ class Count(Struct, frozen=True):
 
 
 class NodeFinding(Struct, frozen=True):
-    """Nodes that are over-represented among failed or slow runs; several where they cannot be told apart: one of them it is.
+    """Nodes that are over-represented among failed or slow runs; several nodes: one of
+    them is bad, but they cannot be told apart.
 
     ``p``: the exact p-value, corrected for the number of nodes and of questions. ``on_it`` and ``elsewhere``: failed or slow runs
-    on the nodes, and of the same cases on others. ``ratio``: median time over the usual time of the cases (1.8), or as much worse
-    another ``figure`` is; None for failures. ``evidence``: the failed or slow runs on the nodes. ``advice``: what a person can do.
+    on the nodes, and of the same cases on others. ``ratio``: median time over the usual time of the cases (1.8), or the same for
+    another ``figure``; None for failures. ``evidence``: the failed or slow runs on the nodes. ``advice``: what a person can do.
     """
 
     kind: Kind
@@ -62,14 +63,14 @@ class NodeFinding(Struct, frozen=True):
 
 
 def failing_nodes(trials: Trials) -> list[NodeFinding]:
-    """Purpose: the nodes that are over-represented among failed runs, the surest first."""
+    """Purpose: the nodes that are over-represented among failed runs, the most certain first."""
     failed = trials.value > 0
     found = find_nodes(trials, lambda alive: [failed & alive], LEVEL, lambda mine: True)
     return [_failing(trials, blame) for blame in found]
 
 
 def slow_nodes(trials: Mapping[str, Trials]) -> list[NodeFinding]:
-    """Purpose: the nodes that are over-represented among slow runs, the surest first; then those that only other figures tell.
+    """Purpose: the nodes that are over-represented among slow runs, the most certain first; then nodes found by other figures only.
 
     ``trials``: by figure, the run time first. All of them share LEVEL.
     """
@@ -121,7 +122,7 @@ def _finding(
 
 
 def _counted(trials: Trials, blame: Blame) -> tuple[Count, Count, list[RunRow]]:
-    """Marked and all trials on the nodes, the same elsewhere in the same cases, and the rows of those marked."""
+    """(Marked and all trials on the nodes, the same for other nodes in the same cases, rows of the marked trials)."""
     mine = trials.mask(blame.trials)
     cases = {trials.rows[place].case for place in blame.trials.tolist()}
     same = np.array([row.case in cases for row in trials.rows])
@@ -138,7 +139,7 @@ def _who(trials: Trials, blame: Blame) -> str:
 
 
 def _when(rows: Sequence[RunRow]) -> str:
-    """A word of caution where all failures lie close together: it may have been the hour and not the node."""
+    """A warning if all failures lie close together in time, because the cause may then be the time and not the node."""
     times = [row.time if row.ended is None else row.ended for row in rows]
     if not times or max(times) - min(times) > SOON_S:
         return ""
@@ -152,5 +153,5 @@ def _runs(rows: Sequence[RunRow]) -> str:
 
 
 def show_p(p: float) -> str:
-    """A p-value with two digits: 0.0021, 2.1e-07; below what floating point holds, less than that."""
+    """A p-value as text with two digits: 0.0021, 2.1e-07; "less than" the smallest float if it underflows."""
     return f"{p:.2g}" if p >= 1e-300 else "less than 1e-300"

@@ -1,4 +1,4 @@
-"""Node sets as schedulers write them, unfolded into names and folded again."""
+"""Unfolds node sets as schedulers write them into names, and folds names into node sets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANGES = re.compile(r"\[([^\[\]]*)\]")
 
 @lru_cache(maxsize=65536)
 def unfold(text: str) -> tuple[str, ...] | None:
-    """Purpose: the names in a node set, c5n[0001-0003] -> c5n0001..., each once; None where it cannot be read."""
+    """Purpose: the names in a node set, c5n[0001-0003] -> c5n0001..., without duplicates; None if it cannot be parsed."""
     if not _SET.fullmatch(text):
         return None
     if "[" not in text and "]" not in text:
@@ -30,7 +30,7 @@ def unfold(text: str) -> tuple[str, ...] | None:
 
 
 def fold(names: Iterable[str]) -> str:
-    """Purpose: names as one node set; with commas where they cannot be folded."""
+    """Purpose: names as one node set; names that cannot be folded are separated by commas."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
     every = list(names)
@@ -43,7 +43,7 @@ def fold(names: Iterable[str]) -> str:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Names sorted as people count: n2 before n10."""
+    """Names sorted by their numbers: n2 before n10."""
     return sorted(
         names, key=lambda name: [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in _parts(name)]
     )
@@ -54,7 +54,7 @@ def _parts(name: str) -> list[str]:
 
 
 def _at_most(text: str) -> int:
-    """A bound on how many names a text unfolds to, found without unfolding it."""
+    """An upper bound on the number of names in a node set, computed without unfolding it."""
     bound = 1
     for ranges in _RANGES.findall(text):
         inside = 0

@@ -1,4 +1,4 @@
-"""Everything that the runs of a campaign say about its nodes: findings, a row for each node, and what was too little to tell."""
+"""The report on the nodes of a campaign: findings, a row for each node, and where there were too few runs to judge."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class NodeRow(Struct, frozen=True):
 
     @property
     def is_out(self) -> bool:
-        """Whether it was given no work at last."""
+        """Whether the node got no more work at the end."""
         return self.excluded or self.left_out
 
     @property
@@ -86,11 +86,11 @@ class NodesExamined(Struct, frozen=True):
 
     @property
     def several(self) -> bool:
-        """Whether runs were on more than one node: else there is nothing to compare."""
+        """Whether runs used more than one node; with one node there is nothing to compare."""
         return sum(row.runs > 0 for row in self.nodes) > 1
 
     def worst(self, most: int) -> tuple[NodeRow, ...]:
-        """The nodes worth a line, the worst first: found, excluded or left out, failed on, or slow by a hundredth or more."""
+        """The nodes to report, the worst first: found, excluded, left out, with failed runs, or slower by 1 % or more."""
         told = [
             row for row in self.nodes if row.findings or row.is_out or row.failed or (row.slowness or 0) >= LEAST_RATIO
         ]
@@ -99,7 +99,7 @@ class NodesExamined(Struct, frozen=True):
 
 
 def examine_nodes(document: Document, record: Record) -> NodesExamined:
-    """Purpose: which nodes are over-represented among failed and slow runs, as the record stands."""
+    """Purpose: examine the nodes of a campaign's record for over-representation among failed and slow runs."""
     return examine_rows(list(record.current()), setting_of(document), excluded_nodes(record), left_out_nodes(record))
 
 
@@ -109,7 +109,7 @@ def examine_rows(
     excluded: frozenset[str] = frozenset(),
     left_out: tuple[LeftOutNode, ...] = (),
 ) -> NodesExamined:
-    """Purpose: the same, from rows: one a run, in whatever order."""
+    """Purpose: ``examine_nodes`` on given rows, one for each run, in any order."""
     rows = sorted(rows, key=lambda row: row.seq)
     sets = NodeSets()
     failures = failure_trials(rows, setting, sets)
@@ -127,7 +127,7 @@ def examine_rows(
 
 
 def setting_of(document: Document) -> Setting:
-    """What the plan says of cases and nodes. Where there are several clusters, a node is cluster:name."""
+    """The facts of the plan on cases and nodes. With several clusters, a node is named cluster:name."""
     several = len(document.system.clusters) > 1
     clusters = {case.id: case.partition.split(":")[0] for case in document.cases} if several else {}
     expected = {case.id: case.expect for case in document.cases if case.expect}
@@ -143,7 +143,7 @@ def setting_of(document: Document) -> Setting:
 
 
 def excluded_nodes(record: Record) -> frozenset[str]:
-    """The nodes that nothing is to run on any more: the last word on each."""
+    """The nodes that are excluded by the last override on each node."""
     out: set[str] = set()
     for note in record.of_kind("excluded", "included"):
         said = note.value.get("nodes", ())
@@ -191,7 +191,7 @@ def _node_rows(
 
 
 def _tallies(rows: Sequence[RunRow], setting: Setting, sets: NodeSets) -> Mapping[str, _Tally]:
-    """What each node of the system, and of any run, did."""
+    """The tally of runs for each node of the system or of any run."""
     for name in setting.nodes:
         sets.number(name)
     parts = [numbers_of(row, setting, sets) for row in rows]
@@ -224,7 +224,7 @@ def _hours(row: RunRow) -> float:
 
 
 def _slowness(times: Trials) -> dict[str, tuple[int, float]]:
-    """Of each node how many timed runs it had, and their median."""
+    """For each node, its number of timed runs and their median slowness."""
     found = {}
     for node, name in enumerate(times.names):
         mine = times.on(node)
@@ -259,7 +259,7 @@ def _enough(nodes: tuple[NodeRow, ...], trials: Trials) -> tuple[str, ...]:
 
 
 def least_failures(chance: float, nodes: int, of: int | None = None) -> int | None:
-    """Purpose: the least number of failures, in so many runs or in that many, with which a node is found; None: there is none.
+    """Purpose: the smallest number of failures with which a node with these runs is found; None if no number suffices.
 
     ``chance``: that a run fails on a node that is well. A binomial tail: the runs of the node are few beside all others.
     """

@@ -1,4 +1,4 @@
-"""Runs as trials of the nodes that they ran on: which ones count, what they are compared with, and who took part.
+"""Turns runs into trials of their nodes: which runs count, which runs they are compared with, and which nodes took part.
 
 A run is compared with runs of its own *stratum* only: the same case, mode and epoch, started at about the same time. So a case
 that always fails, a change of the machine or a bad afternoon marks all nodes alike, and blames none.
@@ -34,7 +34,7 @@ NOT_NODES = frozenset({"application", "harness", "excused"})  # rulings under wh
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the plan says beside the rows. ``expected``: case -> the verdict that it is to have. ``clusters``: case -> cluster,
+    """Facts of the plan that the rows lack. ``expected``: case -> expected verdict. ``clusters``: case -> cluster,
     where the system has several; their nodes are then told apart as cluster:node. ``nodes``: every node of the system, by name.
     ``figures``: case -> name of a figure that has a better side -> whether that is the higher one.
     """
@@ -45,7 +45,7 @@ class Setting:
     figures: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
 
     def figure_names(self) -> list[str]:
-        """The run time, and every figure that some case has."""
+        """The names of the figures of all cases, with the run time first."""
         return list(dict.fromkeys([ELAPSED, *(name for figures in self.figures.values() for name in figures)]))
 
 
@@ -64,12 +64,12 @@ class Trials:
     node_of: Ints
 
     def on(self, node: int) -> Ints:
-        """The trials that ran on a node."""
+        """The indices of the trials that ran on a node."""
         begin, end = np.searchsorted(self.node_of, (node, node + 1))
         return self.trial_of[begin:end]
 
     def mask(self, places: Ints) -> Mask:
-        """True at these trials."""
+        """A mask that is true at these trials."""
         mask = np.zeros(len(self.rows), dtype=bool)
         mask[places] = True
         return mask
@@ -78,7 +78,7 @@ class Trials:
 def failure_trials(rows: Iterable[RunRow], setting: Setting, sets: NodeSets | None = None) -> Trials:
     """Purpose: every run that passed or failed in a way that a node can cause, failures that have one cause counted once.
 
-    ``sets``: the node sets that were read already.
+    ``sets``: node sets already read.
     """
     sets = sets or NodeSets()
     counted = [row for row in rows if _counts(row, ON_NODES | {"passed"}, sets)]
@@ -150,8 +150,8 @@ def make_trials(rows: Sequence[RunRow], value: Floats, setting: Setting, sets: N
 
 
 def numbers_of(row: RunRow, setting: Setting, sets: NodeSets) -> Numbers:
-    """The nodes of a run; none where they are not known or cannot be read. Where the scheduler said which of them failed, these
-    alone: the others did nothing.
+    """The nodes of a run; empty if unknown or unreadable. If the scheduler named the failed nodes, only these, because the
+    other nodes did not cause the failure.
     """
     cluster = setting.clusters.get(row.case, "")
     if row.verdict == "node_fail" and row.failed_nodes:
@@ -172,7 +172,7 @@ def _by_start(rows: Iterable[RunRow]) -> list[RunRow]:
 
 
 def _groups(rows: Sequence[RunRow]) -> list[Ints]:
-    """The places of the rows of each case, mode and epoch, in the order of their starts."""
+    """The indices of the rows of each case, mode and epoch, in order of start."""
     groups: dict[tuple[str, str, int], list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         groups[row.case, row.mode, row.epoch].append(place)

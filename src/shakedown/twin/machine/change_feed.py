@@ -70,7 +70,7 @@ class News:
 
 
 def _times(job: SimulatedJob) -> set[float]:
-    """When something about a job changed last."""
+    """The times of the last change of state of a job and of the marks of the job and its parts."""
     times = {job.history[-1][0]}
     times |= {job.end_mark[0]} if job.end_mark is not None else set()
     for marks in job.marks.values():

@@ -29,7 +29,7 @@ _LEAVES_NO_MARK = (
     "node_fail",
     "completed",
     "failed",
-)  # these states may leave no mark; a job that is told to end writes its mark first
+)  # or may leave none; a job that is told to end writes its mark first
 
 __all__ = ["Execution", "Fates", "Lies", "Others", "SimulatedJob", "World"]
 
@@ -177,7 +177,7 @@ class World(SimulatedMachine):
     # ---- who starts ------------------------------------------------------------------------------------------------------
 
     def look_at(self, room: Room) -> None:
-        """Start the jobs that can start after a change in this partition. On a cluster with licences, look at all its partitions."""
+        """Start the jobs that can start after a change in this partition; with licences, look at the whole cluster."""
         self._dirty[room.name] = None
         if self.clusters[room.cluster].licences:
             self._dirty |= dict.fromkeys(name for name, other in self.rooms.items() if other.cluster == room.cluster)
@@ -264,7 +264,7 @@ class World(SimulatedMachine):
         self._live_on(job)
 
     def _may_run_beside(self, job: SimulatedJob) -> bool:
-        """Whether the last earlier job that ran left no end mark and may still run: then this job's script takes no claim, as on Slurm."""
+        """Whether the last earlier job that ran left no end mark: then this job's script takes no claim, as on Slurm."""
         before = job.order.after[0]
         while before:
             ours = self.jobs.get(before, [])
