@@ -1,4 +1,4 @@
-"""The machine: what stands under us (/sys, /proc) as a System; ``lstopo.py`` reads what hwloc wrote of another.
+"""Describes machines as a System: this machine, from /sys and /proc; another machine, from an hwloc file (``lstopo.py``).
 
 ``observer.py`` asks commands and servers for numbers that narrow budgets; ``ask_server.py`` is the process that asks a server.
 """

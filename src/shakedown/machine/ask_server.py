@@ -1,7 +1,7 @@
-"""One number of Prometheus or InfluxDB, printed: the process that asks a server. The question comes in a variable.
+"""A process that asks Prometheus or InfluxDB for one number and prints it. An environment variable holds the question.
 
-What a server says is not believed: it is read up to a limit, and anything but one number is told in a sentence, with exit status 1.
-No redirection is followed: a token goes to the server that was named, and to no other.
+Answers are not trusted: they are read up to a limit, and any answer but one number gives a message and exit status 1.
+Redirections are not followed, so that the token goes only to the named server.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _SAID = 200
 
 
 class NoNumber(Exception):
-    """Why there is no number, as a sentence."""
+    """The reason why there is no number, as a sentence."""
 
 
 def main() -> int:
-    """Purpose: print the number that the question in the environment asks for; 1 where there is none."""
+    """Purpose: print the number that the question in the environment asks for; returns 1 if there is none."""
     question = msgspec.json.decode(os.environb[b"SHAKEDOWN_QUESTION"], type=Question)
     try:
         print(repr(ask(question)))
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def ask(question: Question) -> float:
-    """Purpose: the number that a server says. Raises NoNumber, whose words do not have the token, whatever the server says."""
+    """Purpose: the number that a server answers. Errors: NoNumber; its message never contains the token."""
     token = _token(question.token_file)
     try:
         return _of_prometheus(question, token) if question.source == PROMQL else _of_influx(question, token)

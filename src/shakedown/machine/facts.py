@@ -1,4 +1,4 @@
-"""The machine as found, in words for the report: system, kernel, processor, settings that move measurements."""
+"""Facts about this machine for the report: system, kernel, processor, settings that affect measurements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ARM_PARTS = {
 
 
 def found_facts(tree: Tree, topology: Topology, limits: Limits) -> Pairs:
-    """Purpose: what could be read, as pairs of a fact's name and its value, in the order in which they are shown."""
+    """Purpose: (name, value) of each fact that could be read, in the order of display."""
     facts = {
         "os": operating_system(tree),
         "kernel": tree.text("proc/sys/kernel/osrelease"),
@@ -58,7 +58,7 @@ def operating_system(tree: Tree) -> str:
 
 
 def cpu_model(tree: Tree) -> str:
-    """What the processor calls itself; on boards that give numbers only, the part's name and the board's."""
+    """The model name of the processor; where the kernel gives only numbers, the names of the part and of the board."""
     info = colon_pairs(tree.text("proc/cpuinfo"))
     named = info.get("model name") or info.get("uarch") or info.get("cpu", "")
     if named:
@@ -70,7 +70,7 @@ def cpu_model(tree: Tree) -> str:
 
 
 def virtual(tree: Tree) -> str:
-    """What hints that the machine is not bare metal: a hypervisor, a container, or both."""
+    """Signs of virtualisation: a hypervisor, a container, or both."""
     kind = " ".join(dict.fromkeys(filter(None, (_dmi(tree, "sys_vendor"), _dmi(tree, "product_name")))))
     flags = f" {colon_pairs(tree.text('proc/cpuinfo')).get('flags', '')} "
     hypervisor = tree.text("sys/hypervisor/type")
@@ -101,7 +101,7 @@ def _count(number: int, thing: str) -> str:
 
 
 def _governor(tree: Tree) -> str:
-    """The frequency governors in use, and of how many policies where they differ."""
+    """The frequency governors in use; with the number of policies for each if they differ."""
     policies = tree.names(f"{_CPU}/cpufreq", r"policy\d+")
     counts = Counter(filter(None, (tree.text(f"{_CPU}/cpufreq/{p}/scaling_governor") for p in policies)))
     if not counts:
@@ -112,7 +112,7 @@ def _governor(tree: Tree) -> str:
 
 
 def _limits(topology: Topology, limits: Limits) -> str:
-    """Where we may use less than the machine has, in a sentence."""
+    """A sentence on limits that allow this process less than the whole machine."""
     parts = []
     if topology.usable < topology.online:
         parts.append(f"this process may run on {topology.usable} of {topology.online} processors")

@@ -1,7 +1,7 @@
 """The fingerprint of a node: settings, firmware, libraries and default modules, found by one shell script.
 
 The script needs nothing but a POSIX shell and prints ``key<TAB>value`` lines, so that it runs on any node, by whatever starts
-commands there. Reading its output, grouping nodes by equality and telling differences are pure.
+commands there. The functions that parse its output, group equal nodes and list differences are pure.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def probe_script(commands: Mapping[str, str] | None = None, modules_s: float = 1
 def read_facts(text: str) -> dict[str, str]:
     """Purpose: the facts that the script printed, credentials withheld.
 
-    Raises ValueError where its end is missing: facts would be missing too.
+    Errors: ValueError if the end of the output is missing, because facts would then be missing too.
     """
     facts: dict[str, str] = {}
     for line in text.split("\n"):
@@ -64,7 +64,7 @@ def read_facts(text: str) -> dict[str, str]:
 
 
 def digest_of(facts: Facts) -> str:
-    """Purpose: one number for equal facts, whatever their order."""
+    """Purpose: a digest of facts, independent of their order."""
     text = json.dumps(dict(sorted(facts.items())), ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -75,7 +75,7 @@ def of_modules(key: str) -> bool:
 
 
 def with_modules_of(facts: Facts, before: Facts) -> dict[str, str]:
-    """Purpose: the facts of a node; where it did not say its default modules in time, with those that it had before."""
+    """Purpose: the facts of a node; if its default modules were not read in time, with the earlier ones."""
     if MODULES in facts:
         return dict(facts)
     return dict(sorted((dict(facts) | {key: value for key, value in before.items() if of_modules(key)}).items()))
@@ -119,7 +119,7 @@ def machine_digest(groups: Iterable[Group]) -> str:
 
 
 def differences(before: Facts, after: Facts) -> list[str]:
-    """Purpose: what differs between two sets of facts, a sentence each, in the order of their names."""
+    """Purpose: the differences between two sets of facts, one sentence each, in the order of names."""
     lines = []
     for key in sorted({*before, *after}):
         old, new = before.get(key), after.get(key)

@@ -1,6 +1,6 @@
-"""What probes of a machine's nodes came to: the event's value, the file of facts beside it, and the differences in words.
+"""Results of the probes of a machine's nodes: the event's value, the file of facts, and the differences as text.
 
-Pure. ``describe_machine`` is the table of contents. The file's name is the machine's digest, which its content gives again.
+Pure. Start reading at ``describe_machine``. The file is named after the machine's digest, which can be computed from its content.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VALUE_ROOM = 3300  # bytes of the event's value that groups and differences may 
 
 
 class FactsFile(Struct, frozen=True):
-    """The content of a file of facts: nodes with equal facts together."""
+    """The content of a file of facts, grouped by nodes with equal facts."""
 
     groups: tuple[Group, ...]
 
@@ -141,7 +141,7 @@ def digest_of_content(content: bytes) -> str:
 
 
 def between(groups: Sequence[Group]) -> tuple[str, ...]:
-    """Purpose: how each smaller group differs from the largest, a line a fact."""
+    """Purpose: the differences of each smaller group from the largest, one line for each fact."""
     if len(groups) < 2:
         return ()
     most = groups[0]
@@ -153,7 +153,7 @@ def between(groups: Sequence[Group]) -> tuple[str, ...]:
 
 
 def unlike(most: Group, facts: Facts) -> list[str]:
-    """Purpose: what differs from the facts of most nodes, a line a fact."""
+    """Purpose: the differences from the facts of most nodes, one line for each fact."""
     count = len(most.nodes)
     others = f"{count} other nodes" if count > 1 else most.nodes[0]
     lines = []
@@ -166,7 +166,7 @@ def unlike(most: Group, facts: Facts) -> list[str]:
 
 
 def changes(before: Mapping[str, Facts], after: Mapping[str, Facts]) -> list[str]:
-    """Purpose: what is not as it was, each change once with all nodes that have it."""
+    """Purpose: the changes since the earlier fingerprint, each once with all its nodes."""
     nodes_of: dict[str, list[str]] = {}
     for node in sorted({*before, *after}):
         if node not in before:
@@ -197,7 +197,7 @@ def fold_nodes(nodes: Iterable[str]) -> str:
 
 
 def event_value(found: Found) -> dict[str, Any]:
-    """Purpose: what the event holds: digests, and the first of the differences; never too large for an event."""
+    """Purpose: the value of the event: digests and the first differences, within the size limit of an event."""
     lists: dict[str, list[Any]] = {
         "groups": [{"nodes": _cut(fold_nodes(group.nodes)), "digest": group.digest} for group in found.groups],
         "between_nodes": [_cut(line) for line in found.between_nodes],

@@ -46,7 +46,7 @@ class Probe(Protocol):
 
 
 def probe_here(layout: Layout, reactor: Reactor, clusters: Sequence[Cluster], used: Iterable[str]) -> LocalProbe:
-    """Purpose: who asks the machine that we stand on, which is all that the embedded scheduler has."""
+    """Purpose: the probe of this machine, which is the only machine of the embedded scheduler."""
     return LocalProbe(reactor)
 
 
@@ -64,7 +64,7 @@ class LocalProbe:
         self.node = host_name(os.uname().nodename)
 
     def start(self, script: str, told: Callable[[Answers], object]) -> None:
-        """Start it. What cannot be started is told as an answer too, before this returns."""
+        """Start the script. A failed start is also reported as an answer, before this method returns."""
         try:
             self._output = os.memfd_create("fingerprint", os.MFD_CLOEXEC)
             self._child = spawn_shell(["-c", f"exec 2>/dev/null\n{script}"], base_environment(), self._output)
@@ -77,10 +77,10 @@ class LocalProbe:
         self._reactor.watch(self._child.pidfd, partial(self._ended, told))
 
     def hurry(self) -> None:
-        """There is nothing before its end."""
+        """Do nothing: there is no answer before the end of the script."""
 
     def close(self) -> None:
-        """End it; nobody is told."""
+        """End the script without a report."""
         if self._child is not None:
             self._kill()
             self._reactor.close_watched(self._child.pidfd)

@@ -1,7 +1,7 @@
-"""Numbers that commands and servers say: each is asked for by a process of its own, which may take so long and say so much.
+"""Reads numbers from commands and servers, each in a separate process with limits on time and output.
 
-Who drives a campaign never waits for one. A server is asked by ``ask_server``, in such a process too: name service and network may
-hang in ways that no time limit of a library ends.
+The conductor never waits for a number. Servers are also asked in such a process (``ask_server``), because name service and network
+may hang in ways that no time limit of a library ends.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ class ProcessObserver:
     _answers: list[Answer] = field(default_factory=list)
 
     def ask(self, questions: Sequence[Question]) -> None:
-        """Begin to ask. What cannot be started is answered too."""
+        """Start a question. A failed start is also reported as an answer."""
         self._waiting += [question for question in questions if question.name not in self._asking]
         self._begin()
 
     def poll(self) -> Sequence[Answer]:
-        """What was answered since the last call."""
+        """The answers since the last call."""
         answers, self._answers = self._answers, []
         return answers
 
     def close(self) -> None:
-        """End what is under way; nobody is told."""
+        """End all running questions without a report."""
         self._waiting.clear()
         for asking in list(self._asking.values()):
             _kill(asking.child)

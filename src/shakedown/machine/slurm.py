@@ -44,7 +44,7 @@ Run = Callable[[Sequence[str]], Reply]
 
 
 class NoSlurm(Exception):
-    """There is no cluster to describe; the text says why, "" where Slurm's commands are not even installed."""
+    """There is no cluster to describe; the text is the reason, or "" if Slurm's commands are not installed."""
 
 
 def describe(run: Run, clusters: Sequence[str] = (), user: str = "") -> Drafted:
@@ -87,7 +87,7 @@ def _last_line(text: str, status: int) -> str:
 
 
 def _said(run: Run, cluster: str, user: str) -> Said:
-    """What one cluster says. Nodes and partitions must be there; what accounting adds need not."""
+    """The output of the commands for one cluster. Nodes and partitions are required; accounting is optional."""
     where = [f"--clusters={cluster}"] if cluster else []
     config = run(["scontrol", *where, "show", "config"])
     if config.failure and not cluster:
@@ -130,7 +130,7 @@ def _accounting(run: Run, words: Sequence[str]) -> str:
 
 
 def _around(run: Run) -> Around:
-    """What is found on this host: the programs of the path, the mounted file systems, and what srun can start."""
+    """The facts of this host: the programs of the path, the mounted file systems, and what srun can start."""
     listed = run(["srun", "--mpi=list"])
     clusters = _accounting(run, ["show", "clusters", "format=Cluster"])
     facts = software_facts(search_here, ask_here)

@@ -36,7 +36,7 @@ _Member = tuple[tuple[int, str], "Make"]
 
 @dataclass(frozen=True, slots=True)
 class Make:
-    """What makes nodes alike. ``all_cores`` counts those that the system keeps for itself too; ``memory_mib`` 0: not said."""
+    """The properties by which nodes are alike. ``all_cores`` counts those that the system keeps for itself too; ``memory_mib`` 0: not said."""
 
     sockets: int
     cores: int
@@ -162,7 +162,7 @@ def _names(makes: list[Make]) -> list[str]:
 
 
 def usable_name(text: str) -> bool:
-    """Whether files of ours can name a thing so."""
+    """Whether our files can use this text as a name."""
     return _NAME.fullmatch(text) is not None and len(text) <= 100
 
 

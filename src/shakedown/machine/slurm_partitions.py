@@ -74,7 +74,7 @@ def _partition(cluster: str, record: dict[str, str], kind: Kind, members: list[s
 
 
 def _remarks(record: dict[str, str], parts: int) -> list[str]:
-    """What to know before jobs are sent there."""
+    """Remarks on a partition that a person must know before jobs are sent there."""
     said = ["the default"] if record.get("Default") == "YES" else []
     if parts > 1:
         said.append(f"{record['PartitionName']} mixes {parts} types of nodes: this is one of them")

@@ -99,7 +99,7 @@ def _check(cluster: str, described: Described) -> None:
 
 
 def _licences(text: str) -> tuple[list[tuple[str, float]], list[str]]:
-    """What can be charged, in the order of names, and what is left out."""
+    """The licences that can be charged, in the order of names, and those that are left out."""
     known: list[tuple[str, float]] = []
     left_out: list[str] = []
     for record in records(text, "LicenseName"):
@@ -185,7 +185,7 @@ def _many(count: int, thing: str) -> str:
 
 
 def _look_at(system: System, out: list[str], notes: list[str], parts: list[Described], around: Around) -> list[str]:
-    """What a person should look at before the first campaign."""
+    """Points that a person should check before the first campaign."""
     look = [f"out of service now: {sentence}" for sentence in out[:5]]
     look += [f"and {len(out) - 5} more states and reasons"] if len(out) > 5 else []
     look += notes

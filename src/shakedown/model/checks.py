@@ -20,7 +20,7 @@ GROUP = "shakedown.checks"
 
 
 class CheckKind(Struct, frozen=True):
-    """What there is to know of one kind of check.
+    """The declaration of one kind of check.
 
     - ``name``: its name in the record, and the word after the subject: *contains* in ``output contains "TEXT"``
     - ``forms``: how it is written, and when it holds: the lines of the reference and of hints
@@ -163,12 +163,12 @@ def kind_of(check: Check) -> CheckKind | None:
 
 
 def is_of_exit_status(check: Check) -> bool:
-    """Whether a check asks for the exit status: the judge decides it, and nothing is read for it."""
+    """Whether a check is about the exit status; the judge decides such a check without reading files."""
     return check.kind in _OURS and _OURS[check.kind].reads == "status"
 
 
 def kinds_with_reference() -> frozenset[str]:
-    """The names of the checks that hold a run against a file beside the test."""
+    """The names of the checks that compare a run with a reference file beside the test."""
     return frozenset(kind.name for kind in CHECKS if kind.reads == "reference")
 
 
@@ -181,7 +181,7 @@ def fits(kind: CheckKind, words: str) -> str | None:
 
 
 def _fault(kind: CheckKind) -> str:
-    """What is wrong with the declaration of a package."""
+    """The error in the declaration of a package, as text."""
     if re.fullmatch(r"[a-z][a-z_-]*", kind.name) is None:
         return "has a name that is no single word of small letters"
     if not kind.function or not kind.forms or not kind.subjects:

@@ -46,7 +46,7 @@ _MADE_OF: dict[str, Dimension] = {
 
 
 class FormulaError(ValueError):
-    """Why a formula has no value, in a sentence, and the way out."""
+    """The reason why a formula has no value, as a sentence, with a hint."""
 
     def __init__(self, message: str, hint: str = "", of_units: bool = False) -> None:
         """``of_units``: it is so whatever the numbers are."""
@@ -56,7 +56,7 @@ class FormulaError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number in base units and what it measures. ``written``: the number in the unit that it was written in."""
+    """A number in base units and its dimension. ``written``: the number in its original unit."""
 
     value: float
     dimension: Dimension = PLAIN
@@ -64,28 +64,28 @@ class Amount:
 
 
 def parse(text: str) -> ast.expr:
-    """Purpose: the formula as a tree in which only what is listed occurs. Raises FormulaError."""
+    """Purpose: parse a formula into a tree of allowed elements only. Errors: FormulaError."""
     return _parsed(text)
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """The names that a formula uses, each once, in the order in which they stand. Raises FormulaError."""
+    """The distinct names in a formula, in order of appearance. Errors: FormulaError."""
     return tuple(name.replace(_DASH, "-") for name in dict.fromkeys(dotted_names_in(parse(text))))
 
 
 def constants_in(text: str) -> tuple[float, ...]:
-    """The numbers that a formula holds. Raises FormulaError."""
+    """The numbers in a formula. Errors: FormulaError."""
     return tuple(node.value for node in ast.walk(parse(text)) if isinstance(node, ast.Constant))  # type: ignore[misc]
 
 
 def amount(value: float, unit: str) -> Amount:
-    """Purpose: a number with a unit, for a formula. A unit that is not known measures only itself."""
+    """Purpose: a number with a unit, for use in a formula. An unknown unit is a dimension by itself."""
     kind, factor = UNITS.get(unit, (unit, 1.0))
     return Amount(value * factor, _MADE_OF.get(kind, ((kind, 1.0),)), value)
 
 
 def value(text: str, given: Mapping[str, Amount], unit: str) -> float:
-    """Purpose: what a formula comes to, in ``unit``.
+    """Purpose: the value of a formula, in ``unit``.
 
     Raises FormulaError where a name has no value, a unit does not fit, or there is no finite number.
     """
@@ -107,7 +107,7 @@ def value(text: str, given: Mapping[str, Amount], unit: str) -> float:
 
 
 def _takes_units_away(text: str) -> bool:
-    """Whether a formula has number() in it: what it comes to is in whatever unit the figure says."""
+    """Whether a formula uses number(); its result then has the unit of the figure."""
     calls = (node.func for node in ast.walk(parse(text)) if isinstance(node, ast.Call))
     return any(isinstance(called, ast.Name) and called.id == "number" for called in calls)
 
@@ -148,7 +148,7 @@ _DASH = "__dash__"
 
 
 def _without_dashes(text: str) -> str:
-    """A figure may be called ``random-ring``; a minus with blanks around it, or before a number, stays one."""
+    """Replace dashes inside names such as ``random-ring``; a minus with blanks around it, or before a number, stays a minus."""
     return _DASHED.sub(lambda match: match.group().replace("-", _DASH), text)
 
 

@@ -36,7 +36,7 @@ class Ladder(Struct, frozen=True):
 
 
 def easier(old: Ladder, new: Ladder) -> bool:
-    """Purpose: whether more sizes may hold by the later ladder along the same parameter."""
+    """Purpose: whether the later ladder, along the same parameter, is less strict, so that more sizes may hold."""
     if not old.figure:
         return False
     return (old.figure, old.higher) != (new.figure, new.higher) or new.within > old.within
@@ -72,7 +72,7 @@ class Rung(Struct, frozen=True):
 
 
 class Climb(Struct, frozen=True):
-    """Where a ladder stands. ``holds``: the largest size that is known to hold; ``fails``: the smallest that is known to fail,
+    """The state of a ladder. ``holds``: the largest size that is known to hold; ``fails``: the smallest that is known to fail,
     of those that were needed. ``next``: the size that is needed now, None where the ladder has come to its end. ``between``:
     sizes that may still be needed, by their cases; what is neither known nor among them is spared. ``lost``: the ladder needs
     a size that an earlier one spared, so that nobody can say more.
@@ -102,7 +102,7 @@ def rungs_of(ladder: Ladder, cases: Iterable[Sized]) -> tuple[tuple[Rung, ...], 
 
 
 def size_of(ladder: Ladder, case: Sized) -> float | None:
-    """Purpose: how large a case is; None where it has no such parameter, or one that is no number."""
+    """Purpose: the size of a case; None if the case lacks the parameter or its value is not a number."""
     try:
         return float(dict(case.parameters)[ladder.along])
     except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""The measures that a criterion can name: one declaration each, in ``MEASURES``. Plans, judging and the report read it here.
+"""The declarations of all measures that a criterion can name, in ``MEASURES``. Plans, judging and the report use this table.
 
 A new measure is a function and a declaration: in this table, or in a package of a site, which names it as an entry point of the
 group ``shakedown.measures``.
@@ -17,22 +17,22 @@ from shakedown.model.entry_points import declared_in_packages
 GROUP = "shakedown.measures"
 RESULTS = ("mode", "test", "per", "leave_out", "epochs")  # keys that narrow which runs count
 CHANGE_SINCE, FAILURES_SINCE = "change since", "failures since"
-SINCE = (CHANGE_SINCE, FAILURES_SINCE)  # measures that hold runs against earlier ones
+SINCE = (CHANGE_SINCE, FAILURES_SINCE)  # measures that compare runs with earlier ones
 
 
 class Measure(Struct, frozen=True):
-    """What there is to know of one measure.
+    """The declaration of one measure.
 
-    - ``name``: the word in a plan; ``about``: of what it is, a line of the reference
+    - ``name``: the word in a plan; ``about``: a description, a line of the reference
     - ``function``: "module:name" of ``(Criterion, Population, MeasureContext) -> Measured``; it is imported when it is first used
-    - ``bound``: what a bound is: a ``share``, an amount of the ``figure``, ``hours``, or a ``count`` in one of ``units``
-    - ``keys``: the keys of a criterion that have a meaning for it; ``per``: the words of its key ``per``
+    - ``bound``: the kind of bound: a ``share``, an amount of the ``figure``, ``hours``, or a ``count`` in one of ``units``
+    - ``keys``: the keys of a criterion that the measure uses; ``per``: the words of its key ``per``
     - ``recipe``: how its number is computed again from the report's tables. It may name {rows} (of runs.csv), {values} (of
       values.csv), {row} (component and test), {of}, {statistic}, {basis}, {files} and {across}
-    - ``phrase``: how a criterion is told, where its name alone does not say it. It may name {statistic}, {of},
+    - ``phrase``: the text for a criterion, where the name alone is not enough. It may name {statistic}, {of},
       {files} and {since}
     - ``better``: ``higher`` or ``lower``; "": as the figure. ``share_of_runs``: its share counts runs
-    - ``beyond_all``: its share may be more than all; ``negative``: less than nothing
+    - ``beyond_all``: its share may exceed 100 %; ``negative``: its share may be below 0
     - ``always_per_case``: each case is always judged on its own
     - ``without_cases``: it is not about runs of cases. ``sees_failures``: whether a run that fails makes it worse; None:
       not said, so nothing is advised of runs that may fail
@@ -63,12 +63,12 @@ class Measure(Struct, frozen=True):
 
     @property
     def on_a_figure(self) -> bool:
-        """Whether a criterion says of which figure."""
+        """Whether a criterion names a figure."""
         return "of" in self.keys
 
     @property
     def unit(self) -> str:
-        """The unit of a count or a time, where its bound says no other."""
+        """The unit of a count or a time, unless the bound gives another unit."""
         return "h" if self.bound == "hours" else self.units[-1]
 
 
@@ -417,7 +417,7 @@ MEASURES: tuple[Measure, ...] = (
 def measures() -> Mapping[str, Measure]:
     """Purpose: every measure by its name: those of the package, then those of installed packages.
 
-    Errors: UsageError where a package declares what is no measure, or a name that is taken.
+    Errors: UsageError if a package declares something that is not a measure, or a name that is taken.
     """
     ours = {measure.name: measure for measure in MEASURES}
     return ours | declared_in_packages(GROUP, Measure, "measure", ours)
@@ -429,5 +429,5 @@ def measure_named(name: str) -> Measure | None:
 
 
 def names(chosen: Iterable[Measure]) -> tuple[str, ...]:
-    """Their names, in the order of the table."""
+    """The names of measures, in the given order."""
     return tuple(measure.name for measure in chosen)

@@ -1,4 +1,4 @@
-"""The frozen nouns: system, test, case, plan. A campaign freezes one ``Document`` of them; nothing else is read later.
+"""The frozen data of a campaign: system, tests, cases, plan. A campaign freezes them as one ``Document``, its only input later.
 
 All are plain data: tuples instead of lists, pairs instead of dictionaries, so that equal things are equal and hashable. They
 are msgspec's structs and not dataclasses, which every start of a command would spend a tenth of its time on making.
@@ -37,7 +37,7 @@ Loads = tuple[tuple[str, float], ...]
 
 
 class NodeType(Struct, frozen=True):
-    """What one kind of node is. ``cores`` are physical; ``numa`` counts memory domains; 0 stands for what is not known.
+    """The hardware of one node type. ``cores``: physical cores; ``numa``: number of memory domains; 0 = not known.
 
     ``flops_per_cycle``: of one core, at ``clock_hz``. ``fast_memory_bytes``: high-bandwidth memory beside ``memory_bytes``, never
     counted as memory: it may be used as a cache.
@@ -109,12 +109,12 @@ class Cluster(Struct, frozen=True):
 
     @property
     def embedded(self) -> bool:
-        """Whether its jobs are processes of the machine that the driver runs on, and its units are cores."""
+        """Whether its jobs are processes on the driver's machine; its units are then cores."""
         return self.scheduler == EMBEDDED
 
 
 class TargetClass(Struct, frozen=True):
-    """Targets of one class: how many, and what each holds and moves; 0 = not known."""
+    """Targets of one class: their number, and the capacity and bandwidth of each; 0 = not known."""
 
     name: str
     count: int
@@ -218,7 +218,7 @@ class System(Struct, frozen=True):
 
 
 class Check(Struct, frozen=True):
-    """One condition that a run's evidence must meet.
+    """A condition that a run's evidence must meet.
 
     ``kind`` is the name of a declaration in ``model.checks``. ``subject`` is ``output`` or a file's path in the run's directory
     (a glob for ``golden``); ``argument`` is the text, the regular expression, the exit status, or for ``golden`` the pairs
@@ -256,7 +256,7 @@ class Build(Struct, frozen=True):
 
 
 class Shape(Struct, frozen=True):
-    """What one run takes. ``units`` is what the engine counts: cores on a local machine, whole nodes on a cluster."""
+    """The resources of one run. ``units`` is what the engine counts: cores on a local machine, whole nodes on a cluster."""
 
     nodes: int = 1
     tasks_per_node: int = 1
@@ -324,7 +324,7 @@ class Case(Struct, frozen=True):
 
 
 class Test(Struct, frozen=True):
-    """What the cases of one test share: how they are checked and measured. ``draws`` names pictures the report can make."""
+    """The data that all cases of a test share: checks and figures. ``draws``: names of the pictures that the report can make."""
 
     __test__: ClassVar[bool] = False  # it is no class of tests, whatever pytest makes of its name
 
@@ -373,7 +373,7 @@ class Mode(Struct, frozen=True):
 
 
 class Procedure(Struct, frozen=True):
-    """Something that people do and attest, with evidence files (004 III.A). ``who``: the party that does it."""
+    """A procedure that people carry out and attest, with evidence files (004 III.A). ``who``: the party that does it."""
 
     name: str
     about: str = ""
@@ -449,7 +449,7 @@ class Component(Struct, frozen=True):
 
     @property
     def every_case(self) -> tuple[str, ...]:
-        """All that it runs: its own cases, fillers, set-ups, clean-ups and drills."""
+        """All cases that the component runs: its own cases, fillers, set-ups, clean-ups and drills."""
         drills = (drill.case for drill in self.drills if drill.case)
         return (*self.cases, *self.fillers, *self.set_up, *self.clean_up, *drills)
 
@@ -491,7 +491,7 @@ class Source(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """The frozen plan: everything a campaign needs, resolved. Its digest is its identity.
+    """The frozen plan with everything that a campaign needs, resolved. Its digest is its identity.
 
     ``unavailable``: refuse, or restrict where a person said that it may start without the cases that cannot run; "" in documents of
     older versions, which started without asking. ``ad_hoc``: the options of ``run`` that chose its tests, where no plan's file did.

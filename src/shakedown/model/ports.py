@@ -1,6 +1,6 @@
-"""The ports: what the conductor loop needs from the world, as protocols, and the plain data that passes through them.
+"""The ports: protocols for everything that the conductor loop needs from outside, and the data that they exchange.
 
-The real world and the twin supply different ports to the same loop. A port never decides anything; it says what it saw.
+The real machine and the twin supply different ports to the same loop. A port makes no decisions; it reports observations.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ OVERRAN = "it ran past its time limit"  # so begins the message of a "timeout" t
 
 
 class JobView(Protocol):
-    """What a scheduler may know of one of our jobs. The engine's own job satisfies it.
+    """The fields of one of our jobs that a scheduler port may use. The engine's job class satisfies this protocol.
 
-    A job of several runs has ``parts`` too: those whose end is not known yet.
+    A job of several runs also has ``parts``: the parts whose end is not yet known.
     """
 
     @property
@@ -97,9 +97,9 @@ class JobOrder(Struct, frozen=True):
 
 
 class ReleaseOrder(Struct, frozen=True):
-    """A held job that may start from now on, on these targets. It satisfies ``JobView``.
+    """The order to release a held job, with its targets. It satisfies ``JobView``.
 
-    ``exclude``: names of all nodes that it must not have from now on, None where that is as it was submitted.
+    ``exclude``: names of all nodes that the job must avoid from now on; None: as submitted.
     """
 
     id: str
@@ -112,11 +112,11 @@ class ReleaseOrder(Struct, frozen=True):
 
 
 class SubmitAnswer(Struct, frozen=True):
-    """What came of one submission. ``unknown``: it may or may not have been accepted.
+    """The result of one submission. ``unknown``: the job may or may not have been accepted.
 
-    ``transient``: it was refused for something that passes (nobody to take it, a limit on jobs, a full disk): nothing was
-    attempted, and it is tried again later. ``asked``: the terms that were asked for, by their names in ``Terms``, "" where a term
-    was not asked for; a name that is missing is not known.
+    ``transient``: it was refused for a temporary reason (nobody to take it, a limit on jobs, a full disk); nothing was
+    attempted, and the submission is repeated later. ``asked``: the terms that were asked for, by their names in ``Terms``, "" for a
+    term that was not asked for; a name that is missing is not known.
     """
 
     job: str
@@ -131,7 +131,7 @@ SEEN_HERE: Literal["local"] = "local"  # the source of what the embedded schedul
 
 
 class JobReport(Struct, frozen=True):
-    """What one source says of one job now.
+    """The present report of one source on one job.
 
     ``exit_status`` is -N for signal N, None where not known. ``elapsed_s`` is between two readings of one clock on one host.
     ``output`` points to the kept output: {"pack", "offset", "bytes", "crc"} or {"file", "bytes"}; {} where there is none. The
@@ -187,17 +187,17 @@ class JobReport(Struct, frozen=True):
     terms: Terms | None = None
 
     def is_of(self, restart: int) -> bool:
-        """Whether it tells something new of this start of a job, or of a later one. What was asked before the start was heard of is
-        worth nothing any more: that the one before was put back is told by its own number.
+        """Whether the report is about this start of the job or a later one. Older reports are out of date. A "requeued" report has
+        the number of the new start, so its number must be larger.
         """
         return self.restart > restart if self.state == "requeued" else self.restart >= restart
 
 
 class Wanted(Struct, frozen=True):
-    """What is to be looked up beside our jobs: idle nodes of these pools, and how many jobs wait on these clusters.
+    """What a survey must look up: ``idle``: pools for their idle nodes; ``pending``: clusters for their number of waiting jobs.
 
-    ``unused``: pools where jobs of ours wait, of which those idle nodes are wanted that are kept for nobody. ``silent``: pools
-    of which the nodes are wanted that do not answer.
+    ``unused``: pools where our jobs wait, for the idle nodes that are not reserved. ``silent``: pools for the nodes that do
+    not answer.
     """
 
     idle: tuple[str, ...] = ()
@@ -211,7 +211,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Survey(Struct, frozen=True):
-    """What was found. ``idle``: pool -> its idle nodes, as numbers in the partition's order from 1. ``pending``: cluster -> jobs
+    """Result of a survey. ``idle``: pool -> idle nodes, as numbers in the partition's order from 1. ``pending``: cluster -> jobs
     that wait there, of anybody but us. ``unused``: pool -> idle nodes that are kept for nobody, as numbers. ``out``: pool whose
     idle nodes were wanted -> nodes that are down or drained, as numbers, by what is said of them. ``silent``: pool -> nodes that do
     not answer, or are down, as numbers. ``trouble``: pool or cluster -> why it could not be told.
@@ -226,7 +226,7 @@ class Survey(Struct, frozen=True):
 
 
 class Scheduler(Protocol):
-    """A scheduler of jobs. Answers are facts; silence about a job means that nothing changed since it last spoke of it."""
+    """A scheduler of jobs. A job that a poll does not report is unchanged since the last report on it."""
 
     poll_s: float  # how often to ask; 0 where it wakes the clock by itself
 
@@ -273,9 +273,9 @@ class Opened(Struct, frozen=True):
 
 
 class BuildReport(Struct, frozen=True):
-    """What became of a build. ``identity`` names its process; ``log`` is a path inside the campaign.
+    """The state of a build. ``identity`` names its process; ``log`` is a path inside the campaign.
 
-    ``transient``: it "failed" because it could not be carried out (no room, no right to write), not by its own doing.
+    ``transient``: it "failed" because it could not be carried out (disk full, no right to write), not because of the build itself.
     """
 
     key: str
@@ -288,7 +288,7 @@ class BuildReport(Struct, frozen=True):
 
 
 class Builder(Protocol):
-    """Carries out builds, several at once. A key that is started twice is adopted, not built twice."""
+    """Carries out builds, several at once. A second start of the same key adopts the running build."""
 
     def start(self, builds: Sequence[Build]) -> None: ...
 
@@ -296,7 +296,7 @@ class Builder(Protocol):
 
 
 class CollectOrder(Struct, frozen=True):
-    """One ended run whose evidence is wanted. ``handing``: patterns of its files that are handed to other runs."""
+    """An ended run whose evidence must be collected. ``handing``: patterns of its files that are handed to other runs."""
 
     run: str
     case: Case
@@ -306,7 +306,7 @@ class CollectOrder(Struct, frozen=True):
 
 
 class CheckResult(Struct, frozen=True):
-    """One check: whether it held, and what was seen. ``held`` None: it could not be decided, ``detail`` says why."""
+    """The result of one check: whether it held, and details. ``held`` None: undecided; ``detail`` says why."""
 
     text: str
     held: bool | None
@@ -314,11 +314,11 @@ class CheckResult(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True):
-    """What a worker took from a run's outputs, within its limits. Judging it is pure and happens elsewhere.
+    """The evidence that a worker read from a run's outputs, within its limits. Judging is a separate, pure step.
 
     ``figures``: name -> value in the unit of its spec; a figure that is not there is missing, not zero.
     ``problems``: sentences about what could not be read: too large, too slow, not text.
-    ``lost_ranks``: a launcher's words in the output that ranks of a step were lost, "" where it has none.
+    ``lost_ranks``: the launcher's message in the output that ranks of a step were lost; "" if there is none.
     ``trouble``: why something could not be looked at although nothing is wrong with the run or its test (a disk that gives
     an error, a worker that was stopped); "" where there was no such trouble.
     """
@@ -359,8 +359,8 @@ class Log(Protocol):
 
 
 class Command(Struct, frozen=True):
-    """An operator's wish from the inbox. ``what`` is cancel, stop, amend; ``who`` owned the file. ``said``: when it was put there,
-    as far as that can be vouched for, in seconds since 1970; None where nobody can tell.
+    """An operator's command from the inbox. ``what`` is cancel, stop, amend; ``who`` owned the file. ``said``: when it was put
+    there, in seconds since 1970; None if not reliably known.
     """
 
     request: str
@@ -372,7 +372,7 @@ class Command(Struct, frozen=True):
 
 
 class Inbox(Protocol):
-    """Operator commands, each seen until it is acknowledged; acknowledged only after it is durable in the log."""
+    """Operator commands. A poll returns all commands not yet acknowledged; they are acknowledged once durable in the log."""
 
     def poll(self) -> Sequence[Command]: ...
 
@@ -388,7 +388,7 @@ class Clock(Protocol):
 
 
 class Ports(Struct):
-    """All that the conductor loop touches. ``root``: the campaign's directory, "" where runs leave no files."""
+    """All ports of the conductor loop. ``root``: the campaign's directory; "" if runs leave no files."""
 
     clock: Clock
     scheduler: Scheduler

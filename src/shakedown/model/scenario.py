@@ -28,7 +28,7 @@ class RunTime(Struct, frozen=True):
 
 
 class FigureLaw(Struct, frozen=True):
-    """What runs measure on a healthy machine, in the figure's unit: normal. ``source``: where the numbers are from."""
+    """The normal distribution of a figure on a healthy machine, in the figure's unit. ``source``: where the numbers are from."""
 
     mean: float
     spread: float = 0.0
@@ -68,7 +68,7 @@ class Nodes(Struct, frozen=True):
 
 
 class Hang(Struct, frozen=True):
-    """A metadata target answers nobody for a span. ``target`` "" = all of them."""
+    """A span in which a metadata target does not answer. ``target`` "" = all of them."""
 
     target: str
     after_s: float
@@ -98,7 +98,7 @@ class Metadata(Struct, frozen=True):
 
 
 class Bandwidth(Struct, frozen=True):
-    """What a file system moves at most for a budget (``f2/bandwidth``), in its base units.
+    """The largest bandwidth of a file system behind a budget (``f2/bandwidth``), in base units.
 
     While the loads together are more than ``capacity``, the ``share`` of their time in which runs move data (``shares``: by test)
     grows by loads / capacity.
@@ -174,7 +174,7 @@ class Queue(Struct, frozen=True):
 
 
 class Faults(Struct, frozen=True):
-    """Shares of the runs that end badly, whatever the nodes and the storage do; drawn per run."""
+    """Shares of runs that end badly, independent of nodes and storage; drawn for each run."""
 
     failed: float = 0.0
     incorrect: float = 0.0

@@ -1,4 +1,4 @@
-"""Scores that a contract is settled on: one number made of several tests. Their nouns, and the kinds that there are.
+"""Scores that a contract is settled on, each one number from several tests: their data classes and the kinds of scores.
 
 A new kind is a function and a declaration: in ``KINDS``, or in a package of a site, which names it as an entry point of the group
 ``shakedown.scores``.
@@ -33,7 +33,7 @@ RULE = {  # which of the values of a case a score takes
 
 
 class Load(Struct, frozen=True):
-    """A problem and what it ran on. ``size``: its complexity measure, in whatever unit the law is for. 0 = not said."""
+    """A problem and the resources it ran on. ``size``: its complexity measure, in the unit of the law. 0 = not given."""
 
     size: float = 0.0
     nodes: float = 0.0
@@ -42,7 +42,7 @@ class Load(Struct, frozen=True):
 
     @property
     def known(self) -> dict[str, float]:
-        """By the names of a law."""
+        """The known values, by their names in a law."""
         return {"n": self.size, "nodes": self.nodes, "tasks": self.tasks, "threads": self.threads}
 
 
@@ -80,7 +80,7 @@ class ScorePart(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Its name, with the partition where a score has several."""
+        """The name of the part, with the partition if the score has several."""
         return f"{self.name}@{self.place}" if self.place else self.name
 
 
@@ -102,7 +102,7 @@ class Score(Struct, frozen=True):
 
 
 class ScoreKind(Struct, frozen=True):
-    """What there is to know of one kind of score.
+    """The declaration of one kind of score.
 
     - ``name``: the word in a plan; ``about``: what it says, a line of the reference
     - ``function``: "module:name" of ``(Score, values) -> Combined``: a pure function, ``values`` in the order of the parts. It is

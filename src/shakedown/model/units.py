@@ -45,7 +45,7 @@ Unit = tuple[str, float]  # the dimension, and the factor to its base unit
 
 
 def _usual() -> dict[str, Unit]:
-    """The units as they are usually spelt: what a misspelt one is held against."""
+    """The usual spellings of units, with which a misspelt unit is compared."""
     table: dict[str, Unit] = {"": ("number", 1.0), "%": ("share", 0.01)}
     for prefix, factor in {**_DECIMAL, **_BINARY}.items():
         table[f"{prefix}B"] = ("bytes", factor)
@@ -86,7 +86,7 @@ def _others() -> dict[str, Unit]:
 
 
 def _counted(prefix: str, factor: float, thing: str, words: Iterable[str]) -> dict[str, Unit]:
-    """A thing that is counted, by itself and in a time."""
+    """The units of a counted thing, alone and as rates."""
     table: dict[str, Unit] = {}
     for word in words:
         table[f"{prefix}{word}"] = (thing, factor)
@@ -128,7 +128,7 @@ _DURATION_PART = re.compile(
 
 
 def unit_of_print(word: str) -> str:
-    """Purpose: the unit that a word of a program's output means, as ``UNITS`` has it: GBps is GB/s, msec is ms; "" for no unit."""
+    """Purpose: the unit in ``UNITS`` that a word of a program's output means: GBps is GB/s, msec is ms; "" for no unit."""
     if word in UNITS:
         return word
     size, slash, time = word.partition("/")
@@ -157,7 +157,7 @@ class Quantity:
 
     @property
     def dimension(self) -> str:
-        """The dimension's name, or the unit itself where the unit is not one of ours."""
+        """The name of the dimension; for an unknown unit, the unit itself."""
         return UNITS[self.unit][0] if self.unit in UNITS else self.unit
 
     @property
@@ -271,7 +271,7 @@ def parse_duration(text: str) -> float:
 
 
 def show_duration(seconds: float) -> str:
-    """A duration as people say it: 45 ms, 3.2 s, 4 min 05 s, 2 h 10 min, 3 d 4 h."""
+    """A duration as text: 45 ms, 3.2 s, 4 min 05 s, 2 h 10 min, 3 d 4 h."""
     if seconds < 0:
         text = show_duration(-seconds)
         return text if text == "0 ms" else f"-{text}"

@@ -40,7 +40,7 @@ class Weekly(Protocol):
 
 
 class _Hours(NamedTuple):
-    """What of a window says when it is open: whatever else it holds, its changes are worked out once."""
+    """The fields of a window that determine its open times, as a key: the changes are computed once for each key."""
 
     from_s: float
     to_s: float
@@ -48,7 +48,7 @@ class _Hours(NamedTuple):
 
 
 def is_open(window: Weekly, now: float) -> bool:
-    """Purpose: whether ``now`` lies in the window: the wall clock of its zone shows a time of it."""
+    """Purpose: whether the window is open at ``now``, by the wall clock of its zone."""
     wall = time_of_week(now, window.zone)
     if window.to_s > window.from_s:
         return window.from_s <= wall < window.to_s
@@ -56,14 +56,14 @@ def is_open(window: Weekly, now: float) -> bool:
 
 
 def next_change(window: Weekly, now: float) -> float | None:
-    """Purpose: the first moment after ``now`` at which it opens or closes; None for one that is always open."""
+    """Purpose: the first time after ``now`` at which the window opens or closes; None if it is always open."""
     changes = _changes(_Hours(window.from_s, window.to_s, window.zone), int(now // CHUNK_S))
     place = bisect_right(changes, now)
     return changes[place] if place < len(changes) else None
 
 
 def open_in(window: Weekly, begin: float, end: float) -> list[tuple[float, float]]:
-    """Purpose: the stretches of a span in which it is open, in order."""
+    """Purpose: the intervals of a span in which the window is open, in order."""
     found: list[tuple[float, float]] = []
     at = begin
     while at < end:
@@ -76,7 +76,7 @@ def open_in(window: Weekly, begin: float, end: float) -> list[tuple[float, float
 
 
 def time_of_week(now: float, zone: str = "UTC") -> float:
-    """Purpose: what the wall clock of a zone shows, in seconds after Monday 00:00."""
+    """Purpose: the wall time of a zone, in seconds after Monday 00:00."""
     local = datetime.fromtimestamp(now, zone_of(zone))
     return local.weekday() * DAY_S + local.hour * HOUR_S + local.minute * 60 + local.second + local.microsecond / 1e6
 
@@ -96,7 +96,7 @@ def next_time(now: float, wanted_s: float, zone: str = "UTC") -> float:
 
 
 def show_local(window: Weekly, moment: float) -> str:
-    """A moment as the wall clock of the window's zone shows it."""
+    """A time as text, in the wall time of the window's zone."""
     local = datetime.fromtimestamp(moment, zone_of(window.zone))
     return f"{local.strftime('%a %Y-%m-%d %H:%M')} {window.zone}"
 
@@ -127,7 +127,7 @@ def _changes(window: _Hours, chunk: int) -> tuple[float, ...]:
 
 
 def _possible(window: _Hours, begin: float, end: float) -> Iterator[float]:
-    """Every moment at which it might open or close: its bounds on each day, and whenever the zone's clocks are put on or back."""
+    """All times at which the window may open or close: its bounds on each day, and the clock changes of the zone."""
     zone = zone_of(window.zone)
     day = datetime.fromtimestamp(begin, zone).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     day -= timedelta(days=2)
@@ -142,7 +142,7 @@ def _possible(window: _Hours, begin: float, end: float) -> Iterator[float]:
 
 
 def _jumps(zone: ZoneInfo, begin: int, end: int) -> Iterator[float]:
-    """The moments at which the zone's distance from UTC changes, to the second."""
+    """The times at which the UTC offset of the zone changes, to the second."""
 
     def distance(second: int) -> timedelta | None:
         return datetime.fromtimestamp(second, UTC).astimezone(zone).utcoffset()

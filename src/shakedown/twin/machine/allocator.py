@@ -2,9 +2,9 @@
 
 Partitions that share nodes form one pool; a job gives the nodes of the pool that belong to its partition.
 
-EASY backfill: the first job that does not fit gets a reservation, computed from the time limits
-of running jobs. A later job may start first only if it ends before the reservation or takes none of the reserved nodes. Nodes are bits of an integer, bit 0 the first one, so that
-thousands of nodes cost what a few do. The allocator knows neither the clock nor the work of jobs.
+EASY backfill: the first job that does not fit gets a reservation, computed from the time limits of running jobs. A later job may
+start first only if it ends before the reservation or takes none of the reserved nodes. Nodes are bits of an integer, bit 0 for the
+first node, so that operations on thousands of nodes are cheap. The allocator knows neither the clock nor the work of jobs.
 """
 
 from __future__ import annotations

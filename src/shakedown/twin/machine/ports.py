@@ -1,4 +1,4 @@
-"""The other ports of the twin: a log in memory with a durable length, builds and collecting that take virtual time, an inbox."""
+"""Other ports of the twin: a log in memory with a durable length, a builder and a collector in virtual time, an inbox."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MemoryLog:
         self.written = []
 
     def cut(self, survivors: int = 0) -> None:
-        """A crash: of what was written but not yet durable, only the first ``survivors`` lines are found again."""
+        """A crash: of the lines that were written but not yet durable, only the first ``survivors`` are kept."""
         self.durable += self.written[:survivors]
         self.written = []
 
@@ -45,7 +45,7 @@ class MemoryLog:
 
 class SimulatedBuilder:
     """The Builder port: each build takes the time that fate gives it, or the laws, which have login slots. Builds die with their
-    driver. Its luck is drawn by its name and its place, and not by its key: a word more in a script is no other luck.
+    driver. The random seed is the build's name and place, not its key, so that a changed script does not change the outcome.
     """
 
     def __init__(self, world: World) -> None:

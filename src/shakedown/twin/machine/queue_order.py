@@ -1,4 +1,4 @@
-"""Whose turn it is among jobs that wait, and when nodes are closed to all of them."""
+"""The order of waiting jobs, and the times at which nodes are closed to all jobs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ AGED_S = 7 * 86_400.0  # from here on age counts no more, as Slurm has it unless
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """Nodes that nobody may have between two times."""
+    """Nodes that are closed to all jobs between two times."""
 
     begin: float
     end: float
@@ -25,6 +25,6 @@ class Turns:
     age: float = 0.0
 
     def rank(self, ticket: int, units: int, count: int, waited_s: float) -> tuple[float, int]:
-        """What jobs are looked at by, the least first."""
+        """The sort key of a waiting job; jobs with smaller keys are considered first."""
         high = self.size * units / max(1, count) + self.age * min(1.0, waited_s / AGED_S)
         return -high, ticket

@@ -1,6 +1,6 @@
-"""How long runs take on the simulated machine: what is written, what a past campaign showed, what a contract says, or a share.
+"""Run times on the simulated machine: from the scenario, a past campaign, a contract row, or a share of the walltime.
 
-The first that is there counts, for a case before its test; what each case's time came from is kept for the reader.
+The first source with a time is used, the case before its test; the source of each time is kept for the reader.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SPREAD = 0.01  # of the mean, where nobody states a tolerance
 
 
 def times_of(document: Document, scenario: Scenario) -> dict[str, RunTime]:
-    """Purpose: case -> how long its runs take on a healthy machine, with the source. Seconds."""
+    """Purpose: case -> run time on a healthy machine in seconds, with its source."""
     written = dict(scenario.times)
     tests = {test.name: test for test in document.tests}
     times = {}
@@ -36,19 +36,19 @@ def times_of(document: Document, scenario: Scenario) -> dict[str, RunTime]:
 
 
 def drawn(time: RunTime, lot: random.Random) -> float:
-    """Purpose: one run's time in seconds: normal around the mean, never below 1 % of it; of the tail so many times as long."""
+    """Purpose: one run's time in seconds: normal, at least 1 % of the mean; times the tail factor for a run in the tail."""
     seconds = max(time.mean_s * _LEAST_SHARE, lot.gauss(time.mean_s, time.spread_s) if time.spread_s else time.mean_s)
     return seconds * time.tail_factor if time.tail_share and lot.random() < time.tail_share else seconds
 
 
 def seconds_in(unit: str) -> float | None:
-    """How many seconds a unit is; None where it is none of time."""
+    """The number of seconds in a unit; None if it is not a unit of time."""
     dimension, factor = UNITS.get(unit, ("", 0.0))
     return factor if dimension == "seconds" else None
 
 
 def is_run_time(name: str, unit: str) -> bool:
-    """Whether a figure is the run's own time: a name such as runtime or wall_time, in a unit of time."""
+    """Whether a figure is the run time: its name is like runtime or wall_time, and its unit is a unit of time."""
     plain = name.lower().replace("_", "").replace("-", "").replace(" ", "")
     return plain in TIME_NAMES and seconds_in(unit or "s") is not None
 

@@ -1,6 +1,6 @@
-"""The Scheduler port onto the simulated machine: it answers as real Slurm does, with each of its lies on a switch.
+"""The Scheduler port of the simulated machine: it answers like Slurm, and each kind of misleading answer can be switched on.
 
-Evidence comes in the order marks, queue, accounting; what none of them knows is "absent", what none answers "no_answer".
+Sources are asked in the order marks, queue, accounting. "absent": no source knows the job; "no_answer": no source answered.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ENDED_BY_OTHERS = ("node_fail", "timeout", "cancelled", "interrupted")  # which
 
 
 class SimulatedScheduler:
-    """One driver's view. A new driver gets a new one, to which everything is news; the world stays.
+    """The view of one driver. A new driver gets a new object, which reports every job again; the world stays.
 
     It is asked every ``poll_s``. ``quiet``: it says only what changed, and wakes the clock at the polls that find something:
     long campaigns then cost what happens in them, not how often somebody asks.
@@ -82,7 +82,7 @@ class SimulatedScheduler:
         self.world.clock.at(self.world.clock.now() + self.world.lies.late_s, arrive)
 
     def release(self, orders: Sequence[ReleaseOrder]) -> list[str]:
-        """Let held jobs go; the answer may be lost, or the request."""
+        """Release held jobs; the answer or the request may be lost."""
         if self._outage():
             return []
         return [order.id for order in orders if self._release(order)]
@@ -119,7 +119,7 @@ class SimulatedScheduler:
         return None if self.world.is_away() else self._claim(job.id, job.restart)
 
     def take_parts(self, job: JobView, runs: Sequence[str]) -> list[str]:
-        """Those of a job's parts that had not begun; they never will."""
+        """Claim the parts of a job that have not begun, so that they never run; returns them."""
         return [run for run in runs if self._claim(job.id, run)]
 
     def _claim(self, job: str, what: int | str) -> bool:
@@ -177,7 +177,7 @@ class SimulatedScheduler:
         return JobReport(view.id, "absent", "accounting", restart=view.restart)
 
     def _report_parts(self, job: SimulatedJob, reports: list[JobReport]) -> None:
-        """What the marks of a job's parts say, each thing once."""
+        """Reports from the marks of a job's parts, each once."""
         seen = self.world.clock.now() - self.world.lies.marks_late_s
         for run, marks in job.marks.items():
             if marks.ended is not None and marks.ended <= seen:
@@ -218,7 +218,7 @@ class SimulatedScheduler:
         )
 
     def _from_queue(self, job: SimulatedJob) -> JobReport | None:
-        """What the queue showed ``stale_s`` ago; an ended job is remembered for ``purge_s``."""
+        """The report of the queue as of ``stale_s`` ago; an ended job stays in the queue for ``purge_s``."""
         lies, now = self.world.lies, self.world.clock.now()
         shown = None
         for when, state, restart in job.history:
@@ -268,7 +268,7 @@ class SimulatedScheduler:
         return f"launch failure on {self._nodes(job)}: Slurm cancelled it before it took its claim"
 
     def _span(self, job: SimulatedJob, state: str, restart: int) -> tuple[float | None, float | None]:
-        """When a job that is over began and ended, by what the scheduler knows of this start of it."""
+        """The begin and end of an ended job, as the scheduler knows them for this start."""
         if state not in ENDED:
             return None, None
         began = next((when for when, was, of in job.history if was == "running" and of == restart), None)
@@ -287,5 +287,5 @@ class SimulatedScheduler:
         return "JobHeldUser" if job.held else "Dependency" if job.after and not job.ticket else ""
 
     def _outage(self) -> bool:
-        """Whether the controller is away: decided minute by minute."""
+        """Whether the controller does not answer; drawn for each minute."""
         return self.world.chance(self.world.lies.outage, "outage", int(self.world.clock.now() // 60))

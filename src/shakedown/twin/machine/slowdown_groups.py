@@ -1,4 +1,4 @@
-"""Runs that slow down alike, together in one lane: a change of pace costs one step for the lane, not one for each run."""
+"""Lanes: groups of runs that slow down alike, so that a change of pace costs one step for the lane and not one for each run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from shakedown.twin.machine.clock import VirtualClock
 
 
 class Lane:
-    """``done``: the seconds of work that a run which was here all the time has done; it grows by ``pace`` a second, 0 = none goes
-    on.
+    """``done``: seconds of work done by a run that was in the lane from the start; grows by ``pace`` a second,
+    0 = no run advances.
 
-    As in processor sharing by virtual time: a run is over when ``done`` reaches what it was at its begin plus its work.
+    As in processor sharing by virtual time: a run ends when ``done`` has grown by the work of the run.
     """
 
     def __init__(self, clock: VirtualClock, notices: bool) -> None:
@@ -23,7 +23,7 @@ class Lane:
         self._count = self._appointment = 0
 
     def join(self, work_s: float, finish: Callable[[], object]) -> int:
-        """A run begins that has so much to do; its number here. ``finish`` is called when it has done it."""
+        """Add a run with its seconds of work; returns its number in the lane. ``finish`` is called when the work is done."""
         self._advance()
         self._count += 1
         heappush(self._ends, (self.done + work_s, self._count, finish))
@@ -32,7 +32,7 @@ class Lane:
         return self._count
 
     def leave(self, number: int) -> None:
-        """A run is over before its work is."""
+        """Remove a run before its work is done."""
         self._gone.add(number)
 
     def set_pace(self, pace: float) -> None:
@@ -47,7 +47,7 @@ class Lane:
         self._at = now
 
     def _appoint(self) -> None:
-        """Let the clock ring at the next end, as things are now; what it was told before is out of date."""
+        """Schedule the next end of a run at the present pace; earlier schedules become void."""
         while self._ends and self._ends[0][1] in self._gone:
             self._gone.discard(heappop(self._ends)[1])
         self._appointment += 1

@@ -22,7 +22,7 @@ Stakes = tuple[tuple[Place, float], ...]  # where a run spends which share of it
 
 @dataclass(slots=True)
 class Resource:
-    """One target, or one bandwidth. ``load``: what loads it now; ``hung``: how many reasons there are for it to answer nobody."""
+    """One target, or one bandwidth. ``load``: its present load; ``hung``: the number of present reasons for it to hang."""
 
     law: Callable[[float], float]
     load: float = 0.0
@@ -33,7 +33,7 @@ class Resource:
 
 @dataclass(slots=True)
 class Stay:
-    """What a run that is on its way holds: its loads, and its place in a lane, 0 = none."""
+    """The loads of a running run, and its number in a lane, 0 = none."""
 
     loads: tuple[tuple[Place, float], ...]
     lane: Lane | None = None
@@ -41,7 +41,7 @@ class Stay:
 
 
 def usl_time(load: float, sigma: float, kappa: float) -> float:
-    """Purpose: how many times as long as alone one operation takes under a load: Gunther's universal scalability law (2007)."""
+    """Purpose: the factor by which a load lengthens one operation: Gunther's universal scalability law (2007)."""
     more = max(load, 1.0) - 1.0
     return 1.0 + sigma * more + kappa * max(load, 1.0) * more
 
@@ -53,7 +53,7 @@ def metadata_slowdown(terms: Metadata, load: float) -> float:
 
 
 class Storage:
-    """The targets and bandwidths that a scenario describes. ``stays``: who uses them now."""
+    """The targets and bandwidths that a scenario describes. ``stays``: the runs that use them now."""
 
     def __init__(self, system: System, scenario: Scenario, clock: VirtualClock, notices: bool) -> None:
         self.clock, self.notices = clock, notices
@@ -89,7 +89,7 @@ class Storage:
         return True
 
     def end(self, key: object) -> None:
-        """A run is over, however it ended."""
+        """Remove the loads of a run at its end."""
         stay = self.stays.pop(key, None)
         if stay is None:
             return
@@ -125,7 +125,7 @@ class Storage:
     # ---- loads and paces -------------------------------------------------------------------------------------------------
 
     def add(self, place: Place, amount: float) -> None:
-        """Something loads a resource so much more, or less."""
+        """Change the load of a resource by an amount."""
         resource = self.resources[place]
         resource.load = max(0.0, round(resource.load + amount, 6))
         self._changed(resource)

@@ -25,11 +25,7 @@ from shakedown.twin.machine.nodes import Room, licences_of, rooms_of
 from shakedown.twin.machine.outcomes import Fate, Fates, Lies, Others, fate_of
 from shakedown.twin.machine.physics import Physics
 
-_LEAVES_NO_MARK = (
-    "node_fail",
-    "completed",
-    "failed",
-)  # or may leave none; a job that is told to end writes its mark first
+_LEAVES_NO_MARK = ("node_fail", "completed", "failed")  # or may: a job that is told to end writes its mark first
 
 __all__ = ["Execution", "Fates", "Lies", "Others", "SimulatedJob", "World"]
 
