@@ -36,7 +36,7 @@ _Member = tuple[tuple[int, str], "Make"]
 
 @dataclass(frozen=True, slots=True)
 class Make:
-    """The properties by which nodes are alike. ``all_cores`` counts those that the system keeps for itself too; ``memory_mib`` 0: not said."""
+    """The properties by which nodes are alike. ``all_cores``: with cores reserved for the system; ``memory_mib`` 0: not known."""
 
     sockets: int
     cores: int
