@@ -1,1 +1,1 @@
-"""What comes from elsewhere: the job history of a machine, as its scheduler's accounting or an archive wrote it."""
+"""Imported data: the job history of a machine, from its scheduler's accounting or from an archive."""

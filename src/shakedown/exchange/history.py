@@ -1,4 +1,4 @@
-"""A machine's job history as columns, whatever wrote it: one record a job, or one each time that a job was started."""
+"""A machine's job history as columns, independent of the source: one record for each job, or one for each start of a job."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class JobHistory:
 
 @dataclass
 class WordColumn:
-    """Words that are read one by one, each kept once."""
+    """Builds a column of words; each distinct word is stored once."""
 
     known: dict[str, int] = field(default_factory=dict)
     codes: list[int] = field(default_factory=list)
@@ -67,7 +67,7 @@ class WordColumn:
 
 
 def coded(words: Iterable[str]) -> Words:
-    """Purpose: a column from its words."""
+    """Purpose: the column that encodes these words."""
     column = WordColumn()
     for word in words:
         column.add(word)

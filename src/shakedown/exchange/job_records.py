@@ -1,6 +1,6 @@
 """Records of a scheduler's accounting as a history: which records are one job, which jobs ran, for how long, in which time zone.
 
-``history_of`` is the table of contents. Slurm keeps a record for each time that a job was started: a job that is put back into the
+Start reading at ``history_of``. Slurm keeps a record for each time that a job was started: a job that is put back into the
 queue, or that goes on with fewer nodes, has the same number again and a submission of its own. A job that is cancelled before it
 begins has its end as its start.
 """
@@ -57,9 +57,9 @@ class _Times:
 
 
 def history_of(found: Gathered, unit: str, name: str, zone: str) -> JobHistory:
-    """Purpose: the history that the records are. ``unit``: what ``units`` count; ``name``: of the file; ``zone``: of its times.
+    """Purpose: the history from these records. ``unit``: what ``units`` count; ``name``: of the file; ``zone``: of its times.
 
-    Errors: UsageError for a zone that is none.
+    Errors: UsageError for an unknown zone.
     """
     times, told = _times(found, zone), _told(found, name)
     state = found.state.done()
@@ -137,7 +137,7 @@ def _is(state: Words, words: frozenset[str]) -> Flags:
 
 
 def _unstarted(times: _Times, state: Words) -> Flags:
-    """Jobs that never began: accounting gives one that was cancelled in the queue its end as its start."""
+    """Jobs that never began: for a job cancelled in the queue, accounting gives the end as the start."""
     nothing = np.where(np.isnan(times.elapsed), times.end - times.start, times.elapsed) <= 0
     return _is(state, frozenset({_PENDING})) | (_is(state, _ENDS_UNSTARTED) & nothing)
 
@@ -159,7 +159,7 @@ def _same_jobs(job: np.ndarray, times: _Times, state: Words) -> tuple[np.ndarray
 
 
 def _end_what_was_started_again(times: _Times, live: Flags, order: np.ndarray, again: Flags, told: list[str]) -> None:
-    """A record that says that it runs is over where its job was submitted again: accounting lost its end."""
+    """End records that still say "running" although their job was submitted again, because accounting lost their end."""
     followed = np.zeros(len(order), dtype=bool)
     followed[order[:-1]] = again[1:]
     lost = live & followed
@@ -180,7 +180,7 @@ def _end_what_was_started_again(times: _Times, live: Flags, order: np.ndarray, a
 
 
 def _run_times(times: _Times, live: Flags, told: list[str]) -> Floats:
-    """For how long each held its nodes: what the scheduler counted, else from its start to its end."""
+    """How long each record held its nodes: the elapsed time of the scheduler, else end minus start."""
     started = ~np.isnan(times.start)
     between = times.end - times.start
     counted = ~np.isnan(times.elapsed) & started & ~live
@@ -275,7 +275,7 @@ def _in_order(
 
 
 def _disorder(way: tuple[float, float], submit: float, elapsed: float) -> tuple[int, float]:
-    """How many times stand before those that they follow, and by how much the run is not what was counted."""
+    """(Number of times in the wrong order, difference between the run time and the elapsed time of the scheduler)."""
     start, end = way
     odd = abs(end - start - elapsed)
     return (start < submit) + (end < start), 0.0 if np.isnan(odd) else odd

@@ -1,6 +1,6 @@
-"""Reading what ``sacct --parsable2`` wrote: any columns in any order, by their names in the first line.
+"""Reads the output of ``sacct --parsable2``: any columns in any order, by their names in the first line.
 
-``read_sacct`` is the table of contents. Names of jobs may hold ``|`` and comments several lines: a record is put together so that
+Start reading at ``read_sacct``. Names of jobs may hold ``|`` and comments several lines: a record is put together so that
 its times and its state are where they belong. What cannot be one is counted and told, never passed over in silence.
 """
 
@@ -72,7 +72,7 @@ _CHUNK = 50_000
 
 @dataclass(frozen=True)
 class _Columns:
-    """Where the columns that matter are; -1 where the file has none."""
+    """The indices of the columns that are used; -1 for a missing column."""
 
     width: int
     submit: int
@@ -90,7 +90,7 @@ class _Columns:
     first: str  # the line that names them; it comes again where files were put together
 
     def fits(self, words: Sequence[str]) -> bool:
-        """Whether the words may be a record: times and a state where they belong."""
+        """Whether these words may be a record: times and state are in their columns."""
         return (
             _is_state(words[self.state])
             and _is_time(words[self.submit])
@@ -172,7 +172,7 @@ def _header(line: str, name: str) -> _Columns:
 
 
 def _gather(text: TextIO, columns: _Columns, found: Gathered, tell: Callable[[int], None]) -> None:
-    """Take every record into the columns; times become numbers in chunks."""
+    """Read every record into the columns; times are converted to numbers in chunks."""
     times: tuple[list[str], list[str], list[str]] = ([], [], [])
     units, elapsed, job = columns.units, columns.elapsed, columns.job
     account, user = columns.account, columns.user
@@ -201,7 +201,7 @@ def _gather(text: TextIO, columns: _Columns, found: Gathered, tell: Callable[[in
 
 
 def _records(text: TextIO, columns: _Columns, found: Gathered) -> Iterator[list[str]]:
-    """Whole records, each as its fields. A line that is no record alone is put together with those after it."""
+    """Yield the fields of whole records. A line that is not a whole record is joined with the lines after it."""
     width, fits, pending, began = columns.width, columns.fits, "", 0
     trailing = width + 1
     for number, line in enumerate(text, 2):
@@ -281,7 +281,7 @@ def _ways(words: list[str], columns: _Columns, extra: int) -> Iterator[dict[int,
 
 
 def _shared_out(count: int, places: list[int]) -> Iterator[dict[int, int]]:
-    """Every way to share a number out among places, the most to the first."""
+    """Every way to distribute a number over places; ways that give most to the first place come first."""
     if not places:
         yield from [{}] if count == 0 else []
     elif len(places) == 1:
@@ -293,7 +293,7 @@ def _shared_out(count: int, places: list[int]) -> Iterator[dict[int, int]]:
 
 
 def _count(word: str) -> float | None:
-    """Nodes or processors: 12, or 1.5K as older versions write."""
+    """Parse a number of nodes or processors: 12, or 1.5K as older versions write."""
     try:
         value = float(word[:-1]) * _SUFFIXES[word[-1]] if word and word[-1] in _SUFFIXES else float(word or 0)
     except ValueError:

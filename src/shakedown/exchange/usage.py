@@ -1,6 +1,6 @@
-"""What a machine's history amounts to: utilisation, mix of sizes, who used it, what failed, how long jobs waited.
+"""Statistics of a machine's history: utilisation, job sizes, users, failures, waiting times.
 
-``usage`` is the table of contents. Work is units x time held, inside the interval that is looked at; a job that still runs holds
+Start reading at ``usage``. Work is units x time held, inside the interval that is looked at; a job that still runs holds
 its units until the end of it. Utilisation is work over capacity x interval (paper 002, section 3: hours used over 24 hours a day,
 time down included).
 """
@@ -22,7 +22,7 @@ FAILED_OF_NODES = frozenset({"NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED"})
 
 
 class Waits(Struct, frozen=True):
-    """Of ``jobs`` starts inside the interval whose wait is known; seconds, None where there is none."""
+    """Waiting times in seconds of the ``jobs`` starts inside the interval with a known wait; None if there are none."""
 
     jobs: int
     median_s: float | None
@@ -79,7 +79,7 @@ class Usage(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class _Held:
-    """What each record held inside the interval: from, to (seconds) and unit-hours."""
+    """The part of each record inside the interval: from, to (seconds) and unit-hours."""
 
     begin: Floats
     end: Floats
@@ -170,14 +170,14 @@ def _touches(history: JobHistory, held: _Held, first: float, last: float) -> np.
 
 
 def _within(moments: Floats, first: float, last: float) -> np.ndarray:
-    """Which moments are in the interval, its ends included; none that is not known."""
+    """Which times are in the interval, including its ends; unknown times are not."""
     with np.errstate(invalid="ignore"):
         found: np.ndarray = (moments >= first) & (moments <= last)
     return found
 
 
 def _most_at_once(held: _Held, units: Floats) -> float:
-    """The most units held at one moment; what ends there is given back first."""
+    """The largest number of units held at one time; units are released before others are taken at the same time."""
     real = held.end > held.begin
     moments = np.concatenate([held.end[real], held.begin[real]])
     changes = np.concatenate([-units[real], units[real]])
@@ -220,7 +220,7 @@ class _Selection:
         return Waits(len(waits), float(median), float(ninetieth), float(waits.max()))
 
     def by_words(self, words: Words) -> tuple[Group, ...]:
-        """A group for each word, those with the most work first."""
+        """A group for each word, the group with the most work first."""
         there = np.flatnonzero(self.inside)
         order = there[np.argsort(words.codes[there], kind="stable")]
         bounds = np.searchsorted(words.codes[order], np.arange(len(words.names) + 1))
@@ -282,7 +282,7 @@ def _held_until(moments: Floats, units: Floats, edges: Floats) -> Floats:
 
 
 def widest(groups: Sequence[Group], count: int) -> tuple[Group, ...]:
-    """Purpose: the first groups, and all others as one."""
+    """Purpose: the first groups, and all remaining groups merged into one."""
     if len(groups) <= count:
         return tuple(groups)
     rest = groups[count:]
