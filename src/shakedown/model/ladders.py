@@ -36,7 +36,7 @@ class Ladder(Struct, frozen=True):
 
 
 def easier(old: Ladder, new: Ladder) -> bool:
-    """Purpose: whether the later ladder, along the same parameter, is less strict, so that more sizes may hold."""
+    """Purpose: whether the later ladder, along the same parameter, may let more sizes hold: larger tolerance or another figure."""
     if not old.figure:
         return False
     return (old.figure, old.higher) != (new.figure, new.higher) or new.within > old.within

@@ -194,7 +194,7 @@ class Pool:
         return self.turns.rank(ticket, need.units, self.count, now - self._since.get(ticket, now))
 
     def _last_looked_at(self, first: tuple[float, int], now: float) -> tuple[float, int]:
-        """The last ticket that a cycle looks at, if ``first`` is the first ticket that does not start."""
+        """The rank of the last job that a cycle looks at, if ``first`` is the rank of the first job that does not start."""
         ranks = (self._rank(ticket, need, now) for ticket, need in self._needs.items())
         return nsmallest(self.depth, (rank for rank in ranks if rank >= first))[-1]
 

@@ -32,7 +32,7 @@ def arrange_calendar(world: SimulatedMachine, scenario: Scenario, storage: Stora
 
 
 def _at(world: SimulatedMachine, when: float, happen: Callable[[], bool]) -> None:
-    """Schedule an event; an event at time 0 happens at once, before the conductor looks at the machine."""
+    """Schedule an event; an event that is due now happens at once, before the conductor looks at the machine."""
     if when <= world.clock.now():
         happen()
     else:
