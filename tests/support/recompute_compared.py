@@ -111,7 +111,9 @@ def _stability(document: Document, record: Record, theirs: dict[str, Any]) -> It
     for name, one in ours.items():
         again, clock = theirs[name], one.clock
         assert clock is not None and one.nodes is not None and one.interrupts is not None
-        yield f"{name} clock", (clock.begin, clock.end, clock.ran), again["clock"]
+        begin, end, ran = again["clock"]
+        # The length beside the moments: a billionth of a moment since 1970 is more than a second.
+        yield f"{name} clock", (clock.begin, clock.end - clock.begin, clock.ran), (begin, end - begin, ran)
         seconds = {f"{cluster} {node}": amount for (cluster, node), amount in one.nodes.seconds.items()}
         yield f"{name} nodes", seconds, again["nodes"]
         yield f"{name} interrupts", (dict(one.interrupts.jobs), one.interrupts.system), again["interrupts"]
