@@ -112,6 +112,45 @@ def test_a_number_in_another_unit_of_the_same_kind_is_not_the_figures(
 
 
 @pytest.mark.parametrize(
+    ("line", "unit", "value"),
+    [
+        ("Mflops: 2004", "GFLOP/s", None),
+        ("Mflops: 2004", "MFLOP/s", 2004.0),
+        ("mean_GFLOPS = 2004", "TFLOP/s", None),
+        ("Bandwidth (MB/s): 2004", "GB/s", None),
+        ("Bandwidth (MB/s): 2004", "MB/s", 2004.0),
+        ("Mean [MiB] 2004", "GB/s", None),
+        ("Bandwidth (MB/s): 2004 GB/s", "GB/s", 2004.0),  # the word behind the number counts
+        ("25 MB/s 2004", "GB/s", 2004.0),  # the unit of the number before it
+        ("MB/s\n2004", "GB/s", 2004.0),
+        ("IOPS 2004 kiops", "kops/s", 2004.0),  # a label, as IO500 has it: no sign joins it to the number
+        ("min: 2004", "s", 2004.0),
+        ("Mop/s/process = 2004", "Gop/s", 2004.0),
+    ],
+)
+def test_a_unit_before_a_number_is_held_against_that_of_the_figure(line: str, unit: str, value: float | None) -> None:
+    found = figure(FigureSpec("x", unit=unit, regex=r"(?P<value>2004)"), text(f"{line}\n"))
+    assert found.value == value
+    assert value is not None or f"and the figure is in {unit}; say so with 'unit: " in found.problem
+
+
+@pytest.mark.parametrize(
+    ("figure_spec", "content"),
+    [
+        (FigureSpec("x", unit="GFLOP/s", yaml="CG.Total CG Mflops"), "CG:\n  Total CG Mflops: 2004\n"),
+        (FigureSpec("x", unit="GFLOP/s", json="cg[0].mflop_s"), '{"cg":[{"mflop_s":2004}]}\n'),
+        (FigureSpec("x", unit="ms", json="load_s"), '{"load_s":2004}\n'),
+    ],
+    ids=["yaml", "json", "seconds"],
+)
+def test_a_unit_in_the_last_key_of_a_path_is_held_against_that_of_the_figure(
+    figure_spec: FigureSpec, content: str
+) -> None:
+    found = figure(figure_spec, text(content))
+    assert found.value is None and f"and the figure is in {figure_spec.unit}; say so with 'unit: " in found.problem
+
+
+@pytest.mark.parametrize(
     ("word", "unit"),
     [
         *(("msec", "s"), ("usec", "ms"), ("3 minutes", "s"), ("hours", "s"), ("milliseconds", "s"), ("sec", "ms")),

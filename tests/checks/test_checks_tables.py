@@ -389,6 +389,14 @@ def test_rows_with_long_names_that_begin_alike_stay_apart() -> None:
         ("Function  Avg Latency (us)", "Avg Latency (us)", "ms", None),
         ("Function  Max(MiB)", "Max(MiB)", "MiB/s", 94231.5),  # of another kind: IOR calls a rate so
         ("Function  Avg time", "Avg time", "ms", 94231.5),
+        ("Function  Max(MiB)", "Max(MiB)", "GB/s", None),
+        ("Function  Max(MB)", "Max(MB)", "MB/min", 94231.5),
+        ("Function  Gflops", "Gflops", "TFLOP/s", None),
+        ("Function  GFLOPS", "GFLOPS", "GFLOP/s", 94231.5),
+        ("Function  Peak mflops", "Peak mflops", "GFLOP/s", None),
+        ("Function  MB", "MB", "GB/s", None),
+        ("Function  min", "min", "s", 94231.5),  # the least one, and no minutes
+        ("Function  s", "s", "ms", 94231.5),
     ],
 )
 def test_a_unit_in_the_name_of_a_column_is_held_against_that_of_the_figure(
@@ -398,3 +406,13 @@ def test_a_unit_in_the_name_of_a_column_is_held_against_that_of_the_figure(
     (found,) = take(FigureSpec("x", table=table, unit=unit), text(f"{header}\nCopy:  94231.5\n"))
     assert found.value == value
     assert (found.problem == "") == (value is not None)
+
+
+@pytest.mark.parametrize(("unit", "value"), [("GB/s", 2.5), ("TB/s", None), ("Gbit/s", 2.5)])
+def test_a_unit_in_the_key_of_a_record_is_held_against_that_of_the_figure(unit: str, value: float | None) -> None:
+    table = Table(records="triad", column="gb_s", by=("ranks",))
+    (found,) = take(FigureSpec("x", table=table, unit=unit), text('{"record":"triad","ranks":4,"gb_s":2.5}\n'))
+    assert found.value == value
+    assert value is not None or found.problem == (
+        "figure x[ranks=4]: '2.5 GB/s' is in GB/s, and the figure is in TB/s; say so with 'unit: GB/s'"
+    )

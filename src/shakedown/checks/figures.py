@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from shakedown.checks import structured
 from shakedown.checks.extract import compile_pattern, not_there
 from shakedown.checks.numbers import Entry, combine, number_in
+from shakedown.checks.printed_units import before, behind, in_name, not_meant, refusal
 from shakedown.checks.tables import TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
-from shakedown.model.bounds import same
 from shakedown.model.figures import FigureSpec
-from shakedown.model.units import UNITS, unit_of_print
+from shakedown.model.json_paths import last_key
 
-_UNIT_BEHIND = re.compile(r"[ \t]*[(\[]?([A-Za-zµμ]+(?:/[A-Za-z]+)?)(?![\w/^-])")
 MOST_CELLS = 1000  # numbers that one figure may have in one run: each is a figure in the record
 
 
@@ -81,9 +80,8 @@ def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
         return (missing(spec, f"its table cannot be read: {omission(contents)}"),)
     entries: dict[str, list[Entry]] = {}
     try:
-        for cell in cells(spec.table, spec.table.column, contents.parts[0]):
-            other = _not_meant(spec.unit, cell.unit, f"{cell.text} {cell.unit}")
-            why = f"{other}; say so with 'unit: {unit_of_print(cell.unit)}'" if other else ""
+        for cell in cells(spec.table, spec.table.column, contents.parts[0], spec.unit):
+            why = refusal(spec.unit, cell.unit, f"{cell.text} {cell.unit}")
             entries.setdefault(tag(spec.table.by, cell.row), []).append(why or number_in(spec.unit, cell.text))
     except TableError as error:
         return (missing(spec, str(error)),)
@@ -144,10 +142,20 @@ def _pick(spec: FigureSpec, entries: Iterator[Entry]) -> Entry | None:
 def _entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
     """The entries in a text. ``cut``: the side on which the text was cut, "begin" or "end"; "" where it is complete."""
     if spec.json:
-        return structured.json_entries(spec.json, text)
+        return _in_unit_of_key(spec, structured.json_entries(spec.json, text))
     if spec.yaml:
-        return structured.yaml_entries(spec.yaml, text, spec.unit)
+        return _in_unit_of_key(spec, structured.yaml_entries(spec.yaml, text, spec.unit))
     return _regex_entries(spec, text, cut)
+
+
+def _in_unit_of_key(spec: FigureSpec, entries: Iterator[Entry]) -> Iterator[Entry]:
+    """The entries, none of them a number where the last key of the path names another unit than the figure's."""
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+            continue
+        key = last_key(spec.json or spec.yaml)
+        yield refusal(spec.unit, in_name(key, spec.unit), f"{entry:g} at {key}") or entry
 
 
 def _regex_entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
@@ -167,25 +175,20 @@ def _regex_entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
 
 
 def _other_unit(unit: str, match: re.Match[str], text: str) -> str:
-    """Why a number is not in the figure's unit, where another one of the same kind stands behind it and is no part of what
-    matched: some programs print MB/s for some amounts and GB/s for others. "" where nothing is wrong.
+    """Why a number is not in the figure's unit, where another one of the same kind stands beside it: some programs print MB/s for
+    some amounts and GB/s for others. One behind it that is part of what matched is meant. "" where nothing is wrong.
     """
-    beside = _UNIT_BEHIND.match(text, match.end("value"))
-    word = beside[1] if beside is not None and match.end() < beside.end(1) else ""
-    found = _not_meant(unit, word, f"{match['value']} {word}")
-    return f"{found}; an expression that takes '{word}' in says that {unit} is meant" if found else ""
-
-
-def _not_meant(unit: str, word: str, said: str) -> str:
-    """A sentence where a printed unit measures the same as the figure's unit but is another one; else ""."""
-    other = unit_of_print(word)
-    if unit not in UNITS or not word or not other or UNITS[other][0] != UNITS[unit][0] or same(*_factors(unit, other)):
+    word, meant = behind(match, text)
+    if meant:
         return ""
-    return f"{show(said)} is in {other}, and the figure is in {unit}"
-
-
-def _factors(unit: str, other: str) -> tuple[float, float]:
-    return UNITS[unit][1], UNITS[other][1]
+    if not word:
+        word = before(match, text)
+        return refusal(unit, word, f"{word} {match['value']}")
+    other = not_meant(unit, word)
+    if not other:
+        return ""
+    said = show(f"{match['value']} {word}")
+    return f"{said} is in {other}, and the figure is in {unit}; an expression that takes '{word}' in says that {unit} is meant"
 
 
 def _may_go_on(match: re.Match[str], text: str, cut: str) -> bool:

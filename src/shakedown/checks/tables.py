@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from shakedown.checks.extract import compile_pattern
+from shakedown.checks.printed_units import in_name
 from shakedown.checks.text import printable, show
 from shakedown.model.figures import MORE, Table
 from shakedown.model.units import COUNTS, UNITS
@@ -32,9 +33,6 @@ _RULE = re.compile(r"[\s\-=+|:_*#]*")  # a line that only separates: -----, +---
 _WIDE = re.compile(r"\s{2,}|\t+")
 _RUN_TIME = re.compile(r"(\b\d+[dhm])\s(?=\s?\d+(?:\.\d*)?[hms]\b)")  # the blank in 24m 9.90s and in 1h 5m
 _TAG = 100  # characters
-_UNIT_IN_NAME = re.compile(
-    r"[(\[] *([A-Za-zµμ]+(?:/[A-Za-z]+)?) *[)\]]$|(?:^| )([A-Za-z]+/[A-Za-z]+)$"
-)  # bw(MiB/s), Rate MB/s
 _SIGN = re.compile(r"(?<=[\d.])\s*[%xX]")  # 95.2%, 3.6X
 _LIKE_A_NUMBER = re.compile(
     r"[+-]?(?:[\d.*]|nan|inf)|-", re.IGNORECASE
@@ -63,13 +61,13 @@ class Cell:
     unit: str = ""
 
 
-def cells(table: Table, column: str, text: str) -> Iterator[Cell]:
-    """Purpose: the cells of one column of every table in the text, in order. Raises TableError."""
+def cells(table: Table, column: str, text: str, unit: str = "") -> Iterator[Cell]:
+    """Purpose: the cells of one column of every table in the text, in order; ``unit`` is the figure's. Raises TableError."""
     if table.records:
-        yield from _of_records(table, column, text)
+        yield from _of_records(table, column, text, unit)
         return
     reader = _Reader(table, column, text.split("\n"))
-    of_name = "" if table.columns else _unit_in(column)
+    of_name = "" if table.columns else in_name(column, unit)
     for found, row in enumerate(reader.rows(), 1):
         if found > MOST_ROWS:
             raise TableError(f"the table has more than {MOST_ROWS} rows")
@@ -77,9 +75,10 @@ def cells(table: Table, column: str, text: str) -> Iterator[Cell]:
             yield Cell(_without_sign(row[column]), row, reader.units.get(column, "") or of_name)
 
 
-def _of_records(table: Table, column: str, text: str) -> Iterator[Cell]:
-    """The cells of one key of every JSON line of a kind. A record that ``where`` leaves out need not have the key."""
+def _of_records(table: Table, column: str, text: str, unit: str) -> Iterator[Cell]:
+    """The cells of one key of every JSON line of a kind. A record that is not asked for need not have the key."""
     wanted = dict.fromkeys((*table.by, column))
+    of_name = in_name(column, unit)
     found = 0
     for line in text.split("\n"):
         record = _record(line, table.records)
@@ -91,7 +90,7 @@ def _of_records(table: Table, column: str, text: str) -> Iterator[Cell]:
         lacking = next((name for name in wanted if name not in record), None)
         if lacking is not None:
             raise TableError(f"the record {show(line.strip(), 80)} has no key {show(lacking)}")
-        yield Cell(record[column], record)
+        yield Cell(record[column], record, of_name)
 
 
 def _record(line: str, kind: str) -> dict[str, str] | None:
@@ -124,12 +123,6 @@ def _short(text: str) -> str:
     if len(text) <= _TAG:
         return text
     return f"{text[: _TAG - 11]}...{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-
-
-def _unit_in(column: str) -> str:
-    """The unit that stands in a column's name, as printed: ``Best Rate MB/s``, ``t[usec]``; "" where none does."""
-    found = _UNIT_IN_NAME.search(column)
-    return (found[1] or found[2]) if found else ""
 
 
 def _alike(text: str, wanted: str) -> bool:

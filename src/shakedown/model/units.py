@@ -120,6 +120,7 @@ _WORDS = {  # what programs print in place of a unit's sign
 }
 _BYTES_PER_SECOND = re.compile(r"([kKMGTPE]i?)?Bps")
 _FLOPS_IN_SHORT = re.compile(r"([MGTPE])F(?:/s)?")
+_FLOPS_IN_SMALL = re.compile(r"([mgtpe])flops")  # no program counts thousandths of an operation
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(rf"^\s*({_NUMBER})\s*(\S.*?)?\s*$")
 _DURATION_PART = re.compile(
@@ -139,6 +140,8 @@ def unit_of_print(word: str) -> str:
         known = f"{found[1] or ''}B/s"
     elif found := _FLOPS_IN_SHORT.fullmatch(known):
         known = f"{found[1]}FLOP/s"
+    elif found := _FLOPS_IN_SMALL.fullmatch(known):
+        known = f"{found[1].upper()}FLOP/s"
     return known if known in UNITS else ""
 
 
