@@ -416,3 +416,39 @@ def test_a_unit_in_the_key_of_a_record_is_held_against_that_of_the_figure(unit: 
     assert value is not None or found.problem == (
         "figure x[ranks=4]: '2.5 GB/s' is in GB/s, and the figure is in TB/s; say so with 'unit: GB/s'"
     )
+
+
+NCCL = "# size  busbw\n1024 1.5\n2048 2.5\n{}\n4096 3.5\n8192 4.5\n"
+
+
+@pytest.mark.parametrize("foreign", ["NCCL INFO a thing happened", "x NCCL INFO\nx NCCL WARN"], ids=["one", "two"])
+def test_a_table_that_a_foreign_line_cuts_says_so(foreign: str) -> None:
+    table = Table(header="^# size", column="busbw", by=("size",))
+    *rows, cut = take(FigureSpec("x", table=table), text(NCCL.format(foreign)))
+    assert [row.name for row in rows] == ["x[size=1024]", "x[size=2048]"]
+    first = foreign.partition("\n")[0]
+    assert cut.value is None and cut.problem == (
+        f"figure x: its table ends before the line '{first}', and 2 lines like its rows follow;"
+        " 'rows' can say which lines are its rows"
+    )
+
+
+@pytest.mark.parametrize(
+    ("between", "table"),
+    [
+        ("", Table(header="^# size", column="busbw", by=("size",))),  # a blank line ends a table
+        ("# size  busbw", Table(header="^# size", column="busbw", by=("size",))),  # the header again
+        ("NCCL INFO a b", Table(header="^# size", column="busbw", by=("size",), rows=r"^\d")),
+        ("NCCL INFO a b", Table(header="^# size", column="busbw", by=("size",), until="^Total")),
+        ("in all 4 ranks\n\n", Table(header="^# size", column="busbw", by=("size",))),
+    ],
+    ids=["blank", "header", "rows", "until", "blank behind"],
+)
+def test_a_table_that_ends_where_it_should_says_nothing(between: str, table: Table) -> None:
+    assert [one.problem for one in take(FigureSpec("x", table=table), text(NCCL.format(between))) if one.problem] == []
+
+
+def test_a_line_behind_a_table_that_is_no_row_of_it_says_nothing() -> None:
+    table = Table(header="^name", column="rate", by=("name",))
+    content = "name rate\nCopy 1.5\nAdd 2.5\nall of it is well\nsolution validates\n"
+    assert all(not one.problem for one in take(FigureSpec("x", table=table), text(content)))

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from shakedown.metrics.judging.criteria import exit_status, score
+from shakedown.model.figures import CUT_TABLE
 from shakedown.model.nouns import FigureSpec
 
 if TYPE_CHECKING:
@@ -415,6 +416,30 @@ def test_an_optional_figure_that_no_run_gave_is_remarked(story: Story) -> None:
     modelled = story.record()
     modelled.rehearsal = {"seed": 1}
     assert not any("optional" in remark for remark in score(document, modelled).remarks)
+
+
+def test_the_remark_on_an_optional_figure_says_why_no_run_gave_it(story: Story) -> None:
+    why = "'3 GB/s' is in GB/s, and the figure is in MB/s"
+    story.repeats = 2
+    story.run("a", "failed", repeat=1, problems=["figure rate: it is nowhere"])  # it did not come to its end
+    story.run("a", "passed", repeat=2, problems=["the output is long", f"figure rate[size=8]: {why}"])
+    story.end()
+    document = story.document()
+    figures = (FigureSpec("rate", required=False),)
+    document = replace(document, tests=tuple(replace(test, figures=figures) for test in document.tests))
+    card = score(document, story.record())
+    assert card.remarks == (f"optional figure rate of test a is in none of its 1 run that completed: {why}",)
+
+
+def test_a_table_that_may_have_been_cut_is_remarked(story: Story) -> None:
+    cut = f"{CUT_TABLE}'NCCL INFO', and 2 lines like its rows follow"
+    story.repeats = 3
+    story.run("a", "passed", repeat=1, figures={"triad": 1.0})
+    for repeat, verdict in ((2, "passed"), (3, "failed")):
+        story.run("a", verdict, repeat=repeat, figures={"triad": 1.0}, problems=[f"figure triad: {cut}"])
+    story.end()
+    card = score(story.document(), story.record())
+    assert card.remarks == (f"figure triad of test a may lack rows in 1 run: in r000002 {cut}",)
 
 
 def test_the_interval_on_the_page_is_in_the_unit_of_the_value_beside_it(story: Story) -> None:

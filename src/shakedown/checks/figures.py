@@ -16,7 +16,7 @@ from shakedown.checks import structured
 from shakedown.checks.extract import compile_pattern, not_there
 from shakedown.checks.numbers import Entry, combine, number_in
 from shakedown.checks.printed_units import before, behind, in_name, not_meant, refusal
-from shakedown.checks.tables import TableError, cells, tag
+from shakedown.checks.tables import Seen, TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
 from shakedown.model.figures import FigureSpec
 from shakedown.model.json_paths import last_key
@@ -74,13 +74,16 @@ def _from_long_lines(spec: FigureSpec, contents: Text) -> Figure:
 
 
 def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
-    """One figure for each tag of the table's rows; ``pick`` chooses among rows of the same tag."""
+    """A figure for each row that counts, under the row's tag; rows with the same tag are picked from. Where a foreign line may have
+    cut the table, a last one says so and has no value.
+    """
     assert spec.table is not None
     if len(contents.parts) > 1:
         return (missing(spec, f"its table cannot be read: {omission(contents)}"),)
     entries: dict[str, list[Entry]] = {}
+    seen = Seen()
     try:
-        for cell in cells(spec.table, spec.table.column, contents.parts[0], spec.unit):
+        for cell in cells(spec.table, spec.table.column, contents.parts[0], spec.unit, seen):
             why = refusal(spec.unit, cell.unit, f"{cell.text} {cell.unit}")
             entries.setdefault(tag(spec.table.by, cell.row), []).append(why or number_in(spec.unit, cell.text))
     except TableError as error:
@@ -89,7 +92,8 @@ def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
         return (missing(spec, f"no row of its table is there: {not_there(contents)}" if spec.required else ""),)
     if len(entries) > MOST_CELLS:
         return (missing(spec, f"its table has {len(entries)} rows, and {MOST_CELLS} are the most; choose with where"),)
-    return tuple(_row(spec, key, found) for key, found in entries.items())
+    cut = (missing(spec, seen.cut),) if seen.cut else ()
+    return (*(_row(spec, key, found) for key, found in entries.items()), *cut)
 
 
 def _row(spec: FigureSpec, key: str, entries: list[Entry]) -> Figure:

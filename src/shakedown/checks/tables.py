@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +25,11 @@ import msgspec
 from shakedown.checks.extract import compile_pattern
 from shakedown.checks.printed_units import in_name
 from shakedown.checks.text import printable, show
-from shakedown.model.figures import MORE, Table
+from shakedown.model.figures import CUT_TABLE, MORE, Table
 from shakedown.model.units import COUNTS, UNITS
 
 MOST_ROWS = 100_000  # of all tables of one text together
+_LOOKED_AHEAD = 10_000  # lines behind the end of a table
 _RULE = re.compile(r"[\s\-=+|:_*#]*")  # a line that only separates: -----, +---+---+
 _WIDE = re.compile(r"\s{2,}|\t+")
 _RUN_TIME = re.compile(r"(\b\d+[dhm])\s(?=\s?\d+(?:\.\d*)?[hms]\b)")  # the blank in 24m 9.90s and in 1h 5m
@@ -61,12 +62,22 @@ class Cell:
     unit: str = ""
 
 
-def cells(table: Table, column: str, text: str, unit: str = "") -> Iterator[Cell]:
-    """Purpose: the cells of one column of every table in the text, in order; ``unit`` is the figure's. Raises TableError."""
+@dataclass(slots=True)
+class Seen:
+    """What a reader of tables passed over. ``cut``: that a foreign line ended a table before more lines like its rows, or ""."""
+
+    cut: str = ""
+
+
+def cells(table: Table, column: str, text: str, unit: str = "", seen: Seen | None = None) -> Iterator[Cell]:
+    """Purpose: the cells of one column of every table in the text, in order; ``unit`` is the figure's. Raises TableError.
+
+    ``seen`` is told what was passed over.
+    """
     if table.records:
         yield from _of_records(table, column, text, unit)
         return
-    reader = _Reader(table, column, text.split("\n"))
+    reader = _Reader(table, column, text.split("\n"), seen or Seen())
     of_name = "" if table.columns else in_name(column, unit)
     for found, row in enumerate(reader.rows(), 1):
         if found > MOST_ROWS:
@@ -144,8 +155,8 @@ def _without_sign(text: str) -> str:
 class _Reader:
     """Reads the tables of a text, line by line; ``names`` are the columns of the current table."""
 
-    def __init__(self, table: Table, column: str, lines: list[str]) -> None:
-        self.table, self.column, self.lines = table, column, lines
+    def __init__(self, table: Table, column: str, lines: list[str], seen: Seen) -> None:
+        self.table, self.column, self.lines, self.seen = table, column, lines, seen
         self.open = table.columns[-1:] == (MORE,)  # rows may have more fields
         self.after = _compiled(table.after)
         self.header = _compiled(table.header)
@@ -262,11 +273,27 @@ class _Reader:
                 raise TableError(self._no_row(line, names))
             elif rows and self.until is None:
                 if not _is_rule(line):
+                    self.seen.cut = self.seen.cut or self._cut(number, rows[-1])
                     break
             elif not rows and not self._may_come(line):
                 raise TableError(self._no_row(line, names))
             number += 1
         return rows, number
+
+    def _cut(self, number: int, row: dict[str, str]) -> str:
+        """That lines like the last row follow the one that ends the table, up to a blank line or the next table; "" for none."""
+        names, shape = tuple(row), _shape(row.values())
+        line = self.lines[number].strip()
+        follow = 0
+        for later in self.lines[number : number + _LOOKED_AHEAD] if _LIKE_A_NUMBER.match(row[self.column]) else ():
+            if not later.strip() or self._begins_another(later):
+                break
+            fields = self._fields(later, names)
+            follow += fields is not None and _shape(fields) == shape
+        if not follow:
+            return ""
+        lines = "a line like its rows follows" if follow == 1 else f"{follow} lines like its rows follow"
+        return f"{CUT_TABLE}{show(line, 80)}, and {lines}; 'rows' can say which lines are its rows"
 
     def _begins_another(self, line: str) -> bool:
         begin = self.header if self.after is None else self.after
@@ -310,6 +337,11 @@ class _Reader:
         if joined != line:
             ways.insert(0, joined.split())
         return [[field.rstrip(": ") or field for field in way] for way in ways]
+
+
+def _shape(fields: Iterable[str]) -> list[bool]:
+    """Which fields of a line are like numbers."""
+    return [_LIKE_A_NUMBER.match(field) is not None for field in fields]
 
 
 def _is_rule(line: str) -> bool:

@@ -13,6 +13,7 @@ from shakedown.model.errors import did_you_mean
 
 Pairs = tuple[tuple[str, str], ...]
 MORE = "..."  # the last of a table's columns: rows may have more fields
+CUT_TABLE = "its table ends before the line "  # begins the sentence on a table that a foreign line may have cut
 Pick = Literal["last", "first", "min", "max", "mean", "median", "sum", "count", "sd", "p5", "p95", "p99"]
 
 

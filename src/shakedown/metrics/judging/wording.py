@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shakedown.metrics.issues import Issue
@@ -10,6 +9,7 @@ from shakedown.metrics.judging import floors
 from shakedown.metrics.judging.at_bound import in_parts
 from shakedown.metrics.judging.contract import ContractScore, RowScore
 from shakedown.metrics.judging.default_criteria import criteria_of, is_usual
+from shakedown.metrics.judging.figure_remarks import of_figures
 from shakedown.metrics.judging.open_issues import accepted_issues, restriction_of
 from shakedown.metrics.judging.populations import CaseRuns, Population
 from shakedown.metrics.judging.rows_beside import missed_words
@@ -20,7 +20,6 @@ from shakedown.metrics.rows.rows import NoteRow, RejudgedRow, RunRow, WaiverRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.results import ScoreResult
 from shakedown.metrics.words import plural, show_share, show_value, some
-from shakedown.model.events import COMPLETED
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
@@ -374,7 +373,7 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
         for case in population.cases:
             found += _of_case(case)
     found += [*_of_signals(record), *_of_attestations(document, record)]
-    found += [*_never_measured(document, record), *_of_conditions(record), *accepted_issues(record)]
+    found += [*of_figures(document, record), *_of_conditions(record), *accepted_issues(record)]
     return found + _of_waivers(document, record)
 
 
@@ -403,29 +402,6 @@ def _of_signals(record: Record) -> list[str]:
         f"event {note.seq}: {note.reason}; what is ended so is attempted again"
         for note in record.of_kind("stop_request")
         if note.value.get("ended")
-    ]
-
-
-def _never_measured(document: Document, record: Record) -> list[str]:
-    """Optional figures that no completed run gave: otherwise nobody would notice a misspelt expression.
-
-    A table gives one figure for each of its rows, named after the row: lat[size=8].
-    """
-    optional = {test.name: [spec.name for spec in test.figures if not spec.required] for test in document.tests}
-    wanted = {case.id: case.test for case in document.cases if optional.get(case.test)}
-    seen: set[tuple[str, str]] = set()
-    runs = Counter[str]()
-    if not wanted or record.rehearsal:
-        return []
-    for row in record.current():
-        if row.case in wanted:
-            runs[wanted[row.case]] += row.verdict in COMPLETED
-            seen.update((wanted[row.case], name.partition("[")[0]) for name in row.figures)
-    return [
-        f"optional figure {name} of test {test} is in none of its {plural(count, 'run')} that completed"
-        for test, count in runs.items()
-        for name in optional[test]
-        if count and (test, name) not in seen
     ]
 
 
