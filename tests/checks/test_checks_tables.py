@@ -338,7 +338,9 @@ def test_json_lines_of_a_kind_are_a_table_whose_columns_are_their_keys() -> None
     [
         ("reduce", RECORDS, """the record '{"record":"collective","operation":"reduce","size":8}' has no key 'us'"""),
         ("bcast", RECORDS + '{"record":"collective","operation":"bcast","si', "is damaged or cut off"),
-        ("gather", RECORDS, "no row of its table is there"),
+        ("gather", RECORDS, "no row has operation = 'gather'; there are 'bcast', 'barrier', 'reduce'"),
+        ("gather", "nothing", "no row of its table is there"),
+        ("gather", '{"record":"collective","us":1}', "no row of its table is there"),
         ("bcast", '{"record":"collective","operation":"bcast","size":8,"us":null}\n', "null"),
     ],
 )
@@ -452,3 +454,33 @@ def test_a_line_behind_a_table_that_is_no_row_of_it_says_nothing() -> None:
     table = Table(header="^name", column="rate", by=("name",))
     content = "name rate\nCopy 1.5\nAdd 2.5\nall of it is well\nsolution validates\n"
     assert all(not one.problem for one in take(FigureSpec("x", table=table), text(content)))
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [
+        ((("Function", "Triade"),), "no row has Function = 'Triade'; there are 'Copy', 'Scale'"),
+        ((("Function", "Copy"), ("n", "9")), "no row with Function = 'Copy' has n = '9'; there are '1', '2'"),
+    ],
+)
+def test_a_condition_that_no_row_meets_names_what_there_is(where: tuple[tuple[str, str], ...], why: str) -> None:
+    content = "Function n rate\nCopy: 1 94\nCopy: 2 95\nScale: 9 96\n"
+    assert problem(Table(header="^Function", column="rate", where=where), content) == f"figure x: {why}"
+    optional = FigureSpec("x", table=Table(header="^Function", column="rate", where=where), required=False)
+    assert [one.problem for one in take(optional, text(content))] == [""]
+
+
+def test_a_condition_that_no_record_meets_names_what_there_is() -> None:
+    lines = "".join(f'{{"record":"c","operation":"op{number}","us":1}}\n' for number in range(12))
+    table = Table(records="c", column="us", where=(("operation", "bcast"),))
+    said = problem(table, lines)
+    assert said.startswith("figure x: no row has operation = 'bcast'; there are 'op0', 'op1', ")
+    assert said.endswith("'op7', ...")
+
+
+@pytest.mark.parametrize(("label", "wanted"), [("Copy:", "Copy:"), ("Copy:", "Copy"), ("Copy", "Copy:")])
+@pytest.mark.parametrize("separator", ["", ","])
+def test_the_colon_of_a_label_matches_either_way(label: str, wanted: str, separator: str) -> None:
+    table = Table(header="^Function", column="rate", where=(("Function", wanted),), separator=separator)
+    between = separator or " "
+    assert values(table, f"Function{between}rate\n{label}{between}94\nAdd{between}1\n") == {"x": 94.0}

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from shakedown.checks import structured
 from shakedown.checks.extract import compile_pattern, not_there
 from shakedown.checks.numbers import Entry, combine, number_in
+from shakedown.checks.passed_over import Seen
 from shakedown.checks.printed_units import before, behind, in_name, not_meant, refusal
-from shakedown.checks.tables import Seen, TableError, cells, tag
+from shakedown.checks.tables import TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
 from shakedown.model.figures import FigureSpec
 from shakedown.model.json_paths import last_key
@@ -89,7 +90,8 @@ def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
     except TableError as error:
         return (missing(spec, str(error)),)
     if not entries:
-        return (missing(spec, f"no row of its table is there: {not_there(contents)}" if spec.required else ""),)
+        none = seen.no_row(spec.table) or f"no row of its table is there: {not_there(contents)}"
+        return (missing(spec, none if spec.required else ""),)
     if len(entries) > MOST_CELLS:
         return (missing(spec, f"its table has {len(entries)} rows, and {MOST_CELLS} are the most; choose with where"),)
     cut = (missing(spec, seen.cut),) if seen.cut else ()

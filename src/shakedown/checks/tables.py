@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from shakedown.checks.extract import compile_pattern
+from shakedown.checks.passed_over import Seen
 from shakedown.checks.printed_units import in_name
 from shakedown.checks.text import printable, show
 from shakedown.model.figures import CUT_TABLE, MORE, Table
@@ -62,38 +63,32 @@ class Cell:
     unit: str = ""
 
 
-@dataclass(slots=True)
-class Seen:
-    """What a reader of tables passed over. ``cut``: that a foreign line ended a table before more lines like its rows, or ""."""
-
-    cut: str = ""
-
-
 def cells(table: Table, column: str, text: str, unit: str = "", seen: Seen | None = None) -> Iterator[Cell]:
     """Purpose: the cells of one column of every table in the text, in order; ``unit`` is the figure's. Raises TableError.
 
     ``seen`` is told what was passed over.
     """
+    seen = seen or Seen()
     if table.records:
-        yield from _of_records(table, column, text, unit)
+        yield from _of_records(table, column, text, unit, seen)
         return
-    reader = _Reader(table, column, text.split("\n"), seen or Seen())
+    reader = _Reader(table, column, text.split("\n"), seen)
     of_name = "" if table.columns else in_name(column, unit)
     for found, row in enumerate(reader.rows(), 1):
         if found > MOST_ROWS:
             raise TableError(f"the table has more than {MOST_ROWS} rows")
-        if all(_alike(row.get(name, ""), wanted) for name, wanted in table.where):
+        if _fits(table, row, seen):
             yield Cell(_without_sign(row[column]), row, reader.units.get(column, "") or of_name)
 
 
-def _of_records(table: Table, column: str, text: str, unit: str) -> Iterator[Cell]:
+def _of_records(table: Table, column: str, text: str, unit: str, seen: Seen) -> Iterator[Cell]:
     """The cells of one key of every JSON line of a kind. A record that is not asked for need not have the key."""
     wanted = dict.fromkeys((*table.by, column))
     of_name = in_name(column, unit)
     found = 0
     for line in text.split("\n"):
         record = _record(line, table.records)
-        if record is None or not all(_alike(record.get(name, ""), value) for name, value in table.where):
+        if record is None or not _fits(table, record, seen):
             continue
         found += 1
         if found > MOST_ROWS:
@@ -102,6 +97,16 @@ def _of_records(table: Table, column: str, text: str, unit: str) -> Iterator[Cel
         if lacking is not None:
             raise TableError(f"the record {show(line.strip(), 80)} has no key {show(lacking)}")
         yield Cell(record[column], record, of_name)
+
+
+def _fits(table: Table, row: dict[str, str], seen: Seen) -> bool:
+    """Whether a row meets every condition of ``where``; ``seen`` is told of the first that it misses."""
+    for number, (name, wanted) in enumerate(table.where):
+        if not _alike(row.get(name, ""), wanted):
+            if name in row:
+                seen.miss(number, row[name])
+            return False
+    return True
 
 
 def _record(line: str, kind: str) -> dict[str, str] | None:
@@ -137,8 +142,8 @@ def _short(text: str) -> str:
 
 
 def _alike(text: str, wanted: str) -> bool:
-    """Equal as text, or as numbers: 8 and 8.0."""
-    if text.strip() == wanted.strip():
+    """Equal as text, or as numbers: 8 and 8.0. A colon at the end is no part of a label: it is taken off cells, too."""
+    if text.strip() == wanted.strip() or text.strip().rstrip(": ") == wanted.strip().rstrip(": ") != "":
         return True
     try:
         return float(text) == float(wanted)
