@@ -81,6 +81,37 @@ def test_a_programs_own_files_hide_no_mistake(told: Any, text: str) -> None:
     assert told(files).splitlines()[0] == "error: plans/p.yaml:4:20: there is no test 'zz' (also in tests/b.yaml:2)"
 
 
+@pytest.mark.parametrize("text", ["a: 1\n", "a: [\n", "Final: {GFLOP/s: 1}\nrun: 3\n"])
+@pytest.mark.parametrize(
+    ("keys", "name"),
+    [
+        ("run: {command: x, files: [in.yaml]}", "tests/in.yaml"),
+        ("run: {command: x, files: [case/]}", "tests/case/deep/in.yaml"),
+        ("run: {command: x}\ncheck: [{files match golden: {glob: '*', sums: sums.yaml}}]", "tests/sums.yaml"),
+        (
+            "run: {command: x}\ncheck: [{files equal within: {file: o, reference: ref.yaml, absolute: 1}}]",
+            "tests/ref.yaml",
+        ),
+    ],
+)
+def test_a_file_that_a_test_names_as_its_data_is_read_as_no_test(told: Any, keys: str, name: str, text: str) -> None:
+    """Whatever is wrong with it is said of the test that names it, if at all: as sums and references are read."""
+    said = told({"tests/a.yaml": f"test: a\n{keys}\n", "tests/b.yaml": "test: b\nrunn: {command: x}\n", name: text})
+    assert f"{name}:" not in said, said
+    assert "error: tests/b.yaml:2:1: unknown key 'runn'" in said
+
+
+@pytest.mark.parametrize("files", [".", "in.yaml"])
+def test_a_test_that_another_names_as_its_file_is_a_test(told: Any, files: str) -> None:
+    said = told(
+        {
+            "tests/a.yaml": f"test: a\nrun: {{command: x, files: [{files}]}}\n",
+            "tests/in.yaml": "test: in\nrunn: {command: x}\n",
+        }
+    )
+    assert "error: tests/in.yaml:2:1: unknown key 'runn'" in said
+
+
 def test_a_test_that_got_another_name_is_one_error_wherever_the_old_one_is_left(told: Any) -> None:
     """The plan runs it by its new name; limits, shares and criteria still have the old one."""
     criteria = "criteria: {c: {measure: runs, test: old, must: '>= 1'}}"

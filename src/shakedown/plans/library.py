@@ -199,20 +199,20 @@ def _values(test: Definition, problems: Problems) -> None:
 
 
 def forget_sources(library: Library, site: str, problems: Problems) -> None:
-    """Purpose: drop the problems of files that are no tests and lie in the source directory of one: they are a program's."""
-    directories = set(_sources(library))
-    if not directories:
+    """Purpose: drop the problems of files that are no tests and that one names: as its source, its input, sums or a reference."""
+    theirs = {*_sources(library), *_data(library)}
+    if not theirs:
         return
     named = {test.file.name for test in library.tests.values()} | {test.file.name for test in library.shipped.values()}
 
-    def part_of_a_source(name: str) -> bool:
+    def of_a_test(name: str) -> bool:
         path = os.path.join(site, name)
-        parents = [path[:end] for end, letter in enumerate(path) if letter == os.sep]
-        return name not in named and not directories.isdisjoint(parents)
+        places = [path, *(path[:end] for end, letter in enumerate(path) if letter == os.sep)]
+        return name not in named and not theirs.isdisjoint(places)
 
-    problems.found = [problem for problem in problems.found if not part_of_a_source(problem.path)]
-    library.nameless = {file for file in library.nameless if not part_of_a_source(file)}
-    library.broken = {name: file for name, file in library.broken.items() if not part_of_a_source(file)}
+    problems.found = [problem for problem in problems.found if not of_a_test(problem.path)]
+    library.nameless = {file for file in library.nameless if not of_a_test(file)}
+    library.broken = {name: file for name, file in library.broken.items() if not of_a_test(file)}
     doubtful, library.doubtful = library.doubtful, []
     for name, at in doubtful:
         library.missing(name, problems, at)
@@ -224,3 +224,22 @@ def _sources(library: Library) -> Iterator[str]:
         if isinstance(build, dict) and "source" in build:
             written: Any = place(test.root, "build", "source").start_mark
             yield library.beside(written.name, build["source"])
+
+
+def _data(library: Library) -> Iterator[str]:
+    """The files and directories that tests read or give to their runs. Of a name with braces nobody knows yet what it is. A
+    directory that the test itself lies in has tests beside it.
+    """
+    for test in library.tests.values():
+        run = test.values.get("run")
+        files = run.get("files", ()) if isinstance(run, dict) else ()
+        written: list[tuple[tuple[str | int, ...], str]]
+        written = [(("run", "files", number), file) for number, file in enumerate(files)]
+        for number, check in enumerate(test.values.get("check", ())):
+            word, values = check if isinstance(check, tuple) else ("", {})
+            written += [(("check", number, word, key), values[key]) for key in ("sums", "reference") if key in values]
+        for steps, file in written:
+            mark: Any = place(test.root, *steps).start_mark
+            path, own = library.beside(mark.name, file), library.directories[mark.name]
+            if not f"{own}/".startswith(f"{path}/"):
+                yield path
