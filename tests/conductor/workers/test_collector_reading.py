@@ -244,6 +244,23 @@ def test_the_runs_own_input_files_are_links_out_of_the_campaign_and_may_be_read(
     assert room.one(order).checks[0].held is True
 
 
+@pytest.mark.parametrize("path", ["in.tersoff", "in.*"])
+def test_an_input_whose_link_is_gone_with_the_run_says_so_and_the_way_out(
+    room: Room, tmp_path: Path, path: str
+) -> None:
+    room.work()
+    order = room.order(
+        Test("t", checks=(on(path, "contains", "x"), on("other", "contains", "x"), on("in.tersoff", "exists"))),
+        files=(("in.tersoff", str(tmp_path / "in.tersoff")),),
+    )
+    read, other, there = room.one(order).checks
+    why = "it is an input of the run, whose link is taken away when the run is over; have it copied for each run with stage: copy"
+    assert read.held is there.held is False
+    assert read.detail.startswith(f"there is no file {path}: {why}")
+    assert there.detail.startswith(f"there is no file in.tersoff: {why}")
+    assert other.detail == "there is no file other"
+
+
 def test_a_campaign_whose_work_lies_on_another_file_system(room: Room, tmp_path: Path) -> None:
     (tmp_path / "scratch").mkdir()
     room.layout.work.symlink_to(tmp_path / "scratch")

@@ -12,7 +12,8 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -142,7 +143,7 @@ class RunReader:
         named = self._named(path)
         if isinstance(named, Missing):
             return named
-        handle = self._present(partial(_find, named[0], self._path(named[0]), self._allowed()))
+        handle = self._told(named[0], self._present(partial(_find, named[0], self._path(named[0]), self._allowed())))
         if isinstance(handle, Missing):
             return self.noted(handle)
         os.close(handle)
@@ -379,7 +380,17 @@ class RunReader:
 
     def _open(self, path: str, roots: Sequence[str] = ()) -> int | Missing:
         """``roots``: where it may lie, in place of wherever a run may read."""
-        return self._present(partial(_open_regular, path, self._path(path), roots or self._allowed()))
+        return self._told(path, self._present(partial(_open_regular, path, self._path(path), roots or self._allowed())))
+
+    def _told(self, path: str, found: int | Missing) -> int | Missing:
+        """The same; of an input of the run, whose link went when it was over, why it is not there and the way out."""
+        if not isinstance(found, Missing) or found.held is not False or os.path.lexists(self._path(path)):
+            return found
+        if not any(path == name or path.startswith(f"{name}/") or fnmatchcase(name, path) for name, _ in self.files):
+            return found
+        why = "it is an input of the run, whose link is taken away when the run is over"
+        way_out = "have it copied for each run with stage: copy, or copy it under another name in the command"
+        return replace(found, detail=f"{found.detail}: {why}; {way_out}")
 
     def _present(self, look: Callable[[], int | Missing]) -> int | Missing:
         """A file that is not there says something about the run only where the place that it would be in is there.
