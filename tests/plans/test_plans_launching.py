@@ -348,6 +348,7 @@ def test_wrong_words_are_told(site: Any, launch: str, words: str) -> None:
     ("plugin", "binding", "told"),
     [
         ("task/none", "cores", True),
+        ("(null)", "cores", True),
         ("task/cgroup", "numa", True),
         ("task/affinity,task/cgroup", "cores", False),
         ("task/none", "none", False),
@@ -362,5 +363,6 @@ def test_a_binding_that_slurm_takes_and_does_not_heed_is_told(
     made(f"launch: {{mpi: mpich, binding: {binding}}}")
     checked = check_site(Path(site.path), lambda: here)
     warnings = [f"{one.path}:{one.line}: {one.message}" for one in checked.warnings]
-    message = f"run.launch.binding: Slurm binds no rank here: its TaskPlugin is {plugin}, and srun says nothing of it"
+    has = "its TaskPlugin is task/cgroup" if plugin == "task/cgroup" else "it has no TaskPlugin"
+    message = f"run.launch.binding: Slurm binds no rank here: {has}, and srun starts them all the same"
     assert [text for text in warnings if "binding" in text] == ([f"site/tests/a.yaml:2: {message}"] if told else [])

@@ -1,4 +1,6 @@
-"""Warn of tests that bind ranks on a cluster whose Slurm cannot bind: srun accepts ``--cpu-bind`` there without effect."""
+"""Ranks that are to be bound on a cluster whose Slurm binds none. There srun takes ``--cpu-bind`` and starts them unbound, some
+versions without a word and some (22.05) with "cluster configuration lacks support for cpu binding".
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.source_positions import place
 
 _BOUND = re.compile(r"(?:^|[\s;&|])srun\s[^\n]*--cpu-bind=(?!none)")
+_NONE = ("(null)", "task/none")  # as versions of Slurm say that nothing is set
 _PLUGIN = re.compile(r"^TaskPlugin\s*=\s*(\S+)", re.MULTILINE)
 
 
@@ -27,5 +30,6 @@ def tell_unbound(tests: Mapping[str, Definition], cases: Iterable[Case], context
     for name in bound:
         at = place(tests[name].root, "run", "launch", "binding") if name in tests else None
         if at is not None:
-            message = f"run.launch.binding: Slurm binds no rank here: its TaskPlugin is {plugin[1]}, and srun says nothing of it"
+            has = "it has no TaskPlugin" if plugin[1] in _NONE else f"its TaskPlugin is {plugin[1]}"
+            message = f"run.launch.binding: Slurm binds no rank here: {has}, and srun starts them all the same"
             told.at(at, message, "have task/affinity added to TaskPlugin in slurm.conf, or use the MPI's own launcher")
