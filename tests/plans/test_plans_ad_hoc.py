@@ -58,9 +58,22 @@ def test_a_named_test_is_run_whole_and_every_result_must_pass(chosen: Chosen) ->
         ("correct", "correct / completed", "= 100%"),
         ("passed", "passed / wanted", "= 100%"),
     ]
-    assert document.ad_hoc == "--test grid --repeats 3"
+    assert document.ad_hoc == "--test grid --system here --repeats 3"
     assert thaw(freeze(document)) == document
     assert [source.path for source in document.sources] == ["tests/grid.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (Wish(tests=("grid",), system="emu"), "--test grid --system emu"),
+        (Wish(tests=("grid",), system="here", repeats=3), "--test grid --system here --repeats 3"),
+        (Wish(failed=Failed("spring-1", "emu", ()), system="emu"), "--last-failed spring-1"),
+    ],
+)
+def test_the_words_of_a_choice_are_a_command_that_chooses_the_same(wish: Wish, words: str) -> None:
+    """Where a site describes several systems the command is refused without the one that was named."""
+    assert wish.words == words
 
 
 def test_a_plan_of_a_file_is_not_ad_hoc(chosen: Chosen, site: Any) -> None:
@@ -84,7 +97,7 @@ def test_tags_add_to_named_tests_and_abstract_ones_have_no_cases(chosen: Chosen)
     assert {case.partition("/")[0] for case in cases(chosen(tags=("quick",)))} == {"grid", "plain"}
     both = chosen(tests=("plain",), tags=("io",))
     assert [test.name for test in both.tests] == ["plain", "grid"]
-    assert (both.plan, both.ad_hoc) == ("adhoc-plain-tag-io", "--test plain --tag io")
+    assert (both.plan, both.ad_hoc) == ("adhoc-plain-tag-io", "--test plain --tag io --system here")
 
 
 @pytest.mark.parametrize(

@@ -61,12 +61,13 @@ class Wish:
 
     @property
     def words(self) -> str:
-        """The options again, each once, in one order."""
+        """The options again, each once, in one order: the command that they make does the same. What failed knows its system."""
         words = [f"--test {shlex.quote(','.join(self.tests))}"] if self.tests else []
         words += [f"--tag {shlex.quote(tag)}" for tag in self.tags]
         words += [f"--last-failed {shlex.quote(self.failed.campaign)}"] if self.failed else []
         words += [f"--param {shlex.quote(f'{name}={value}')}" for name, value in self.parameters]
         words += [f"--partition {shlex.quote(name)}" for name in self.partitions]
+        words += [f"--system {shlex.quote(self.system)}"] if self.system and not self.failed else []
         return " ".join([*words, *([f"--repeats {self.repeats}"] if self.repeats != 1 else [])])
 
 
