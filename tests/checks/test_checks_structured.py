@@ -68,8 +68,18 @@ def test_lines_of_json_are_still_records_of_their_own() -> None:
 def test_yaml_is_followed_the_same_way_and_its_exponents_are_numbers() -> None:
     assert value(FigureSpec("x", yaml="runs[*].time", pick="max"), YAML) == 15.0
     assert value(FigureSpec("x", yaml="Final Summary.HPCG result is VALID with a GFLOP/s rating of"), YAML) == 12.5
-    said = value(FigureSpec("x", yaml="a"), "a: [1\nb: }")
-    assert isinstance(said, str) and said.startswith("figure x: it is not YAML: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("a: 1\nb: x: y\nc: 2\n", "'mapping values are not allowed in this context' in line 2, 'b: x: y'"),
+        ("a: [1\n", "'did not find expected ',' or ']'' in line 2"),
+    ],
+)
+def test_what_is_no_yaml_is_told_with_its_line_and_the_way_out(text: str, where: str) -> None:
+    said = value(FigureSpec("x", yaml="c"), text)
+    assert said == f"figure x: it is not YAML: {where}; 'regex' takes a number from any text"
 
 
 @pytest.mark.parametrize("path", ["", ".a", "a..b", "a[", "a[x]", "a.[0", "a]"])

@@ -51,7 +51,17 @@ def yaml_entries(path: str, text: str, unit: str = "") -> Iterator[Entry]:
             yield from _numbers(path, steps, document, unit)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         said = str(getattr(error, "problem", None) or error).partition("\n")[0]
-        yield f"it is not YAML: {show(said, 80)}"
+        yield f"it is not YAML: {show(said, 80)}{_where(error, text)}; 'regex' takes a number from any text"
+
+
+def _where(error: Exception, text: str) -> str:
+    """The line at which a text is no YAML, as an end of a sentence; "" where the reader does not say it."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return ""
+    lines = text.split("\n", mark.line + 1)
+    line = lines[mark.line].strip() if mark.line < len(lines) else ""
+    return f" in line {mark.line + 1}" + (f", {show(line, 60)}" if line else "")
 
 
 def _steps(path: str) -> tuple[Step, ...] | str:
