@@ -179,7 +179,7 @@ def _by(value: Mapping[str, Any]) -> str:
     return str(value.get("by") or value.get("who") or "")
 
 
-# # ---- findings and standing orders that end ---------------------------------------------------------------------------------
+# ---- findings and standing orders that end ---------------------------------------------------------------------------------
 
 
 def _incidents(record: Record) -> Iterator[Issue]:

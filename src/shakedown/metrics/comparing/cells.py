@@ -164,7 +164,7 @@ def _specs(document: Document, case: Case) -> tuple[FigureSpec, ...]:
     return next((test.of(case).figures for test in document.tests if test.name == case.test), ())
 
 
-# # ---- which groups are compared ----------------------------------------------------------------------------------------
+# ---- which groups are compared ----------------------------------------------------------------------------------------
 
 
 class Pair(Struct):

@@ -267,7 +267,7 @@ def _share_judged(one: ShareMove, corrected: float) -> ShareMove:
     return replace(one, corrected=corrected, verdict=verdict)
 
 
-# # ---- what one side lacks ------------------------------------------------------------------------------------------------
+# ---- what one side lacks ------------------------------------------------------------------------------------------------
 
 
 def _missing(pair: Pair, names: dict[Pairs, str]) -> Iterator[Missing]:
