@@ -213,6 +213,39 @@ def test_only_lines_that_have_all_the_keys_count() -> None:
     assert figure(by_json(pick="sum"), text(lines)).value == 7
 
 
+@pytest.mark.parametrize(
+    ("path", "content", "unit", "said"),
+    [
+        ("read.bwMeanMIB", {"read": {"bwMeanMIB": 1024.5}}, "GB/s", "'1024.5 at bwMeanMIB' is in MiB/s"),  # IOR
+        ("read.bwMeanMIB", {"read": {"bwMeanMIB": 1024.5}}, "MiB/s", ""),
+        (
+            "end.bits_per_second",
+            {"end": {"bits_per_second": 9e9}},
+            "Gbit/s",
+            "'9e+09 at bits_per_second' is in bit/s",
+        ),  # iperf3
+        ("read.clat_ns.mean", {"read": {"clat_ns": {"mean": 5e4}}}, "us", "'50000 at clat_ns' is in ns"),  # fio
+        (
+            'clat_ns.percentile["99.000000"]',
+            {"clat_ns": {"percentile": {"99.000000": 7.5}}},
+            "ms",
+            "'7.5 at clat_ns' is in ns",
+        ),
+        ("elapsedMs", {"elapsedMs": 12}, "s", "'12 at elapsedMs' is in ms"),
+        ("rateMBPerSec", {"rateMBPerSec": 12}, "GB/s", "'12 at rateMBPerSec' is in MB/s"),
+        ("mb_per_sec", {"mb_per_sec": 12}, "GB/s", "'12 at mb_per_sec' is in MB/s"),
+        ("mb_per_sec", {"mb_per_sec": 12}, "Gbit/s", ""),  # it may count bits
+        ("wait_ns.per_call", {"wait_ns": {"per_call": 3}}, "us", ""),  # who knows what is counted there
+        ("nodesPerRack", {"nodesPerRack": 3}, "s", ""),
+        ("rms", {"rms": 3}, "ms", ""),
+    ],
+)
+def test_a_unit_in_a_key_is_held_against_that_of_the_figure(path: str, content: Any, unit: str, said: str) -> None:
+    found = figure(FigureSpec("x", json=path, unit=unit), text(json.dumps(content)))
+    assert (found.value is None) == (said != "")
+    assert found.problem.startswith(f"figure x: {said}" if said else "") and (found.problem == "") == (said == "")
+
+
 def test_a_key_that_json_writers_escape_is_found() -> None:
     line = json.dumps({"größe": {"m²": 2.5}})
     assert "größe" not in line

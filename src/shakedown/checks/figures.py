@@ -16,11 +16,11 @@ from shakedown.checks import structured
 from shakedown.checks.extract import compile_pattern, not_there
 from shakedown.checks.numbers import Entry, combine, number_in
 from shakedown.checks.passed_over import Seen
-from shakedown.checks.printed_units import before, behind, in_name, not_meant, refusal
+from shakedown.checks.printed_units import before, behind, in_path, not_meant, refusal
 from shakedown.checks.tables import TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
 from shakedown.model.figures import FigureSpec
-from shakedown.model.json_paths import last_key
+from shakedown.model.json_paths import keys_up
 
 MOST_CELLS = 1000  # numbers that one figure may have in one run: each is a figure in the record
 
@@ -155,13 +155,10 @@ def _entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
 
 
 def _in_unit_of_key(spec: FigureSpec, entries: Iterator[Entry]) -> Iterator[Entry]:
-    """The entries, none of them a number where the last key of the path names another unit than the figure's."""
+    """The entries, none of them a number where a key of the path names another unit than the figure's."""
+    key, word = in_path(keys_up(spec.json or spec.yaml), spec.unit)
     for entry in entries:
-        if isinstance(entry, str):
-            yield entry
-            continue
-        key = last_key(spec.json or spec.yaml)
-        yield refusal(spec.unit, in_name(key, spec.unit), f"{entry:g} at {key}") or entry
+        yield entry if isinstance(entry, str) else refusal(spec.unit, word, f"{entry:g} at {key}") or entry
 
 
 def _regex_entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:

@@ -7,6 +7,7 @@ brackets or where a sign joins them to a name.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from shakedown.checks.text import show
 from shakedown.model.bounds import same
@@ -19,6 +20,16 @@ _IN_NAME = re.compile(rf"{_BRACKETS}$|(?:^|[ _])({_PLAIN})$")  # bw(MiB/s), Rate
 _IN_KEY = re.compile(
     r"(?:^|_)(?:([kmgtp])(flop|i?b)(_(?:per_)?s)?|(flop_s)|(s))$"
 )  # gb_s, rank_gflop_s, memory_mb, load_s
+_IN_CAMEL = re.compile(
+    rf"(?<=[a-z0-9])({_FLOPS}|[KMGTPE]I?Bp?s?|[KMGTPE]iBp?s?|[MUN]s|(?:Micro|Milli|Nano)?[Ss]ec(?:ond)?s?)$"
+)
+_A_SECOND = re.compile(
+    r"(?i:(?:^|_|(?<=[a-z0-9]))([kmgtp]?|kilo|mega|giga|tera)(bits?|bytes?|i?b)_?per_?s(?:ec(?:ond)?)?)$"
+)
+_CAMEL_SIGNS = {"Ms": "ms", "Us": "us", "Ns": "ns"}
+_STATISTIC = re.compile(
+    r"(?i:mean|average|avg|median|min|max|minimum|maximum|std_?dev|std|value|percentiles?|p?\d+(?:\.\d+)?)$"
+)
 _BEFORE = re.compile(rf"(?:{_BRACKETS}[ \t]*[:=]?|(?<![\w/.])(?:\w+_)?({_PLAIN})[ \t]*[:=])[ \t]*$")
 _BEHIND = re.compile(r"[ \t]*[(\[]?([A-Za-zµμ]+(?:/[A-Za-z]+)?)(?![\w/^-])")
 _LOOKED_BACK = 80  # characters before a number
@@ -30,18 +41,45 @@ def in_name(name: str, unit: str = "") -> str:
 
     ``unit``: of the figure. Where it counts bits, ``gb_s`` may mean them too.
     """
+    if found := _A_SECOND.search(name):
+        amount = _amount(found[1][:1], found[2].casefold(), unit)
+        return f"{amount}/s" if amount else ""
     if found := _IN_NAME.search(name):
         return found[1] or found[2]
+    return _in_key(name, unit)
+
+
+def in_path(keys: Sequence[str], unit: str = "") -> tuple[str, str]:
+    """Purpose: the key of a path that names a unit, and that unit, as ``in_name``; "" and "" for none. ``keys``: from the last one
+    up; the key above a statistic says what it is a statistic of: ``clat_ns.mean``.
+    """
+    for key in keys:
+        if word := in_name(key, unit):
+            return key, word
+        if not _STATISTIC.match(key):
+            break
+    return "", ""
+
+
+def _in_key(name: str, unit: str) -> str:
+    """The unit at the end of a key as programs write them: ``gb_s``, ``rank_gflop_s``, ``bwMeanMIB``, ``elapsedMs``."""
+    if found := _IN_CAMEL.search(name):
+        return _CAMEL_SIGNS.get(found[1], found[1].replace("IB", "iB"))
     key = _IN_KEY.search(name)
     if key is None or name == "s":
         return ""
-    prefix, size, per = key[1], key[2], key[3]
+    if not key[1]:
+        return "FLOP/s" if key[4] else "s"
+    amount = _amount(key[1], key[2], unit)
+    return f"{amount}/s" if amount and key[3] else amount
+
+
+def _amount(prefix: str, size: str, unit: str) -> str:
+    """The unit of a prefix and a size in any case: ``g`` and ``b`` give GB; "" where they may be bits, as the figure's unit is."""
     if size in ("b", "ib") and _of_bits(unit):
         return ""
-    if not prefix:
-        return "FLOP/s" if key[4] else "s"
-    sign = "k" if prefix == "k" and size != "ib" else prefix.upper()
-    return f"{sign}{_SIGNS[size]}{'/s' if per else ''}"
+    sign = _SIGNS.get(size) or ("bit" if size.startswith("bit") else "B")
+    return f"{'k' if prefix in ('k', 'K') and size != 'ib' else prefix.upper()}{sign}"
 
 
 def behind(match: re.Match[str], text: str) -> tuple[str, bool]:

@@ -41,7 +41,12 @@ def parse(path: str) -> tuple[Step, ...]:
 
 def last_key(path: str) -> str:
     """The last key of a path, "" where it has none: only text that holds it can hold what the path leads to."""
-    return next((step for step in reversed(parse(path)) if isinstance(step, str)), "")
+    return next(iter(keys_up(path)), "")
+
+
+def keys_up(path: str) -> list[str]:
+    """Purpose: the keys of a path, the last one first."""
+    return [step for step in reversed(parse(path)) if isinstance(step, str)]
 
 
 def find(steps: tuple[Step, ...], value: Any) -> Iterator[Any]:
