@@ -80,3 +80,42 @@ def test_of_two_options_one_must_be_given_where_help_says_so() -> None:
         assert refused.value.message == f"neither {pair[0]} nor {pair[1]} is given"
         said = [command.make_context(name, [*words, option]).params for option in pair]
         assert [found[pair[0].removeprefix("--")] for found in said] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "hint"),
+    [
+        (("attest", "c", "p", "--met", "--not-met"), "--met and --not-met are both given", "give one of them"),
+        (("attest", "c", "p", "--not-met", "--met"), "--not-met and --met are both given", "give one of them"),
+        (("drill", "c", "d", "--begun", "--ended"), "--begun and --ended are both given", "give one of them"),
+        (("attest", "c", "p", "--met", "--met"), "--met is given 2 times", "give it once"),
+        (("rule", "r1", "--as", "vendor", "--as", "site"), "--as is given 2 times", "give it once"),
+        (("waive", "c", "--by", "Ada", "--by=Bo"), "--by is given 2 times", "give it once"),
+        (("report", "--pdf", "--no-pdf"), "--pdf and --no-pdf are both given", "give one of them"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_refused(words: tuple[str, ...], said: str, hint: str) -> None:
+    """The last word would count otherwise, and the record would keep what nobody meant."""
+    done = CliRunner().invoke(cli, [*words, "--because", "it was seen"] if words[0] != "report" else words)
+    assert isinstance(done.exception, UsageError)
+    assert {*done.exception.message.split()} == {*said.split()}
+    assert done.exception.hint == hint
+
+
+def test_flags_and_lists_may_come_twice(site: Path) -> None:
+    assert shakedown("list", "tests", "--json", "--json", cwd=site).returncode == 0
+    words = [
+        "fault",
+        "p",
+        "--by",
+        "Ada",
+        "--because",
+        "seen",
+        "--evidence",
+        "no.log",
+        "--evidence",
+        "none.log",
+        "--met",
+    ]
+    told = CliRunner().invoke(cli, ["attest", *words, "--site", str(site)]).exception
+    assert isinstance(told, UsageError) and "given" not in told.message

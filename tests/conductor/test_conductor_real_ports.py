@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from shakedown.conductor.commands.amend import keep_document
 from shakedown.conductor.driver.ports import clusters_of
 from shakedown.conductor.driver.shutdown import LEAVE, Interruptions, heard, leave
 from shakedown.engine.state.records import Agenda, Driver
 from shakedown.model.errors import UsageError
+from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System
 from shakedown.model.ports import JobReport
 
@@ -178,3 +181,20 @@ def test_an_amendment_may_want_no_cluster_that_whoever_drives_has_not_opened() -
     )
     assert another_cluster(plan, changed) == words.format("cluster big")
     assert another_cluster(plan, replace(plan, plan="q")) == ""
+
+
+@pytest.mark.parametrize("driven", [True, False])
+def test_a_person_hears_at_once_that_whoever_drives_cannot_open_a_cluster(driven: bool, tmp_path: Path) -> None:
+    state: Any = SimpleNamespace(
+        plan=SimpleNamespace(document=document("big")),
+        campaign=SimpleNamespace(next_run=1),
+        driver=SimpleNamespace(inputs=""),
+    )
+    layout = Layout(tmp_path)
+    layout.documents.mkdir(parents=True)
+    if not driven:  # the next conductor opens the clusters of the new plan
+        assert keep_document(layout, state, document("small"))[1]
+        return
+    with pytest.raises(UsageError, match="cluster small would be new or described anew"):
+        keep_document(layout, state, document("small"), driven=True)
+    assert list(layout.documents.iterdir()) == []

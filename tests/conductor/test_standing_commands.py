@@ -16,7 +16,9 @@ import pytest
 import warm_commands
 from stories import SHAKEDOWN
 
+from shakedown.conductor.commands.offline import carry_out
 from shakedown.engine import State
+from shakedown.events.lease import Lease
 from shakedown.events.reader import read_events
 from shakedown.model.layout import Layout
 from shakedown.queries.status import look, status
@@ -216,3 +218,21 @@ def test_what_cannot_be_is_refused_and_nothing_is_recorded(left: Path, words: li
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert state_of(left).seq == before
+
+
+def test_an_order_that_still_waits_for_the_conductor_is_taken_back_at_once(site: Path) -> None:
+    layout = Layout(site / "campaigns/p-1")
+    orders = (
+        ("cap", "nap", "1"),
+        ("cap", "nap", "none"),
+        ("pause", "--component", "stability"),
+        ("resume", "--component", "stability"),
+    )
+    with Lease.acquire(layout):  # a conductor that is busy with something else
+        assert run(site, "cap", "nap", "none", *WHO).stderr.startswith("error: nap is not capped")
+        for words in orders:
+            done = run(site, *words, *WHO)
+            assert (done.returncode, done.stderr) == (0, "")
+            assert "left for the conductor" in done.stdout
+        assert run(site, "cap", "nap", "none", *WHO).stderr.startswith("error: nap is not capped")
+    assert [event.event for event in carry_out(layout)] == ["capped", "capped", "paused", "continued"]

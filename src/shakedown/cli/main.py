@@ -167,7 +167,12 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             hint = did_you_mean(args[0], COMMANDS) or "see 'shakedown --help'"
             raise click.UsageError(f"there is no command '{args[0]}'; {hint}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and COMPLETING not in os.environ:
+            from shakedown.cli.repeated import refuse_repeated
+
+            refuse_repeated(command, rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(map(len, COMMANDS))

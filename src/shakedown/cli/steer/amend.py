@@ -35,6 +35,7 @@ def command(
     from shakedown.conductor.commands.amend import keep_document
     from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.record.baselines import past_of
+    from shakedown.events.lease import holder
     from shakedown.machine import this_system
     from shakedown.model.layout import Layout
     from shakedown.plans import find_site, read_plan
@@ -46,7 +47,8 @@ def command(
     document = started(read_plan(found, plan, this_system, past=past_of(found)), unavailable)
     state = look(layout)
     refuse_alike(state, who)
-    digest, difference = keep_document(layout, state, document)
+    held = holder(layout)
+    digest, difference = keep_document(layout, state, document, driven=held is not None and not held.gone)
     if not difference:
         emit({"difference": []}, as_json, lambda: "nothing differs from the plan in force; nothing to amend")
         return 0

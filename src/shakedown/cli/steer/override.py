@@ -23,13 +23,20 @@ def give(
     words: str,
 ) -> int:
     """Purpose: give orders, each a value of the command ``what``; ``words`` say what is so now. Errors: UsageError."""
+    from shakedown.cli.record import folds_of
     from shakedown.cli.steer.requests import find_started
     from shakedown.conductor.commands.asking import record_wishes
-    from shakedown.conductor.commands.overrides import check_all, refuse_closed
+    from shakedown.conductor.commands.overrides import after_orders, check_all, refuse_closed, standing_orders
+    from shakedown.events.inbox import FileInbox
     from shakedown.events.reader import read_events
+    from shakedown.queries.status import look
 
     layout, state = find_started(site, campaign, what, who)
     refuse_closed(what, read_events(layout.log))
+    if waiting := standing_orders(FileInbox(layout).poll()):
+        state = after_orders(
+            look(layout, folds_of(layout.root)), waiting
+        )  # read after the inbox: what left it is in the log
     ended = state.phase == CampaignPhase.ENDED
     check_all(state, max(state.time, time.time()), what, values, because)
     said = [{name: found for name, found in value.items() if found is not None} | {"by": who} for value in values]

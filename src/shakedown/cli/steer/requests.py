@@ -45,7 +45,8 @@ def evidence_option(command: Command) -> Command:
 def one_of_two(yes: str, no: str, about: str) -> Callable[[Command], Command]:
     """Purpose: two options of which one must be given (``--met``, ``--not-met``); the command gets whether it is the first.
 
-    Click passes None where neither is given, also for an option that is called required. Errors: UsageError with both.
+    Click passes None where neither is given, also for an option that is called required. Errors: UsageError where neither is given;
+    where both are, ``refuse_repeated`` of the front door says so.
     """
 
     def chosen(context: click.Context, option: click.Parameter, value: bool | None) -> bool:

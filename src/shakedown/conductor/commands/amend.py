@@ -30,10 +30,10 @@ class DocumentStore(Protocol):
     def __call__(self, digest: str) -> Document: ...
 
 
-def keep_document(layout: Layout, state: State, document: Document) -> tuple[str, list[str]]:
+def keep_document(layout: Layout, state: State, document: Document, driven: bool = False) -> tuple[str, list[str]]:
     """Purpose: put a new document beside the others. Returns its digest and how it differs from the one in force.
 
-    ``state``: where the campaign stands.
+    ``state``: where the campaign stands; ``driven``: by a conductor. Errors: UsageError for what that conductor would refuse.
     """
     if state.plan is None:
         raise UsageError(
@@ -44,6 +44,8 @@ def keep_document(layout: Layout, state: State, document: Document) -> tuple[str
     why = why_not(state, document)
     if why:
         raise UsageError(why, hint=ANOTHER_NAME)
+    if driven and (why := another_cluster(before, document)):
+        raise UsageError(why)
     name = write_document(layout, freeze(document))
     moved = moved_inputs(layout, state.driver.inputs, before, document)
     return name, told_differences(before, document, moved)

@@ -7,6 +7,7 @@ cannot be.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -66,6 +67,21 @@ def check_all(state: State, now: float, what: str, values: Sequence[Value], reas
         events.append(event)
         evolve(state, msgspec.structs.replace(event, seq=state.seq + 1, time=max(now, state.time)))
     return events
+
+
+def standing_orders(commands: Iterable[Command]) -> list[Command]:
+    """Purpose: those of the commands that are standing orders."""
+    return [command for command in commands if command.what in _ORDERS]
+
+
+def after_orders(state: State, orders: Iterable[Command]) -> State:
+    """Purpose: the state once these orders are heard that still wait in the inbox; so a person can take one back at once.
+    ``state`` is folded on: it is no longer that of the log.
+    """
+    for command in orders:
+        with suppress(UsageError):  # the conductor will say so, or it has heard the order meanwhile
+            check_all(state, max(state.time, command.said or 0.0), command.what, [command.value], command.reason)
+    return state
 
 
 # ---- components --------------------------------------------------------------------------------------------------------
