@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from shakedown.events.chain import damage_of
+from shakedown.events.lease import Lease
 from shakedown.events.looks import Looks
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import Damage
@@ -93,6 +94,26 @@ def test_what_did_not_grow_is_not_read_again(site: Path, index: Index, monkeypat
     monkeypatch.setattr(Index, "write", lambda *_: pytest.fail("nothing is new"))
     again = Indexer(site, index)
     assert again.refresh() == again.refresh() == []
+
+
+def test_rows_of_a_campaign_that_nobody_drives_take_no_memory(site: Path, index: Index) -> None:
+    """A site has a thousand campaigns, and many were left without an end."""
+    log = site / "campaigns/p-1/log/000001.jsonl"
+    for later in sorted(log.parent.glob("0*.jsonl"))[1:]:
+        later.unlink()
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-4]))
+    indexer = Indexer(site, index)
+    with Lease.acquire(Layout(site / "campaigns/p-1")):
+        indexer.refresh()
+        assert list(indexer._followed) == ["p-1"]
+    indexer.refresh()
+    assert list(indexer._followed) == []
+    before = whole(index, "p-1")
+    log.write_bytes(b"".join(lines))
+    assert indexer.refresh() == ["p-1"] and whole(index, "p-1") != before
+    Indexer(site, other := Index("sqlite://")).refresh()
+    assert whole(index, "p-1") == whole(other, "p-1")
 
 
 def test_a_campaign_that_is_gone_is_forgotten(site: Path, index: Index) -> None:

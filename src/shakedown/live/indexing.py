@@ -1,7 +1,7 @@
 """Keeps the index of a site up to date: what each campaign's log says more goes in, from the place that was saved.
 
 ``Indexer.refresh`` is the table of contents. A campaign that has not grown costs one look at its log's length. One that has grown
-since the index was opened is folded from the beginning once, and then event by event: its rows are kept while it is not over.
+since the index was opened is folded from the beginning once, and then event by event: its rows are kept while somebody drives it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from shakedown.events.campaigns import CAMPAIGNS, REHEARSALS, campaigns_in, read_document
 from shakedown.events.chain import damage_of
 from shakedown.events.follower import Follower
+from shakedown.events.lease import holder
 from shakedown.events.looks import Looks
 from shakedown.events.segments import Position
 from shakedown.metrics.rehearsed import in_words
@@ -137,8 +138,8 @@ class Indexer:
             if not isinstance(error, RecordError):
                 raise
             return self._tell(name, one, str(error)) or grown
-        if one.record.ended is not None and one.begun:
-            del self._followed[name]
+        if one.begun and (one.record.ended is not None or not _is_driven(one.layout)):
+            del self._followed[name]  # its rows take memory, and nobody adds to them
         return grown
 
     def _tell(self, name: str, one: _Followed, why: str) -> bool:
@@ -188,6 +189,11 @@ class Indexer:
         ]
         one.notes = len(record.notes)
         return batch
+
+
+def _is_driven(layout: Layout) -> bool:
+    held = holder(layout)
+    return held is not None and not held.gone
 
 
 def _newest(record: Record) -> Iterator[RunRow | OpenRun]:
