@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+import pytest
 from stage import small_document
 
 from shakedown.conductor.driver.snapshots import Snapshots
@@ -16,12 +17,14 @@ from shakedown.engine import State, decide, evolve
 from shakedown.engine.state.state import FOLD_VERSION
 from shakedown.events.campaigns import create_campaign, write_document
 from shakedown.events.lease import Lease
+from shakedown.events.looks import Looks
 from shakedown.events.opening import open_log
 from shakedown.events.snapshots import load
 from shakedown.events.writer import LogWriter
 from shakedown.model.events import Event
 from shakedown.model.frozen import freeze
 from shakedown.model.nouns import Component, Document
+from shakedown.queries.folds import Folds
 from shakedown.queries.status import status
 
 
@@ -117,3 +120,19 @@ def test_a_snapshot_that_does_not_follow_from_the_log_is_told_and_made_again(tmp
     assert status(layout)["snapshots_refused"] == [path.name]
     assert again.take_away() == [path.name] and not path.exists()
     assert again.saved == 0, "so that the next one is due at once"
+
+
+def test_a_state_with_a_number_of_more_than_64_bits_is_folded_each_time(tmp_path: Path) -> None:
+    """A record that was changed may hold one; every command still reads it, and says what it says without a snapshot."""
+    layout = create_campaign(tmp_path, "c-1", wanting("t0"))
+    documents = Documents(layout)
+    snapshots = Snapshots(layout, documents, every=1)
+    with Lease.acquire(layout) as lease:
+        log, _ = open_log(layout.log, lease)
+        campaign = OnDisk(documents, log)
+        campaign.play(Event("campaign_start", value=documents.start_value(campaign.state)))
+        campaign.play(Event("capped", value={"test": "t0", "copies": 2**64}, reason="much"))
+        assert campaign.state.overrides.caps == {"t0": 2**64}
+        snapshots.consider(campaign.state, log, lambda event, value: pytest.fail("nothing is saved"))
+        log.close()
+    assert Folds(layout, Looks(layout), worth=0).state()[0].overrides.caps == {"t0": 2**64}

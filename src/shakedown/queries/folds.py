@@ -13,12 +13,11 @@ from typing import TypeVar
 
 import msgspec
 
-from shakedown.conductor.driver.snapshots import Snapshots
+from shakedown.conductor.driver.snapshots import Snapshots, frozen
 from shakedown.conductor.driver.startup import fold_one
 from shakedown.conductor.record.documents import Documents
 from shakedown.engine import State
 from shakedown.engine.state.phases import CampaignPhase
-from shakedown.engine.state.snapshot import freeze_state
 from shakedown.events.follower import Follower
 from shakedown.events.kept_folds import KeptFolds
 from shakedown.events.looks import Looks
@@ -68,8 +67,9 @@ class Folds:
             if _follow(follower, partial(fold_one, state, documents=documents)):
                 break
         if state.plan is not None and self._is_worth(before, state.seq, state.phase == CampaignPhase.ENDED):
-            data = msgspec.msgpack.encode({"documents": documents.digests, "state": freeze_state(state)})
-            self._keep("state", follower.position, {"state": data})
+            data = frozen(state, documents.digests)
+            if data is not None:
+                self._keep("state", follower.position, {"state": data})
         return state, refused
 
     def _nearest(self, documents: Documents) -> tuple[State, Follower, list[str]]:

@@ -97,7 +97,9 @@ class Snapshots:
             return
         log.commit()
         self.saved = state.seq
-        data = msgspec.msgpack.encode({"documents": self.documents.digests, "state": freeze_state(state)})
+        data = frozen(state, self.documents.digests)
+        if data is None:
+            return
         digest = save(self.layout.log, log.position(), FOLD_VERSION, data)
         if digest:
             say("snapshot", {"digest": digest, "through": self.saved})
@@ -134,6 +136,16 @@ class Snapshots:
             if kept != state:
                 found.append(path.name)
         return found
+
+
+def frozen(state: State, digests: list[str]) -> bytes | None:
+    """Purpose: a state as bytes, with the digests of its plans. None where it has a number of more than 64 bits: no program of ours
+    writes one, but a record that was changed may hold one. Such a state is folded from the log each time.
+    """
+    try:
+        return msgspec.msgpack.encode({"documents": digests, "state": freeze_state(state)})
+    except OverflowError:
+        return None
 
 
 def read_state(layout: Layout, documents: Documents) -> tuple[State, list[str]]:
