@@ -77,9 +77,17 @@ def settle(events: list[Json], plans: dict[str, Json]) -> Json:
     if found.closed and all(
         found.missing.get(number) for number in later
     ):  # what both sealed is judged, and nothing else
-        kept = [line for line in events if line["seq"] <= found.closed or line["event"] in ("agreed", "campaign_end")]
-        return _Settled(kept, plans).told()
+        return _Settled(list(_up_to(found.closed, events)), plans).told()
     return found.told()
+
+
+def _up_to(seal: int, events: list[Json]) -> Iterator[Json]:
+    """The events up to a seal, the agreements after it, and the end that follows where the campaign was not over yet."""
+    kept = [line for line in events if line["seq"] <= seal]
+    ends = [] if replay(kept).ended else [line["seq"] for line in events if line["event"] == "campaign_end"]
+    last = min((seq for seq in ends if seq > seal), default=0)
+    yield from kept
+    yield from (line for line in events if line["seq"] > seal and (line["event"] == "agreed" or line["seq"] == last))
 
 
 def with_files_where_they_were(plans: dict[str, Json], events: list[Json]) -> dict[str, Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shakedown.conductor.record.settling import as_judged
+from shakedown.conductor.record.settling import as_judged, as_sealed
 from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.availability import Availability, availability
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
@@ -34,7 +34,9 @@ from shakedown.report.time_spent import spent_time
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A campaign in numbers, and how it was judged. ``spent`` and ``availability``: None where it has not begun."""
+    """A campaign in numbers, and how it was judged. ``spent`` and ``availability``: None where it has not begun. ``record``: up to
+    the seal that every party agreed to, where that closed it; ``whole`` is the whole record then, and None otherwise.
+    """
 
     document: Document
     record: Record
@@ -56,6 +58,7 @@ class Evidence:
     availability: Availability | None = None
     issues: tuple[Issue, ...] = ()
     deadlines: tuple[Deadline, ...] = ()
+    whole: Record | None = None
 
     @property
     def orders(self) -> list[NoteRow]:
@@ -75,9 +78,10 @@ def find_evidence(
     scorecard: Scorecard,
     spent: TimeSpent | None = None,
     judged: tuple[Document, Record] | None = None,
+    whole: Record | None = None,
 ) -> Evidence:
     """Purpose: everything that follows from the rows. ``spent``: where the time went, as ``report.time_spent`` reads it;
-    ``judged``: the plan and the record that it is judged by, where some acts have no effect.
+    ``judged``: the plan and the record that it is judged by, where some acts have no effect; ``whole``: as of ``Evidence``.
     """
     plan, counted = judged or (document, record)
     cases, people = summarise(plan, counted), populations(plan, counted)
@@ -102,15 +106,17 @@ def find_evidence(
         availability=availability(record, spent),
         issues=issues(record, spent, document),
         deadlines=deadlines(plan, counted),
+        whole=whole,
     )
 
 
 def evidence_of(read: CampaignRead) -> Evidence:
     """Purpose: the same of a campaign on disk, with where its time went. Errors: RecordError."""
-    spent = spent_time(read.layout, read.document, read.record)
-    return find_evidence(
-        read.document, read.record, scorecard_of(read), spent, as_judged(read.layout, read.document, read.record)
-    )
+    sealed = as_sealed(read.layout, read.record)
+    document, record, seal = sealed or (read.document, read.record, 0)
+    spent = spent_time(read.layout, document, record, seal)
+    judged = as_judged(read.layout, document, record, seal)
+    return find_evidence(document, record, scorecard_of(read), spent, judged, read.record if sealed else None)
 
 
 def counted_values(case: CaseSummary, figure: FigureSummary) -> Iterator[tuple[RunRow, float]]:

@@ -59,9 +59,9 @@ _FINDINGS = frozenset({
 _OF_NODES = frozenset({"surveyed", "excluded", "included", "amended", "finding", "campaign_start"})
 
 
-def spent_time(layout: Layout, document: Document, record: Record) -> TimeSpent | None:
-    """Purpose: where the node-hours went, from the campaign's begin to the last event that the record was folded to; None where it
-    has not begun. A log that the engine cannot fold leaves the causes unknown, and says so.
+def spent_time(layout: Layout, document: Document, record: Record, through: int = 0) -> TimeSpent | None:
+    """Purpose: where the node-hours went, from the campaign's begin to the last event that the record was folded to, or to the
+    event ``through``; None where it has not begun. A log that the engine cannot fold leaves the causes unknown, and says so.
     """
     if record.started is None:
         return None
@@ -69,7 +69,7 @@ def spent_time(layout: Layout, document: Document, record: Record) -> TimeSpent 
     watch = _Watch(document, record, end - begin)
     trouble = ""
     try:
-        watch.replay(layout, record.seq)
+        watch.replay(layout, through or record.seq)
     except Exception as error:  # noqa: BLE001 - the report of a record that others wrote is made all the same
         trouble = f"the engine cannot fold event {watch.seq + 1}: {type(error).__name__}: {error}"
     said = list(watch.outs(end))

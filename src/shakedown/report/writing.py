@@ -74,7 +74,7 @@ def make_report(
     target = campaign if output is None else output
     _write(target, compose(read, evidence, templates_of(campaign, site), wanted, tell, parquet))
     if junit is not None:
-        _write_beside(junit, to_junit(read.document, read.record, evidence.scorecard, read.damage))
+        _write_beside(junit, to_junit(evidence.document, evidence.record, evidence.scorecard, read.damage))
     return Written(Layout(target).report, evidence.scorecard, target / PDF if wanted else None, why, read.damage)
 
 

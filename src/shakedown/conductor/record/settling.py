@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import takewhile
 
 from shakedown.conductor.record.documents import Documents
 from shakedown.events.agreements import agreed_text, who_signed
 from shakedown.events.reader import read_events
 from shakedown.events.seals import read_seal, seals_of
+from shakedown.metrics.judging.closed import sealed_record, until
 from shakedown.metrics.judging.consent import Consent, Signed, weigh
 from shakedown.metrics.judging.from_outputs import Evaluate
 from shakedown.metrics.judging.in_effect import in_effect
@@ -26,21 +27,42 @@ def settle_log(layout: Layout, document: Document, record: Record, evaluate: Eva
     how runs come out by another plan, from their kept outputs; without it that is not known.
     """
 
-    def reread() -> Iterator[Event]:
-        return takewhile(lambda event: event.seq <= record.seq, read_events(layout.log))  # it may go on meanwhile
-
+    reread = _reread(layout, record)
     return settle(document, record, Documents(layout), reread, signatures_under(record), evaluate)
 
 
-def as_judged(layout: Layout, document: Document, record: Record) -> tuple[Document, Record]:
+def as_judged(layout: Layout, document: Document, record: Record, seal: int = 0) -> tuple[Document, Record]:
     """Purpose: the plan that a campaign is judged by, and its record without the acts that have no effect, with the plans that were
-    in force beside it. ``document``: the newest plan. Errors: RecordError where a plan is missing.
+    in force beside it. ``document``: the newest plan; ``seal``: that of ``as_sealed``, where the record is one up to a seal.
+    Errors: RecordError where a plan is missing.
     """
+    reread = _reread(layout, record, seal)
+    return in_effect(document, record, Documents(layout), reread, signatures_under(record))
+
+
+def as_sealed(layout: Layout, record: Record) -> tuple[Document, Record, int] | None:
+    """Purpose: the plan and the record up to the seal that every party agreed to, and that seal, where what came after it does not
+    count; None where the whole record is judged. Errors: RecordError where a plan is missing.
+    """
+    if not (record.seals and record.agreements):
+        return None
+    consent = consent_of(layout, record)
+    before = sealed_record(record, acts_of(record), consent, _reread(layout, record))
+    if before is None:
+        return None
+    documents = Documents(layout)
+    before.plans = {digest: documents(digest) for digest in before.documents if digest}
+    return documents(before.document), before, consent.closed
+
+
+def _reread(layout: Layout, record: Record, seal: int = 0) -> Callable[[], Iterator[Event]]:
+    """Reads the events of a record again; a campaign may go on meanwhile. ``seal``: only those up to it that are judged."""
 
     def reread() -> Iterator[Event]:
-        return takewhile(lambda event: event.seq <= record.seq, read_events(layout.log))
+        events = takewhile(lambda event: event.seq <= record.seq, read_events(layout.log))
+        return until(seal, events) if seal else events
 
-    return in_effect(document, record, Documents(layout), reread, signatures_under(record))
+    return reread
 
 
 def consent_of(layout: Layout, record: Record) -> Consent:

@@ -11,6 +11,7 @@ from shakedown.metrics.judging.contract import ContractScore
 from shakedown.metrics.ladders import LadderRow
 from shakedown.metrics.rows.rows import UnavailableRow
 from shakedown.metrics.scores.results import ScoreResult
+from shakedown.metrics.words import plural
 from shakedown.model.errors import MET, NOT_MET, UNDECIDED
 
 Outcome = Literal["met", "not met", "undecided", "waived"]
@@ -167,6 +168,45 @@ class ActScore(Struct, frozen=True):
         return bool(self.takes or self.differs or self.difference or alone)
 
 
+class AfterSeal(Struct, frozen=True):
+    """What came after a seal that every party agreed to, and does not count. ``seal``: its event; ``through``: the last event of
+    the record; ``events``: how many came, without agreements. ``runs``: runs that were judged or ordered; ``again``: new verdicts
+    on runs of before; ``findings``, ``acts`` and ``seals``: how many.
+    """
+
+    seal: int
+    through: int
+    events: int
+    runs: int = 0
+    again: int = 0
+    findings: int = 0
+    acts: int = 0
+    seals: int = 0
+
+    @property
+    def words(self) -> str:
+        """What came, in words: "3 runs, 1 finding and 2 acts of people"."""
+        said = ((self.runs, "run"), (self.again, "new verdict"), (self.findings, "finding"), (self.seals, "seal"))
+        told = [plural(count, word) for count, word in said if count]
+        told += [plural(self.acts, "act") + " of people"] if self.acts else []
+        told = told or [plural(self.events, "event")]
+        return " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
+
+    @property
+    def sentence(self) -> str:
+        """What came, and what it is worth."""
+        does = "it does" if self.is_one else "they do"
+        return (
+            f"after the seal (event {self.seal}) that every party agreed to came {self.words}; {does} not count unless every party"
+            " agrees to an act after it, which opens the campaign again"
+        )
+
+    @property
+    def is_one(self) -> bool:
+        """Whether only one thing came: its sentence has a singular verb."""
+        return (self.runs + self.again + self.findings + self.acts + self.seals or self.events) == 1
+
+
 class Scorecard(Struct, frozen=True):
     """The judgement of a whole campaign. ``summary``: one sentence for people; ``finished``: nothing is left to do.
 
@@ -176,7 +216,8 @@ class Scorecard(Struct, frozen=True):
     disputed campaign, the outcome if both sides agreed to every act. ``told``: agreements that do not count.
     ``ad_hoc``: the options that chose its tests, if no plan file did.
     ``scores``: the plan's scores, with their inputs; the results of those with a bound are with the criteria of ``scores``.
-    ``missed_dates``: missed planned dates without a criterion, in words: they decide nothing.
+    ``missed_dates``: missed planned dates without a criterion, in words: they decide nothing. ``after_seal``: what came after the
+    seal up to which the record is judged, because every party agreed to it; None if the whole record is judged.
     """
 
     campaign: str
@@ -200,6 +241,20 @@ class Scorecard(Struct, frozen=True):
     ad_hoc: str = ""
     scores: tuple[ScoreResult, ...] = ()
     missed_dates: tuple[str, ...] = ()
+    after_seal: AfterSeal | None = None
+
+    @property
+    def acts_judged(self) -> tuple[ActScore, ...]:
+        """The acts in the record that is judged."""
+        return tuple(act for act in self.acts if not self._is_late(act))
+
+    @property
+    def acts_after_seal(self) -> tuple[ActScore, ...]:
+        """The acts after the seal up to which the record is judged; they have no effect."""
+        return tuple(act for act in self.acts if self._is_late(act))
+
+    def _is_late(self, act: ActScore) -> bool:
+        return self.after_seal is not None and act.number > self.after_seal.seal and act.kind != "agree"
 
 
 def exit_status(scorecard: Scorecard) -> int:

@@ -161,14 +161,32 @@ def unsure_words(numbers: Sequence[int], acts: Named) -> str:
     return f"; {told}, and {acts.not_agreed(numbers)}"
 
 
-def late_words(numbers: Collection[int], seal: int) -> str:
-    """Purpose: the addition to the outcome about acts after a seal that every party agreed to."""
-    if not numbers:
+def late_words(what: str, one: bool, seal: int) -> str:
+    """Purpose: the addition to the outcome about what came after a seal that every party agreed to. ``what``: that, in words, ""
+    for nothing; ``one``: it is one thing only.
+    """
+    if not what:
         return ""
-    came, has = ("came", "have") if len(numbers) > 1 else ("came", "has")
-    acts = plural(len(numbers), "act") + " of people"
+    has = "has" if one else "have"
     return (
-        f"; {acts} {came} after the seal (event {seal}) that every party agreed to, and {has} no effect until all agree"
+        f"; {what} came after the seal (event {seal}) that every party agreed to, and {has} no effect until all agree"
+    )
+
+
+def late_acts_words(acts: Collection[int], seal: int) -> str:
+    """Purpose: the same of acts alone, in a record that was opened again."""
+    return late_words(plural(len(acts), "act") + " of people" if acts else "", len(acts) == 1, seal)
+
+
+def reopened_words(acts: Sequence[int], seal: int) -> str:
+    """Purpose: a sentence on a campaign that was closed by a seal, and opened again by acts to which every party agreed; "" if by
+    none.
+    """
+    if not acts:
+        return ""
+    return (
+        f"every party agreed to the seal (event {seal}), and later to {_events(acts)}: the whole record is judged again, with what"
+        " ran and was found after that seal"
     )
 
 

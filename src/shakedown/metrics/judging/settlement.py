@@ -11,7 +11,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from shakedown.metrics.judging.closed import closed_at, until, with_later
+from shakedown.metrics.judging.closed import sealed_record, until, with_later, with_reopening
 from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.covering import least, since_each, taken_beside, taken_together
 from shakedown.metrics.judging.criteria import score
@@ -33,7 +33,7 @@ from shakedown.metrics.judging.settled_words import (
     differences,
     disputed_words,
     hangs_words,
-    late_words,
+    late_acts_words,
     named,
     restricted_summary,
     restriction_words,
@@ -45,7 +45,7 @@ from shakedown.metrics.judging.settled_words import (
 from shakedown.metrics.judging.taken import MOVES_CLOCKS
 from shakedown.metrics.judging.what_if import TURNS_NOTHING, Documents, WhatIf, earlier_plans, plans_of, restricted
 from shakedown.metrics.judging.without import Acts, Variants, moves_nothing
-from shakedown.metrics.rows.table import Record, fold_runs
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document
@@ -73,15 +73,14 @@ def settle(
         record.plans = plans_of(record, document_of)
         return score(document, record, earlier=earlier_plans(record, document_of))
     consent = weigh(record, acts, document_of, signatures or {})
-    if not closed_at(consent, acts):
-        return _settle_all(document, record, document_of, reread, signatures or {}, acts, evaluate)
-    before = fold_runs(until(consent.closed, reread()))
-    if before.events == record.events:
-        return _settle_all(document, record, document_of, reread, signatures or {}, acts, evaluate)
+    before = sealed_record(record, acts, consent, reread)
+    if before is None:
+        card = _settle_all(document, record, document_of, reread, signatures or {}, acts, evaluate)
+        return with_reopening(card, acts, consent)
     plan, known = document_of(before.document), without_effect(known_agains(acts_of(before), document), before)
     again = partial(until, consent.closed)
     card = _settle_all(plan, before, document_of, lambda: again(reread()), signatures or {}, known, evaluate)
-    return with_later(card, acts, consent, record.events - before.events)
+    return with_later(card, acts, consent, before, record)
 
 
 def _settle_all(
@@ -118,7 +117,7 @@ class _Settling(WhatIf):
             judged,
             outcome=outcome,
             summary=restricted_summary(judged, outcome, restricting)
-            + late_words(self.after_the_seal(), self.consent.closed),
+            + late_acts_words(self.after_the_seal(), self.consent.closed),
             restrictions=(*judged.restrictions, *(restriction_words(act) for act in scored if act.takes)),
             remarks=(
                 *judged.remarks,

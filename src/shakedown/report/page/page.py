@@ -28,6 +28,7 @@ from shakedown.metrics.words import plural, show_number, show_score, show_share,
 from shakedown.model.build_names import names_of_builds
 from shakedown.model.nouns import Procedure
 from shakedown.model.units import show_duration
+from shakedown.report.after_seal import came_after
 from shakedown.report.evidence import Evidence
 from shakedown.report.failures import failures_by_class, find_failures
 from shakedown.report.figures.pairs import NodeMedian, is_time
@@ -96,19 +97,20 @@ def render_page(
 
 def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -> dict[str, Any]:
     """Purpose: everything that a template may use; docs/guides/report.md lists it."""
-    record, scorecard, document, cases = campaign.record, evidence.scorecard, campaign.document, evidence.cases
+    record, scorecard, document, cases = evidence.record, evidence.scorecard, evidence.document, evidence.cases
     failures, failures_left = find_failures(campaign, cases)
     facts: dict[str, Any] = {
-        "plan_digest": campaign.digest, "record_digest": campaign.record_digest, "document": document, "record": record,
-        "scorecard": scorecard, "evidence": evidence, "pictures": pictures, "missing": what_is_missing(evidence),
+        "plan_digest": record.document or campaign.digest, "record_digest": campaign.record_digest,
+        "document": document, "record": record, "scorecard": scorecard, "evidence": evidence, "pictures": pictures,
+        "missing": what_is_missing(evidence),
         "parties": parties(document), "totals": _totals(scorecard), "span": span_text(record.started, record.last),
         "duration": _duration(record), "by_component": _by_component(scorecard, cases), "outliers": _outliers(cases),
         "notes": scorecard.remarks, "failures": failures, "failures_left": failures_left,
-        "slow_nodes": _slow(pictures.nodes), "builds": _builds(campaign), "drivers": record.of_kind("driver_start"),
+        "slow_nodes": _slow(pictures.nodes), "builds": _builds(evidence), "drivers": record.of_kind("driver_start"),
         "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
         "superseded": _superseded(record), "waits": _waits(record), "rules": _rules(scorecard),
         "failure_classes": failures_by_class(cases), "definitions": DEFINITIONS, "floors": floors.DEFINITIONS,
-        "orders": evidence.orders, "acts": scorecard.acts, "standing_words": standing_words, "not_known": NOT_KNOWN,
+        "orders": evidence.orders, "acts": scorecard.acts_judged, "standing_words": standing_words, "not_known": NOT_KNOWN,
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "factor_words": factor_words, "needs_words": needs_words, "over_words": over_words,
         "show_value": show_value, "show_score": show_score,
@@ -123,7 +125,10 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
     }  # fmt: skip
     facts["signatures"] = signatures_on_page(campaign)
     facts |= first_pages(document, scorecard)
-    facts["signed"] = what_is_signed(record, campaign.record_digest, campaign.digest, scorecard.outcome, MOST.seals)
+    facts["signed"] = what_is_signed(
+        record, campaign.record_digest, facts["plan_digest"], scorecard.outcome, MOST.seals, scorecard.after_seal
+    )
+    facts |= {"after_seal": scorecard.after_seal, "came_after": came_after(evidence)}
     facts |= {"worst_nodes": evidence.nodes.worst(WORST_LIMIT), "false_findings": FALSE_FINDINGS}
     facts["contents"] = _contents(facts)
     return facts
@@ -139,6 +144,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("scorecard", "Scorecard", True),
         ("scores", "Scores", facts["scorecard"].scores),
         ("acts", "What people did", facts["acts"]),
+        ("after-seal", "After the joint seal", facts["after_seal"]),
         ("issues", "Issue ledger", evidence.issues),
         ("contract", "Contract", facts["scorecard"].contract),
         ("components", "Components", True),
@@ -247,11 +253,11 @@ def signatures_on_page(campaign: CampaignRead) -> list[tuple[str, str]]:
     return [(signature_words(one, sides[one.digest].get(one.file, "")), one.digest) for one in found]
 
 
-def _builds(campaign: CampaignRead) -> list[tuple[str, Any, str]]:
+def _builds(evidence: Evidence) -> list[tuple[str, Any, str]]:
     """Every build with its name and how many cases use it."""
-    names = names_of_builds(campaign.document.builds, campaign.document.cases)
-    uses = Counter(case.build for case in campaign.document.cases)
-    return [(names.get(key, key[:16]), row, plural(uses[key], "case")) for key, row in campaign.record.builds.items()]
+    names = names_of_builds(evidence.document.builds, evidence.document.cases)
+    uses = Counter(case.build for case in evidence.document.cases)
+    return [(names.get(key, key[:16]), row, plural(uses[key], "case")) for key, row in evidence.record.builds.items()]
 
 
 def _superseded(record: Record) -> list[tuple[Any, Any]]:

@@ -172,10 +172,14 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
     yield from _listed(scorecard.restrictions, "None.", "tables/restrictions.csv")
     if facts["beside"]:
         yield _element(f"{facts['beside']}.", _PLAIN)
-    if scorecard.acts:
+    if scorecard.acts_judged:
         yield _heading("What people did")
-        yield from _listed([_act(act) for act in scorecard.acts], "", "tables/acts.csv")
+        yield from _listed([_act(act) for act in scorecard.acts_judged], "", "tables/acts.csv")
         yield _element(f"Without all of these acts: {scorecard.without_acts}.{_undisputed(scorecard)}", _PLAIN)
+    if scorecard.after_seal is not None:
+        yield _heading("After the joint seal")
+        yield _element(f"{sentence(scorecard.after_seal.sentence)}", _PLAIN)
+        yield from _listed([_act(act) for act in scorecard.acts_after_seal], "", "tables/after-seal.csv")
     yield _heading("What is signed")
     yield from _signed(facts)
 
@@ -226,7 +230,8 @@ def _undisputed(scorecard: Scorecard) -> str:
 
 def _signed(facts: Mapping[str, Any]) -> Iterator[str]:
     scorecard = facts["scorecard"]
-    said = what_is_signed(facts["record"], facts["record_digest"], facts["plan_digest"], scorecard.outcome)
+    digests = facts["record_digest"], facts["plan_digest"]
+    said = what_is_signed(facts["record"], *digests, scorecard.outcome, after=scorecard.after_seal)
     for words, digest in said:
         yield _element(f"{words}: {digest}." if digest else f"{words}.", _PLAIN)
     for words, digest in facts["signatures"]:

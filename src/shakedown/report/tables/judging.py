@@ -11,6 +11,7 @@ from shakedown.metrics.statistics import Interval, Summary
 from shakedown.metrics.utilisation import DEFINITIONS
 from shakedown.model.contracts import where_text
 from shakedown.model.nouns import Document
+from shakedown.report.after_seal import AFTER_SEAL, after_rows
 from shakedown.report.evidence import Evidence
 from shakedown.report.failures import failures_by_class
 from shakedown.report.tables.csv_files import Cell, to_csv
@@ -25,6 +26,7 @@ def judging_tables(evidence: Evidence) -> dict[str, bytes]:
     return {
         "recipes.csv": to_csv(("component", "criterion", "computed_from"), recipes(document, scorecard)),
         "acts.csv": to_csv(_ACTS, _acts(scorecard)),
+        "after-seal.csv": to_csv(AFTER_SEAL, after_rows(evidence)),
         "restrictions.csv": to_csv(("restriction",), ((text,) for text in scorecard.restrictions)),
         "contract-rows.csv": to_csv(_CONTRACT, _contract_rows(scorecard)),
         "unjudged-figures.csv": to_csv(("test", "figure", "unit", "values", "cases"), _unjudged(scorecard)),
@@ -91,7 +93,7 @@ _PROCEDURES = (
 
 
 def _acts(scorecard: Scorecard) -> Rows:
-    for act in scorecard.acts:
+    for act in scorecard.acts_judged:
         yield (
             act.number, act.kind, act.what, act.component, act.by, act.party, act.said, act.as_of, act.backdated, act.because,
             act.standing, "; ".join(act.agreed), " ".join(act.missing), act.withdrawn_by or None, "; ".join(act.takes),

@@ -29,6 +29,8 @@ TABLES = {
     "different results of a case and mode among these with good = yes.",
     "acts.csv": "One line an act of a person: what, when, as of when, why, who agreed, what it takes away; the outcome without it "
     "is computed from the log without the act's events.",
+    "after-seal.csv": "One line a run, finding, act or seal that came after the seal to which every party agreed: none of them "
+    "counts, and no other table holds them. Empty where the whole record is judged.",
     "restrictions.csv": "A line for each thing that the acceptance leaves out or takes as it is.",
     "issues.csv": "The issue ledger, open ones first: pauses by a cause, held queues, failed and excluded nodes, rulings, waivers, "
     "changed conditions. A ruling is closed when each of its cases passed again; a ticket is what the words name.",
