@@ -20,6 +20,7 @@ from recompute import Judge, read_documents
 from recompute_beyond import come_to, hold_to
 from recompute_ends import Log
 from recompute_log import Campaign, Run, play, read_log, replay
+from recompute_parties import Sides
 from recompute_plans import asks_less, eases, easier, harder_for, is_harder, known_without, steers
 from recompute_quiet import came_nothing, is_idle
 from recompute_stability import is_up_at
@@ -73,10 +74,7 @@ def main(arguments: list[str]) -> int:
 def settle(events: list[Json], plans: dict[str, Json]) -> Json:
     """Purpose: outcome, and the outcome without each act, by its number as text."""
     found = _Settled(events, plans)
-    later = [number for number, act in found.acts.items() if number > found.closed > 0 and act.kind != "agree"]
-    if found.closed and all(
-        found.missing.get(number) for number in later
-    ):  # what both sealed is judged, and nothing else
+    if found.closed and not found.opened(found.closed):  # what both sealed is judged, and nothing else
         return _Settled(list(_up_to(found.closed, events)), plans).told()
     return found.told()
 
@@ -148,14 +146,19 @@ class _Settled:
         for act in self.acts.values():
             act.idle = is_idle(act, list(self.acts.values()), events, [at for at in runs if at is not None])
         self.began = [at for at in runs if at is not None]
-        self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
+        start = next(line for line in events if line["event"] == "campaign_start")
+        self.digests = {number: _act_digest(_digest("", start), act) for number, act in self.acts.items()}
+        self.sides = Sides(events, plans, self.digests)
         self.ended = self.whole.ended
         self.stood_by: dict[int, list[tuple[int, str]]] = {}  # act -> event of an agreement, and the side that agreed
-        self.closed = 0  # the last seal of an outcome to which every side agreed
+        self.joint: list[int] = []  # the seals of an outcome to which every side agreed
+        self.closed = 0  # the one of them up to which it is judged
         self.missing = self._agreements()
-        asked = next((set(plan["consent"]) for plan in plans.values() if plan["consent"]), set())
-        late = {n for n in self.acts if 0 < self.closed < n}
-        lacking = {n for n, act in self.acts.items() if (act.kind in asked or n in late) and self.missing.get(n)}
+        self._after_the_seal()
+        late = {n for n in self.acts if self.joint and self.joint[0] < n}
+        lacking = {
+            n for n, act in self.acts.items() if (act.kind in self.sides.asks(n) or n in late) and self.missing.get(n)
+        }
         late &= lacking
         self.void = {n for n in lacking if self.acts[n].known and self.acts[n].kind not in ENDS}
         self.ends = {n for n in lacking - late if self.acts[n].kind in ENDS}
@@ -194,7 +197,7 @@ class _Settled:
         known = {act.number for act in self.live if act.known and self._is_sure({act.number}, word, takes)}
         one_sided = {number for number in known if self.missing.get(number)}
         alone = one_sided | {n for n in self.withdrawn if self.missing.get(n)}
-        sides = [{n for n in alone if self.party(self.acts[n].by) == side} for side in ("", *self.names())]
+        sides = [{n for n in alone if self.side(n) == side} for side in ("", *self.sides.names)]
         alike = [{n for n in alone if n == m or self._may_cover(n, m)} for m in alone]
         each = [{n} for n in one_sided]
         others = [one.union(*map(self._only_its_own, one & one_sided)) for one in (*each, *alike, alone, *sides) if one]
@@ -221,8 +224,8 @@ class _Settled:
 
     def _only_its_own(self, number: int) -> set[int]:
         """What an act took back, or said otherwise, that only the side that did so had stood by until then."""
-        act, side = self.acts[number], self.party(self.acts[number].by)
-        mine = {n for n in self.acts if side and n not in self.void and self.party(self.acts[n].by) == side}
+        act, side = self.acts[number], self.side(number)
+        mine = {n for n in self.acts if side and n not in self.void and self.side(n) == side}
         back = {n for n in mine if n < number and self._says_anew(act, self.acts[n])}
         back |= mine & set(self.took_back.get(number, ()))
         return {n for n in back if not any(other != side and at < number for at, other in self.stood_by.get(n, ()))}
@@ -242,7 +245,7 @@ class _Settled:
         """What one side alone has count of a case, with what both agreed to and by which other runs of that case do not."""
         clocks = {"clock", "pause", "change", "amend"}
         of = {run.name: (run.component, run.case) for run in self.whole.judged}
-        for number in one_sided if self.parties else ():
+        for number in one_sided if self.sides.names else ():
             if self.acts[number].kind not in clocks:
                 continue
             agreed = {n for n in known if not self.missing.get(n) and self.acts[n].kind in clocks}
@@ -743,43 +746,61 @@ class _Settled:
 
     # ---- who agreed ----------------------------------------------------------------------------------------------------
 
-    def names(self) -> list[str]:
-        return [party["name"] for party in self.parties]
-
-    def party(self, by: str) -> str:
-        return next((party["name"] for party in self.parties if by in party["people"]), "")
+    def side(self, number: int) -> str:
+        return self.sides.of(self.acts[number].by, number)
 
     def _ends_later(self, line: Json, agreed: int, side: str) -> bool:
         """A pause that was open when it was agreed to is ended by somebody else than who agreed."""
-        return line["event"] == "continued" and line["seq"] > agreed and self.party(line["value"].get("by", "")) != side
+        ended = line["event"] == "continued" and line["seq"] > agreed
+        return ended and self.sides.of(line["value"].get("by", ""), line["seq"]) != side
 
     def _agreements(self) -> dict[int, set[str]]:
         """Act -> the parties that have not agreed to it."""
-        if not self.parties:
+        if not self.sides.names:
             return {}
-        missing = {n: set(self.names()) - {self.party(act.by)} for n, act in self.acts.items() if act.kind != "agree"}
-        start = next(line for line in self.events if line["event"] == "campaign_start")
-        identity = _digest("", start)
         seals = {line["seq"]: line["value"] for line in self.events if line["event"] == "sealed"}
-        by = {number: {self.party(said["by"])} for number, said in seals.items()}
+        by = {number: {self.sides.of(said["by"], number)} for number, said in seals.items()}
         for line in self.events:
-            if line["event"] == "agreed":
-                for number, digest in line["value"]["acts"]:
-                    between = [n for n, one in self.acts.items() if number < n < line["seq"] and one.kind != "agree"]
-                    if number in seals and not between and seals[number]["digest"] == digest:
-                        by[number].add(self.party(line["value"]["by"]))
-                    act = self.acts.get(number)
-                    side = self.party(line["value"]["by"])
-                    if act is None or number >= line["seq"] or _act_digest(identity, act) != digest:
-                        continue
-                    if not any(
-                        self._ends_later(one, line["seq"], side) for one in self.events if one["seq"] in act.events
-                    ):
-                        missing.get(number, set()).discard(side)
-                        self.stood_by.setdefault(number, []).append((line["seq"], side))
+            for number, digest in line["value"]["acts"] if line["event"] == "agreed" else ():
+                between = [n for n, one in self.acts.items() if number < n < line["seq"] and one.kind != "agree"]
+                side = self.sides.of(line["value"]["by"], line["seq"])
+                if number in seals and not between and seals[number]["digest"] == digest:
+                    by[number].add(side)
+                act = self.acts.get(number)
+                if act is None or number >= line["seq"] or self.digests[number] != digest:
+                    continue
+                if not any(self._ends_later(one, line["seq"], side) for one in self.events if one["seq"] in act.events):
+                    self.stood_by.setdefault(number, []).append((line["seq"], side))
         final = {n for n in seals if seals[n]["outcome"] in ("accepted", "accepted with restrictions", "rejected")}
-        self.closed = max((n for n in final if by[n] >= set(self.names())), default=0)
-        return missing
+        self.joint = sorted(n for n in final if by[n] >= {one["name"] for one in self.sides.at(n)})
+        for number in self.joint:
+            if not self.closed or self.opened(self.closed, number):
+                self.closed = number
+        return {
+            n: set(self.sides.names) - {self.side(n)} - {side for _, side in self.stood_by.get(n, ())}
+            for n, act in self.acts.items()
+            if act.kind != "agree"
+        }
+
+    def opened(self, seal: int, until: float = float("inf")) -> bool:
+        """Every side agreed to an act after a seal that closed it, before an event."""
+        for number, act in self.acts.items():
+            said = {side for at, side in self.stood_by.get(number, ()) if seal < at < until}
+            said |= {self.side(number)} if number > seal else set()
+            if act.kind != "agree" and number < until and said >= set(self.sides.names):
+                return True
+        return False
+
+    def _after_the_seal(self) -> None:
+        """What one side alone agrees to after a seal that closed it, of before that seal, has no effect until all do."""
+        for number in self.missing:
+            seal = next((one for one in self.joint if one > number), None)
+            said = self.stood_by.get(number, [])
+            if seal is None or {side for at, side in said if at > seal} >= set(self.sides.names):
+                continue
+            self.stood_by[number] = [(at, side) for at, side in said if at < seal]
+            before = {side for _, side in self.stood_by[number]}
+            self.missing[number] = set(self.sides.names) - {self.side(number)} - before
 
 
 def _said(line: Json) -> float:

@@ -47,7 +47,7 @@ def as_sealed(layout: Layout, record: Record) -> tuple[Document, Record, int] | 
     if not (record.seals and record.agreements):
         return None
     consent = consent_of(layout, record)
-    before = sealed_record(record, acts_of(record), consent, _reread(layout, record))
+    before = sealed_record(record, consent, _reread(layout, record))
     if before is None:
         return None
     documents = Documents(layout)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from shakedown.metrics.judging.consent import NEVER, Consent
+from shakedown.metrics.judging.consent import Consent
 from shakedown.metrics.judging.people import Act
 from shakedown.metrics.judging.scorecard import ActScore, AfterSeal, Scorecard
 from shakedown.metrics.judging.settled_words import NO_EFFECT, late_words, reopened_words, void_words
@@ -22,15 +22,9 @@ _GOES_ON = frozenset(
 )  # a campaign that was over has work again
 
 
-def closed_at(consent: Consent, acts: Iterable[Act]) -> int:
+def closed_at(consent: Consent) -> int:
     """Purpose: the seal up to which a record is judged, or 0: it is not closed, or every party agreed to something after it."""
-    return 0 if _reopening(consent, acts) else consent.closed
-
-
-def _reopening(consent: Consent, acts: Iterable[Act]) -> list[int]:
-    """The acts after the seal that closed a campaign to which every party agreed."""
-    later = [act for act in acts if act.number > consent.closed > 0 and act.kind not in NEVER]
-    return [act.number for act in later if not consent.missing.get(act.number)]
+    return 0 if consent.reopening else consent.closed
 
 
 def until(seal: int, events: Iterable[Event]) -> Iterator[Event]:
@@ -47,11 +41,9 @@ def until(seal: int, events: Iterable[Event]) -> Iterator[Event]:
             yield event
 
 
-def sealed_record(
-    record: Record, acts: Sequence[Act], consent: Consent, reread: Callable[[], Iterable[Event]]
-) -> Record | None:
+def sealed_record(record: Record, consent: Consent, reread: Callable[[], Iterable[Event]]) -> Record | None:
     """Purpose: the record up to the seal that every party agreed to; None where the whole record is judged."""
-    seal = closed_at(consent, acts)
+    seal = closed_at(consent)
     before = fold_runs(until(seal, reread())) if seal else None
     return before if before is not None and before.events < record.events else None
 
@@ -69,9 +61,9 @@ def with_later(card: Scorecard, acts: Sequence[Act], consent: Consent, before: R
     )
 
 
-def with_reopening(card: Scorecard, acts: Sequence[Act], consent: Consent) -> Scorecard:
+def with_reopening(card: Scorecard, consent: Consent) -> Scorecard:
     """Purpose: the scorecard of a whole record; it says by which acts a record that a seal had closed was opened again."""
-    words = reopened_words(_reopening(consent, acts), consent.closed)
+    words = reopened_words(consent.reopening, consent.closed)
     return replace(card, remarks=(*card.remarks, words)) if words else card
 
 

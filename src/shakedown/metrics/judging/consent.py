@@ -6,7 +6,8 @@ agreement, because anybody who can write to a campaign can write any name. Where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -44,8 +45,9 @@ class Consent(Struct, frozen=True):
     """What was agreed. ``agreed``: act -> the agreements to it that count. ``party``: act -> the party of the person who did it, ""
     if neither. ``missing``: act -> the parties that have not agreed; () if all have. ``void``: acts without effect until all have
     agreed. ``told``: sentences on agreements, and on changes of keys, that do not count. ``counted``: agreement -> the party it
-    speaks for. ``closed``: the last seal of an outcome that every party agreed to, 0 without one; acts after it need the agreement
-    of all.
+    speaks for. ``joint``: the seals of an outcome that every party agreed to; acts after the first of them need the agreement of
+    all. ``closed``: the one of them up to which the record is judged, 0 without one; ``reopening``: the acts to which every party
+    agreed after it.
     """
 
     parties: tuple[Party, ...] = ()
@@ -55,7 +57,9 @@ class Consent(Struct, frozen=True):
     void: frozenset[int] = frozenset()
     told: tuple[str, ...] = ()
     counted: Mapping[int, str] = {}
+    joint: tuple[int, ...] = ()
     closed: int = 0
+    reopening: tuple[int, ...] = ()
 
     def worth(self, event: int) -> tuple[str, ...]:
         """Whether an agreement counts and for which party, in words; () if it is no agreement."""
@@ -83,10 +87,13 @@ def weigh(
         mine = terms.of(act)
         party[act.number], agreed[act.number] = terms.side(act), mine
         missing[act.number] = terms.lacks(act, mine)
-        if missing[act.number] and (act.kind in terms.consent_at(act) or 0 < terms.closed < act.number):
+        if missing[act.number] and (act.kind in terms.consent_at(act) or terms.sealed_before(act.number)):
             void.add(act.number)
     told, closed = tuple(terms.told), terms.closed
-    return Consent(terms.parties, agreed, party, missing, frozenset(void), told, terms.worth, closed)
+    again = tuple(act.number for act in acts if act.kind not in NEVER and terms.opens_again(act))
+    return Consent(
+        terms.parties, agreed, party, missing, frozenset(void), told, terms.worth, terms.joint, closed, again
+    )
 
 
 def acts_between(acts: Iterable[Act], seal: int, until: int) -> list[int]:
@@ -121,9 +128,12 @@ class _Terms:
         first = documents[0] if documents else None
         self.parties = first.parties if first is not None else ()
         self.named = any(document.parties for document in documents)
+        named = next((document.parties for document in documents if document.parties), ())
+        self._since: list[tuple[int, tuple[Party, ...]]] = [(0, named)]  # event -> the parties that count from then on
         self.consent: list[tuple[int, tuple[str, ...]]] = [(0, first.consent if first is not None else ())]
         self._rows = [row for row in record.agreements if row.seq != spared]
         self._ends = {row.seq: row.by for row in record.acts if row.event == "continued"}  # ends of pauses -> by whom
+        self._strange: list[tuple[AgreementRow, int]] = []  # agreements to what is no act before them
         self._open: dict[int, Document] = {}  # amendments whose parties are not in force yet
         amendments = iter(documents[1:])
         changes = {row.seq: next(amendments, None) for row in record.acts if row.event == "amended"}
@@ -136,16 +146,23 @@ class _Terms:
                     if row.seq == number:
                         self._take(row)
         self.told += [f"event {number}: {self._waits(document)}" for number, document in self._open.items()]
-        self.closed = max((number for number in self.seals if self._closes(number)), default=0)
+        self.joint = tuple(number for number in self.seals if self._closes(number))
+        self.closed = 0
+        for seal in self.joint:
+            if not self.closed or any(self.opens_again(act, seal) for act in acts if act.kind not in NEVER):
+                self.closed = seal  # else it only says again what the one before closed
+        for row, number in self._strange:
+            if not 0 < self.closed < number < row.seq:  # acts after that seal may be left out of this record
+                self._nothing(row, f"there is no act {number} before it")
 
     def _closes(self, number: int) -> bool:
-        """Whether every party agreed to a seal whose outcome can close a campaign. The party that made the seal, by name, agrees to
-        it.
+        """Whether every party of then agreed to a seal whose outcome can close a campaign. The party that made the seal, by name,
+        agrees to it.
         """
-        agreed = {said.party for said in self.counted.get(number, ())}
-        made = party_of(self.parties, self.seals[number].by)
+        agreed, parties = {said.party for said in self.counted.get(number, ())}, self._at(number)
+        made = party_of(parties, self.seals[number].by)
         agreed |= {made.name} if made is not None and not made.keys else set()
-        return self.seals[number].outcome in SETTLED and agreed >= {party.name for party in self.parties}
+        return self.seals[number].outcome in SETTLED and agreed >= {party.name for party in parties}
 
     # ---- amendments --------------------------------------------------------------------------------------------------------
 
@@ -179,8 +196,13 @@ class _Terms:
                 concerned = {party.name for party in self.parties}
             if concerned <= {agreement.party for agreement in self.counted.get(number, ())}:
                 self.parties = document.parties
+                self._since.append((self._now, document.parties))
                 self.consent.append((self._now, document.consent))
                 del self._open[number]
+
+    def _at(self, event: int) -> tuple[Party, ...]:
+        """The parties that counted at an event. Those of before have spoken, whoever speaks for them later."""
+        return next(parties for since, parties in reversed(self._since) if since < event)
 
     # ---- agreements --------------------------------------------------------------------------------------------------------
 
@@ -191,7 +213,7 @@ class _Terms:
         for number, digest in row.acts if not why else ():
             act = self.seals.get(number) or self.acts.get(number)
             if act is None or number >= row.seq or (isinstance(act, Act) and act.kind in NEVER):
-                self._nothing(row, f"there is no act {number} before it")
+                self._strange.append((row, number))
             elif number in self.seals and (since := acts_between(self.acts.values(), number, row.seq)):
                 self._nothing(row, f"event {since[0]} came between that seal and it; seal it again")
             elif act.digest != digest:
@@ -221,15 +243,15 @@ class _Terms:
             found = party_of_key(self.parties, signed.key)
             why = names_another(self.parties, row.by, found) if found else "its key is of neither party"
             return ("", "", why) if why else (found, signed.fingerprint, "")
-        name = self._named(row.by)
+        name = self._named(row.by, row.seq)
         if not name:
             return "", "", f"the plan names no party that {row.by or 'nobody'} speaks for"
         if any(party.keys for party in self.parties if party.name == name):
             return "", "", f"it is not signed, and the plan gives {name} keys"
         return name, "", ""
 
-    def _named(self, by: str) -> str:
-        party = party_of(self.parties, by)
+    def _named(self, by: str, event: int) -> str:
+        party = party_of(self._at(event), by)
         return party.name if party is not None else ""
 
     # ---- acts ----------------------------------------------------------------------------------------------------------------
@@ -238,30 +260,66 @@ class _Terms:
         """The first agreement of each party that covers the whole act."""
         first: dict[str, Agreement] = {}
         for agreement in self.counted.get(act.number, ()):
-            if not self._ended_after(act, agreement):
+            if not self._ended_after(act, agreement) and not self._came_late(act, agreement):
                 first.setdefault(agreement.party, agreement)
         return tuple(first.values())
+
+    def sealed_before(self, number: int) -> bool:
+        """Whether a seal that every party agreed to came before an event."""
+        return bool(self.joint) and self.joint[0] < number
+
+    def opens_again(self, act: Act, until: float = math.inf) -> bool:
+        """Whether every party agreed to an act after the seal that closed the campaign. ``until``: before that event."""
+        if not 0 < self.closed < until or act.number > until:
+            return False
+        said = [one for one in self.counted.get(act.number, ()) if self.closed < one.event < until]
+        if act.number > self.closed:
+            return not self.lacks(act, [one for one in said if not self._is_cut_off(act, one)])
+        return self._is_all({one.party for one in said})
+
+    def _is_all(self, parties: Collection[str]) -> bool:
+        return set(parties) >= {party.name for party in self.parties}
+
+    def _came_late(self, act: Act, agreement: Agreement) -> bool:
+        """Whether an act of before a seal that every party agreed to was agreed to only after it, and not by every party: one party
+        cannot take up alone what the seal had left without effect.
+        """
+        seal = next((seal for seal in self.joint if act.number < seal), 0)
+        if not 0 < seal < agreement.event:
+            return False
+        late = not self._is_all({one.party for one in self.counted.get(act.number, ()) if one.event > seal})
+        if late:
+            self.told.append(
+                f"event {agreement.event}: the agreement by {agreement.by or 'somebody'} to event {act.number} came after the seal"
+                f" (event {seal}) that every party agreed to, and has no effect until all agree to it after that seal"
+            )
+        return late
 
     def _ended_after(self, act: Act, agreement: Agreement) -> bool:
         """Whether a pause was still open when it was agreed to, and another side ended it later: the agreement then does not cover
         the pause's length, or the effect of its end on a clock.
         """
-        later = [number for number in act.events if number in self._ends and number > agreement.event]
-        late = any(self._named(self._ends[number]) != agreement.party for number in later)
+        late = self._is_cut_off(act, agreement)
         if late:
+            later = [number for number in act.events if number in self._ends and number > agreement.event]
             self.told.append(
                 f"event {agreement.event}: the agreement by {agreement.by or 'somebody'} to event {act.number} was given while the"
                 f" pause was open, and does not stand for its end (event {later[-1]})"
             )
         return late
 
+    def _is_cut_off(self, act: Act, agreement: Agreement) -> bool:
+        later = [number for number in act.events if number in self._ends and number > agreement.event]
+        return any(self._named(self._ends[number], number) != agreement.party for number in later)
+
     def side(self, act: Act) -> str:
-        return self._named(act.by)
+        """The party for which an act was done, by the names that counted then."""
+        return self._named(act.by, act.number)
 
     def lacks(self, act: Act, agreed: Sequence[Agreement]) -> tuple[str, ...]:
         """The parties that have not agreed. The party of the person who did the act agrees to it, if that party has no keys."""
         said = {agreement.party for agreement in agreed}
-        said |= {party.name for party in self.parties if party.name == self.side(act) and not party.keys}
+        said |= {party.name for party in self._at(act.number) if party.name == self.side(act) and not party.keys}
         return tuple(party.name for party in self.parties if party.name not in said)
 
     def consent_at(self, act: Act) -> tuple[str, ...]:

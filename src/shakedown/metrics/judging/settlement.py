@@ -73,10 +73,10 @@ def settle(
         record.plans = plans_of(record, document_of)
         return score(document, record, earlier=earlier_plans(record, document_of))
     consent = weigh(record, acts, document_of, signatures or {})
-    before = sealed_record(record, acts, consent, reread)
+    before = sealed_record(record, consent, reread)
     if before is None:
         card = _settle_all(document, record, document_of, reread, signatures or {}, acts, evaluate)
-        return with_reopening(card, acts, consent)
+        return with_reopening(card, consent)
     plan, known = document_of(before.document), without_effect(known_agains(acts_of(before), document), before)
     again = partial(until, consent.closed)
     card = _settle_all(plan, before, document_of, lambda: again(reread()), signatures or {}, known, evaluate)

@@ -132,8 +132,8 @@ class WhatIf:
 
     def after_the_seal(self) -> Acts:
         """Acts after a seal that every party agreed to, without the agreement of all: nothing depends on them."""
-        closed, void = self.consent.closed, self.consent.void
-        return frozenset(number for number in void if 0 < closed < number)
+        joint, void = self.consent.joint, self.consent.void
+        return frozenset(number for number in void if joint and joint[0] < number)
 
     def is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
         """Whether the outcome without some acts is certain, although some of them made the plan easier or harder. It is certain if
