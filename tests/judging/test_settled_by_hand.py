@@ -26,7 +26,7 @@ from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import Event
 from shakedown.model.frozen import freeze
 from shakedown.model.nouns import Document, System
-from shakedown.model.waived import waived_criterion
+from shakedown.model.waived import waived_criterion, waived_row
 from shakedown.plans import finding, read_plan
 
 SCENARIOS = list(yaml.load_all((Path(__file__).parent / "settled_by_hand.yaml").read_text(), yaml.CSafeLoader))
@@ -37,7 +37,8 @@ SCENARIOS += [
     for row in TABLE["rows"]
     if (before := TABLE["campaigns"][row["of"]])
 ]
-VERDICTS = {"p": "passed", "f": "failed", "i": "incorrect", "P": "performance", "t": "timeout", "c": "interrupted"}
+VERDICTS = {"p": "passed", "f": "failed", "i": "incorrect", "P": "performance", "t": "timeout"}
+VERDICTS |= {"c": "interrupted", "u": "undetermined"}
 OF_THE_PLAN = ("parties", "consent")
 SYSTEM = """system: machine
 clusters:
@@ -125,8 +126,11 @@ class Log:
             self.add(event, value, reason=because, **ids)
 
     def as_it_is(self, value: dict[str, Any]) -> dict[str, str]:
-        """What a waiver says of the criterion that it is given for."""
+        """What a waiver says of the criterion, or the row, that it is given for."""
         plan = list(self.plans.values())[-1]
+        if value["what"] == "row":
+            (row,) = [row for contract in plan.contracts for row in contract.rows if row.name == value["name"]]
+            return {"digest": waived_row(plan, row)}
         part = next(one for one in plan.components if one.name == value["component"])
         (criterion,) = [one for one in part.criteria if one.name == value["name"]]
         return {"digest": waived_criterion(plan, part, criterion)}
