@@ -96,7 +96,7 @@ def site(acted: Path, tmp_path: Path) -> Path:
 
 
 def numbers(site: Path) -> dict[str, str]:
-    return {act["kind"]: str(act["number"]) for act in said(site, "acts")["acts"]}
+    return {act["kind"]: str(act["event"]) for act in said(site, "acts")["acts"]}
 
 
 def test_a_campaign_is_disputed_until_both_sides_agreed_and_the_seal_says_so(site: Path) -> None:
@@ -162,6 +162,7 @@ def _compare(site: Path) -> Any:
     card = said(site, "report", "--no-pdf")
     again = script.settle(read_log(campaign / "log"), read_documents(campaign / "documents"))
     rows = list(csv.DictReader((campaign / "report/tables/acts.csv").open(newline="")))
+    assert {row["event"] for row in rows} == {str(act["event"]) for act in card["acts"]}  # one name for one thing
     live = [row for row in rows if row["standing"] not in ("withdrawn", "no effect") and row["kind"] != "agree"]
     assert {row["event"]: row["without"] for row in live} == again["without"]
     assert (card["outcome"], card["without_acts"]) == (again["outcome"], again["without_acts"])

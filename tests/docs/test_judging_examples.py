@@ -123,7 +123,10 @@ class Log:
     def amend(self, line: dict[str, Any]) -> None:
         """Another plan is in force: the example with these keys of the component, or of the plan, changed; null takes one out."""
         document = self.changed(line["amend"])
-        digest = f"{len(self.plans)}" * 64
+        new = f"{len(self.plans)}" * 64
+        digest = next(
+            (known for known, plan in self.plans.items() if plan == document), new
+        )  # a digest is of what it says
         self.plans[digest] = document
         self.cases |= {case.test: case.id for case in document.cases}
         value = {"document": digest, "components": [self.name], "difference": ["another plan"], "by": line["by"]}

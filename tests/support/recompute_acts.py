@@ -7,6 +7,7 @@ docs/concepts/judging.md. It knows plans whose parties are names, and no signatu
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import sys
@@ -134,7 +135,7 @@ def find_acts(events: list[Json]) -> dict[int, Act]:
 class _Settled:
     def __init__(self, events: list[Json], plans: dict[str, Json]) -> None:
         self.plans, self.acts = with_files_where_they_were(plans, events), find_acts(events)
-        self.events, self.whole = events, replay(events)
+        self.events, self.whole = events, as_it_ended(replay(events), events, self.plans)
         self.log = Log(events, self.plans, {event: act.number for act in self.acts.values() for event in act.events})
         timed = {part["name"] for plan in plans.values() for part in plan["components"] if part["duration_s"]}
         for act in self.acts.values():
@@ -206,6 +207,8 @@ class _Settled:
         ]
         hangs += [gone for gone in self._in_their_place(known, one_sided)
                   if self._word_without(gone, takes) != word and self._is_sure(gone, word, takes)]  # fmt: skip
+        if not self.ended:  # what goes on is incomplete whatever anybody does
+            hangs = [gone for gone in hangs if self._word_without(gone, takes) != "incomplete"]
         without = {
             str(act.number): self._word_without({act.number}, takes) if act.number in known else "not known"
             for act in self.live
@@ -215,7 +218,7 @@ class _Settled:
                 without[str(number)] = "not known"
         known = {int(number) for number, said in without.items() if said != "not known"}
         return {
-            "outcome": "disputed" if (hangs or self.unagreed or self.ends & takes) and self.ended else word,
+            "outcome": "disputed" if hangs or ((self.unagreed or self.ends & takes) and self.ended) else word,
             "without": without,
             "without_acts": self._without_all(known, takes, word),
             "takes": sorted(takes),
@@ -325,6 +328,7 @@ class _Settled:
         if gone:
             leave_out_late(campaign, self._times_up(lines), self._times_up(self.events))
             hold_to(campaign, lines, self.events, self.plans)
+        campaign = as_it_ended(campaign, lines, self.plans)
         unmeasured = come_to(campaign, ways or {}, word, lines, self.plans)
         early = any(act.kind in ("drain", "cancel") for act in acts) or bool(goes_on.again)
         if early:
@@ -801,6 +805,18 @@ class _Settled:
             self.stood_by[number] = [(at, side) for at, side in said if at < seal]
             before = {side for _, side in self.stood_by[number]}
             self.missing[number] = set(self.sides.names) - {self.side(number)} - before
+
+
+def as_it_ended(campaign: Campaign, lines: list[Json], plans: dict[str, Json]) -> Campaign:
+    """A campaign that had ended, and that has the very plan again by which it had: it is over where nothing is to come by it."""
+    drained = any(line["event"] in ("drain_request", "cancel_request") for line in lines)
+    if campaign.ended or campaign.over is None or campaign.over[0] != campaign.document or drained:
+        return campaign
+    again = copy.copy(campaign)
+    again.ended, (_, unavailable, time_up) = True, campaign.over
+    again.unavailable, again.time_up = {*unavailable}, {**time_up}
+    found = Judge(plans[again.document], again, plans).outcome()
+    return campaign if any(part["to_come"] for part in found["components"].values()) else again
 
 
 def _said(line: Json) -> float:

@@ -76,6 +76,7 @@ class Campaign:
     in_force: list[tuple[int, str]] = field(default_factory=list)  # since which event -> the plan
     taken_up: dict[str, list[int]] = field(default_factory=dict)  # component -> the events by which it was run again
     ended: bool = False
+    over: tuple[str, set[Any], dict[str, float]] | None = None  # plan, unavailable, time up, of when it had ended
     last: float = 0.0
     fingerprint: str = ""
     standing: list[dict[str, Any]] = field(default_factory=list)  # what was said of clocks, pauses, budgets
@@ -156,6 +157,8 @@ def _start(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> 
 
 
 def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    if campaign.ended and campaign.cancelled is None:
+        campaign.over = campaign.document, {*campaign.unavailable}, {**campaign.time_up}
     campaign.document, campaign.ended = value["document"], False
     campaign.epoch += 1
     campaign.amended.append(campaign.epoch)
@@ -205,7 +208,7 @@ def _ordered(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     campaign.runs[name] = run
     if mode not in ("set-up", "clean-up", "drill"):
         campaign.first_order.setdefault(component, event["time"])
-    campaign.ended = False
+    campaign.ended, campaign.over = False, None
 
 
 def _generation(campaign: Campaign, key: tuple[Any, ...], value: dict[str, Any]) -> int:
@@ -315,7 +318,7 @@ def _taken_up(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
     campaign.again[name] = campaign.again.get(name, 0) + 1
     campaign.taken_up.setdefault(name, []).append(event["seq"])
     campaign.time_up.pop(name, None)
-    campaign.ended = False
+    campaign.ended, campaign.over = False, None
     if "stopped" in value:
         _stood_still(campaign, event, name, value["stopped"])
     if "clock" in value:
@@ -337,7 +340,7 @@ def _stood_still(campaign: Campaign, event: dict[str, Any], name: str, since: fl
 
 
 def _retried(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
-    campaign.ended = False
+    campaign.ended, campaign.over = False, None
     if event["run"] in campaign.runs:
         campaign.runs[event["run"]].retried = True
 

@@ -123,8 +123,9 @@ class ComponentScore(Struct, frozen=True):
     ladders: tuple[LadderRow, ...] = ()
 
 
-class ActScore(Struct, frozen=True):
-    """An act of a person and its effect. ``number``: its first event, which names it. ``said``, ``as_of``: seconds since 1970.
+class ActScore(Struct, frozen=True, rename={"number": "event"}):
+    """An act of a person and its effect. ``number``: its first event, which names it; ``event`` in JSON, as in tables. ``said``,
+    ``as_of``: seconds since 1970.
 
     ``without``: the campaign's outcome without it, NOT_KNOWN if only another run could show that; ``difference``: what else changes
     without it, one line each; ``differs``: the outcome changes. ``takes``: what it takes away; ``together``: all acts that take

@@ -21,6 +21,7 @@ from shakedown.metrics.judging.in_turn import Turns, in_turn
 from shakedown.metrics.judging.late_orders import times_up
 from shakedown.metrics.judging.moved_files import moved_files, where_they_were
 from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
+from shakedown.metrics.judging.put_back import as_it_ended
 from shakedown.metrics.judging.quiet import without_effect
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
 from shakedown.metrics.judging.settled_words import (
@@ -97,6 +98,8 @@ def _settle_all(
     if moved:
         document_of, at_first = where_they_were(document_of, moved)
         document = at_first(document)
+    record.plans = plans_of(record, document_of)
+    record = as_it_ended(document, record)
     ends = Ends(record, acts, document_of, times_up(record, document_of))
     variants, answers = Variants(record, acts, reread, ends), Answers(evaluate)
     settling = _Settling(document, record, document_of, variants, acts, signatures, answers)

@@ -21,6 +21,7 @@ from shakedown.metrics.judging.late_orders import leave_out_late, times_up
 from shakedown.metrics.judging.people import ENDS_EARLY, Act
 from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.populations import populations
+from shakedown.metrics.judging.put_back import as_it_ended
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, Scorecard
 from shakedown.metrics.judging.set_ups import step_rows
 from shakedown.metrics.judging.steps import Steps
@@ -282,7 +283,9 @@ class WhatIf:
         if gone:
             beyond.hold_to(record, self.record, self.document_of, self.answers)
         same = record.document == self.record.document or not record.document
-        return self.document if same else self.document_of(record.document), record
+        document = self.document if same else self.document_of(record.document)
+        record.plans = record.plans or plans_of(record, self.document_of)
+        return document, as_it_ended(document, record)
 
     def _idle_kept(self, record: Record) -> Record:
         """Keep amendments among the clock events, so that idle hours before an amendment never count as a component's time."""

@@ -18,6 +18,7 @@ from shakedown.metrics.rows.rows import (
     NoteRow,
     OpenRun,
     OutcomeRow,
+    OverRow,
     RejudgedRow,
     RulingRow,
     RunRow,
@@ -46,6 +47,7 @@ class RecordRows(Struct):
     rehearsal: dict[str, Any] = {}  # facts of the rehearsal; {} for a real campaign
     started: float | None = None
     ended: float | None = None
+    over: OverRow | None = None  # how it had ended before it was amended; None once something was ordered since
     last: float = 0.0
     seq: int = 0
     epoch: int = 1

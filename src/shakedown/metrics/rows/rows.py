@@ -136,6 +136,17 @@ class OpenRun(Struct, frozen=True):
     of: str = ""
 
 
+class OverRow(Struct, frozen=True):
+    """A campaign that had ended when its plan was amended. ``document``: the digest of the plan by which it had ended;
+    ``unavailable`` and ``time_up``: as of then.
+    """
+
+    ended: float
+    document: str
+    unavailable: dict[tuple[str, str], UnavailableRow] = {}
+    time_up: dict[str, float] = {}
+
+
 class BuildRow(Struct, frozen=True):
     """One build. ``state``: ordered, started, done, failed. ``log`` is a path inside the campaign."""
 

@@ -20,6 +20,7 @@ from shakedown.metrics.rows.rows import (
     STEPS,
     NoteRow,
     OpenRun,
+    OverRow,
     RunRow,
     UnavailableRow,
 )
@@ -84,6 +85,8 @@ def _campaign_start(record: Record, event: Event) -> None:
 
 def _amended(record: Record, event: Event) -> None:
     """Put a new plan in force; unavailable cases are determined anew, by later events or by the plan itself."""
+    if record.ended is not None and record.cancelled is None:
+        record.over = OverRow(record.ended, record.document, record.unavailable.copy(), record.time_up.copy())
     record.document = str(event.value.get("document", record.document))
     record.documents.append(record.document)
     record.ended = None
@@ -102,7 +105,7 @@ def _again(record: Record, event: Event) -> None:
     component = str(event.value.get("component", ""))
     record.again[component] = [*record.again.get(component, ()), event.seq]  # a copy of the record keeps its own
     record.time_up.pop(component, None)
-    record.ended = None
+    record.ended = record.over = None
     record.note(event)
     record.standing.append(record.notes[-1])
 
@@ -162,7 +165,7 @@ def _submit_order(record: Record, event: Event) -> None:
     record._jobs[event.job] = event.run
     if mode[0] not in STEPS:
         record.first_orders.setdefault(component, event.time)
-    record.ended = None
+    record.ended = record.over = None
 
 
 def _result(record: Record, key: tuple[str, ...], attempt: int, run: str) -> int:
@@ -334,7 +337,7 @@ def _retry(record: Record, event: Event) -> None:
     place = record._place.get(event.run)
     if place is not None:
         record.runs[place] = replace(record.runs[place], retried=True)
-    record.ended = None
+    record.ended = record.over = None
 
 
 def _given_up(record: Record, event: Event) -> None:
