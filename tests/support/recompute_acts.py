@@ -155,7 +155,6 @@ class _Settled:
         self.joint: list[int] = []  # the seals of an outcome to which every side agreed
         self.closed = 0  # the one of them up to which it is judged
         self.missing = self._agreements()
-        self._after_the_seal()
         late = {n for n in self.acts if self.joint and self.joint[0] < n}
         lacking = {
             n for n, act in self.acts.items() if (act.kind in self.sides.asks(n) or n in late) and self.missing.get(n)
@@ -771,12 +770,13 @@ class _Settled:
                 if number in seals and not between and seals[number]["digest"] == digest:
                     by[number].add(side)
                 act = self.acts.get(number)
-                if act is None or number >= line["seq"] or self.digests[number] != digest:
+                if act is None or number >= line["seq"] or self.digests[number] != digest or not side:
                     continue
                 if not any(self._ends_later(one, line["seq"], side) for one in self.events if one["seq"] in act.events):
                     self.stood_by.setdefault(number, []).append((line["seq"], side))
         final = {n for n in seals if seals[n]["outcome"] in ("accepted", "accepted with restrictions", "rejected")}
         self.joint = sorted(n for n in final if by[n] >= {one["name"] for one in self.sides.at(n)})
+        self._after_the_seal()
         for number in self.joint:
             if not self.closed or self.opened(self.closed, number):
                 self.closed = number
@@ -797,14 +797,10 @@ class _Settled:
 
     def _after_the_seal(self) -> None:
         """What one side alone agrees to after a seal that closed it, of before that seal, has no effect until all do."""
-        for number in self.missing:
+        for number, said in self.stood_by.items():
             seal = next((one for one in self.joint if one > number), None)
-            said = self.stood_by.get(number, [])
-            if seal is None or {side for at, side in said if at > seal} >= set(self.sides.names):
-                continue
-            self.stood_by[number] = [(at, side) for at, side in said if at < seal]
-            before = {side for _, side in self.stood_by[number]}
-            self.missing[number] = set(self.sides.names) - {self.side(number)} - before
+            if seal is not None and not {side for at, side in said if at > seal} >= set(self.sides.names):
+                self.stood_by[number] = [(at, side) for at, side in said if at < seal]
 
 
 def as_it_ended(campaign: Campaign, lines: list[Json], plans: dict[str, Json]) -> Campaign:

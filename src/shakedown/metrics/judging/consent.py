@@ -274,26 +274,31 @@ class _Terms:
             return False
         said = [one for one in self.counted.get(act.number, ()) if self.closed < one.event < until]
         if act.number > self.closed:
-            return not self.lacks(act, [one for one in said if not self._is_cut_off(act, one)])
+            counts = (one for one in said if not self._is_cut_off(act, one) and not self._late_after(act, one))
+            return not self.lacks(act, [*counts])
         return self._is_all({one.party for one in said})
 
     def _is_all(self, parties: Collection[str]) -> bool:
         return set(parties) >= {party.name for party in self.parties}
 
-    def _came_late(self, act: Act, agreement: Agreement) -> bool:
-        """Whether an act of before a seal that every party agreed to was agreed to only after it, and not by every party: one party
-        cannot take up alone what the seal had left without effect.
+    def _late_after(self, act: Act, agreement: Agreement) -> int:
+        """The seal that every party agreed to between an act and an agreement to it that not every party gave then, 0 for none: one
+        party cannot take up alone what that seal had left without effect.
         """
         seal = next((seal for seal in self.joint if act.number < seal), 0)
         if not 0 < seal < agreement.event:
-            return False
-        late = not self._is_all({one.party for one in self.counted.get(act.number, ()) if one.event > seal})
-        if late:
+            return 0
+        return 0 if self._is_all({one.party for one in self.counted[act.number] if one.event > seal}) else seal
+
+    def _came_late(self, act: Act, agreement: Agreement) -> bool:
+        """Whether there is such a seal; it is told."""
+        seal = self._late_after(act, agreement)
+        if seal:
             self.told.append(
                 f"event {agreement.event}: the agreement by {agreement.by or 'somebody'} to event {act.number} came after the seal"
                 f" (event {seal}) that every party agreed to, and has no effect until all agree to it after that seal"
             )
-        return late
+        return bool(seal)
 
     def _ended_after(self, act: Act, agreement: Agreement) -> bool:
         """Whether a pause was still open when it was agreed to, and another side ended it later: the agreement then does not cover
