@@ -41,6 +41,7 @@ def test_nothing_after_a_joint_seal_is_in_any_table_figure_or_count(story: Path,
     seal = next(event.seq for event in read_events(root / "log") if event.event == "sealed")
     assert people(story, "agree", "p-1", str(seal), "--by", "Bo", "--because", "so it is").returncode == 0
     before = made(story)
+    shutil.copy(root / "report.html", story / "first.html")
     word = ("--campaign", "p-1", "--by", "Ada", "--because", "a disk")
     assert people(story, "amend", "p", *word).returncode == 0
     assert drive(story, "resume", "p-1", "-q").returncode == 1
@@ -62,3 +63,9 @@ def test_nothing_after_a_joint_seal_is_in_any_table_figure_or_count(story: Path,
     assert check_page(Layout(root), root / "report.html").differs == []
     again = settled(Layout(root)).after_seal
     assert again is not None and (again.runs, again.acts, again.findings, again.through) == (1, 2, 0, 24)
+    assert people(story, "seal", "p-1", "--by", "Ada", "--open").returncode == 0  # a seal of one side, of later
+    checked = people(story, "verify", "p-1", "--page", "campaigns/p-1/report.html")
+    assert f"events 1 to {seal}: an older seal, to which every party agreed\n" in checked.stdout
+    held = people(story, "verify", "p-1", "--page", "first.html").stdout
+    assert "a newer seal stands: outcome rejected" in held
+    assert f"; it has no effect, for every party agreed to the seal (event {seal})" in held

@@ -19,7 +19,8 @@ _MOST_ACTS = 6  # acts that are named
 
 class SealSeen(Struct, frozen=True):
     """A valid seal. ``events``: the seal covers events 1 to this one, its own event; ``party``: the party of ``by`` according to
-    the plan, "" where the plan names none or gives that party keys; ``newest``: no later seal exists.
+    the plan, "" where the plan names none or gives that party keys; ``newest``: no later seal exists; ``closes``: every party
+    agreed to it, and the record is judged up to it.
     """
 
     digest: str
@@ -29,29 +30,33 @@ class SealSeen(Struct, frozen=True):
     sealed: float
     events: int
     newest: bool
+    closes: bool = False
 
     @property
     def words(self) -> str:
         who = f"{self.by or 'somebody'}{f' for {self.party}' if self.party else ''}"
         place = "the newest seal" if self.newest else "an older seal"
+        place += ", to which every party agreed" if self.closes else ""
         when = f"{show_time(self.sealed)} UTC"
         return f"{self.outcome or 'no outcome'}, sealed by {who} on {when}, events 1 to {self.events}: {place}"
 
 
-def seals_seen(record: Record, holding: Sequence[str], parties_of: Mapping[str, Sequence[Party]]) -> list[SealSeen]:
+def seals_seen(
+    record: Record, holding: Sequence[str], parties_of: Mapping[str, Sequence[Party]], closed: int = 0
+) -> list[SealSeen]:
     """Purpose: the valid seals that the log names, the oldest first. ``holding``: digests of the valid seals; ``parties_of``:
-    digest of a seal -> the parties when it was made.
+    digest of a seal -> the parties when it was made; ``closed``: event of the seal up to which the record is judged, 0 for none.
     """
     rows = [row for row in record.seals if row.digest in holding]
-    return [_seen(row, parties_of.get(row.digest, ()), newest=row is rows[-1]) for row in rows]
+    return [_seen(row, parties_of.get(row.digest, ()), row is rows[-1], row.seq == closed) for row in rows]
 
 
-def _seen(row: SealRow, parties: Sequence[Party], newest: bool) -> SealSeen:
+def _seen(row: SealRow, parties: Sequence[Party], newest: bool, closes: bool) -> SealSeen:
     party = party_of(parties, row.by)
     side = (
         party.name if party is not None and not party.keys else ""
     )  # a party with keys signs with a key: see the signatures
-    return SealSeen(row.digest, row.outcome, row.by, side, row.time, row.seq, newest=newest)
+    return SealSeen(row.digest, row.outcome, row.by, side, row.time, row.seq, newest=newest, closes=closes)
 
 
 def sealed_right_after(record: Record, seals: Sequence[SealSeen], event: int) -> bool:
@@ -76,8 +81,14 @@ def newer_than(record: Record, seals: Sequence[SealSeen], event: int) -> str:
     between = plural(newest.events - event, "event")
     return (
         f"a newer seal stands: outcome {newest.outcome}, sealed by {who} on {show_time(newest.sealed)} UTC "
-        f"({newest.digest[:16]}, {between} later); what came after: {came}{more}"
+        f"({newest.digest[:16]}, {between} later); what came after: {came}{more}{_closed(seals, event)}"
     )
+
+
+def _closed(seals: Sequence[SealSeen], event: int) -> str:
+    """What came after a page is worth, where every party agreed to a seal that the page shows."""
+    seal = next((seal for seal in seals if seal.closes and seal.events <= event and not seal.newest), None)
+    return f"; it has no effect, for every party agreed to the seal (event {seal.events})" if seal is not None else ""
 
 
 def _act(act: Act) -> str:

@@ -28,7 +28,7 @@ from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.record.baselines import look_at
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.environments import read_named
-from shakedown.conductor.record.settling import parties_of_seals
+from shakedown.conductor.record.settling import consent_of, parties_of_seals
 from shakedown.conductor.record.signing import allowed_signers, counter_seals, not_met, words_of
 from shakedown.events.campaigns import read_document
 from shakedown.events.chain import bytes_lost, damage_of
@@ -43,6 +43,7 @@ from shakedown.events.segments import spans
 from shakedown.events.signatures import Signature, need_program, signatures_of
 from shakedown.events.verification import Verification, verify
 from shakedown.machine.fingerprint_facts import digest_of_content
+from shakedown.metrics.judging.closed import closed_at
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.metrics.words import plural
 from shakedown.model.baselines import AWAY, SAME
@@ -144,7 +145,8 @@ def _say_not_believed(found: Verified, layout: Layout) -> None:
 
 def _say_seals(found: Verified, layout: Layout, record: Record, digest: str | None) -> None:
     """Report each seal with its outcome, the seal on the signed page, and what the register of the site says of this campaign."""
-    found.sealed = seals_seen(record, found.seals, parties_of_seals(layout, found.seals))
+    closed = closed_at(consent_of(layout, record)) if record.document else 0
+    found.sealed = seals_seen(record, found.seals, parties_of_seals(layout, found.seals), closed)
     found.unchecked += under_no_seal(record, found.sealed)
     if digest:
         found.damage = _signed(digest, found)
