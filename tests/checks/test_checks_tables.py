@@ -399,6 +399,14 @@ def test_rows_with_long_names_that_begin_alike_stay_apart() -> None:
         ("Function  MB", "MB", "GB/s", None),
         ("Function  min", "min", "s", 94231.5),  # the least one, and no minutes
         ("Function  s", "s", "ms", 94231.5),
+        ("Function  Rate(TFlops/s)", "Rate(TFlops/s)", "GFLOP/s", None),
+        ("Function  TFLOPs", "TFLOPs", "GFLOP/s", None),
+        ("Function  GBps", "GBps", "MB/s", None),
+        ("Function  gbps", "gbps", "GB/s", None),
+        ("Function  mbps", "mbps", "Mbps", 94231.5),
+        ("Function  bw_gbs", "bw_gbs", "MB/s", None),
+        ("Function  bw(GB/s/node)", "bw(GB/s/node)", "MB/s", None),
+        ("Function  Latency(us),avg", "Latency(us),avg", "ms", None),
     ],
 )
 def test_a_unit_in_the_name_of_a_column_is_held_against_that_of_the_figure(
@@ -416,7 +424,8 @@ def test_a_unit_in_the_key_of_a_record_is_held_against_that_of_the_figure(unit: 
     (found,) = take(FigureSpec("x", table=table, unit=unit), text('{"record":"triad","ranks":4,"gb_s":2.5}\n'))
     assert found.value == value
     assert value is not None or found.problem == (
-        "figure x[ranks=4]: '2.5 GB/s' is in GB/s, and the figure is in TB/s; say so with 'unit: GB/s'"
+        "figure x[ranks=4]: '2.5 gb/s' is in GB/s or Gbit/s, and the figure is in TB/s; "
+        "say which with 'unit: GB/s' or 'unit: Gbit/s'"
     )
 
 

@@ -16,7 +16,7 @@ from shakedown.checks import structured
 from shakedown.checks.extract import compile_pattern, not_there
 from shakedown.checks.numbers import Entry, combine, number_in
 from shakedown.checks.passed_over import Seen
-from shakedown.checks.printed_units import before, behind, in_path, not_meant, refusal
+from shakedown.checks.printed_units import before, behind, in_path, refusal, refusal_behind
 from shakedown.checks.tables import TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
 from shakedown.model.figures import FigureSpec
@@ -156,7 +156,7 @@ def _entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
 
 def _in_unit_of_key(spec: FigureSpec, entries: Iterator[Entry]) -> Iterator[Entry]:
     """The entries, none of them a number where a key of the path names another unit than the figure's."""
-    key, word = in_path(keys_up(spec.json or spec.yaml), spec.unit)
+    key, word = in_path(keys_up(spec.json or spec.yaml))
     for entry in entries:
         yield entry if isinstance(entry, str) else refusal(spec.unit, word, f"{entry:g} at {key}") or entry
 
@@ -187,11 +187,7 @@ def _other_unit(unit: str, match: re.Match[str], text: str) -> str:
     if not word:
         word = before(match, text)
         return refusal(unit, word, f"{word} {match['value']}")
-    other = not_meant(unit, word)
-    if not other:
-        return ""
-    said = show(f"{match['value']} {word}")
-    return f"{said} is in {other}, and the figure is in {unit}; an expression that takes '{word}' in says that {unit} is meant"
+    return refusal_behind(unit, word, match["value"])
 
 
 def _may_go_on(match: re.Match[str], text: str, cut: str) -> bool:

@@ -1,7 +1,7 @@
 """The units that programs print beside their numbers: in the name of a column or a key, before a number, behind it.
 
-``not_meant`` holds such a word against the unit of a figure. Words that are names as often as units (min, s, up) count only in
-brackets or where a sign joins them to a name.
+``refusal`` and ``refusal_behind`` hold such a word against the unit of a figure. Words that are names as often as units (min, s,
+up) count only in brackets or where a sign joins them to a name.
 """
 
 from __future__ import annotations
@@ -10,76 +10,69 @@ import re
 from collections.abc import Sequence
 
 from shakedown.checks.text import show
+from shakedown.checks.unit_words import is_open, meanings
 from shakedown.model.bounds import same
-from shakedown.model.units import UNITS, unit_of_print
+from shakedown.model.units import COUNTS, UNITS
 
-_FLOPS = r"[kKMGTPEmgtpe]?(?:FLOPS|[Ff]lops)"
-_PLAIN = rf"[A-Za-z]+/[A-Za-z]+|{_FLOPS}|[kKMGTPE]i?B|[kKMGT]?IOPS|[KkMG]?[Bb]ytes|[munµμ]s|[mun]?secs?|seconds"
-_BRACKETS = r"[(\[] *([A-Za-zµμ]+(?:/[A-Za-z]+)?) *[)\]]"
-_IN_NAME = re.compile(rf"{_BRACKETS}$|(?:^|[ _])({_PLAIN})$")  # bw(MiB/s), Rate MB/s, Total Mflops
+_LETTERS = r"[A-Za-zµμ]"
+_WORD = rf"{_LETTERS}+(?:/{_LETTERS}+){{0,3}}"
+_BRACKETS = re.compile(rf"[(\[] *(?:in )?({_WORD}(?: per {_LETTERS}+)?) *[)\]]")
+_LAST_WORD = re.compile(rf"(?:^|[ _])({_WORD})$")  # Rate MB/s, Total Mflops, bw_gbs
+_SECOND = r"s(?:ec(?:ond)?)?"
 _IN_KEY = re.compile(
-    r"(?:^|_)(?:([kmgtp])(flop|i?b)(_(?:per_)?s)?|(flop_s)|(s))$"
-)  # gb_s, rank_gflop_s, memory_mb, load_s
-_IN_CAMEL = re.compile(
-    rf"(?<=[a-z0-9])({_FLOPS}|[KMGTPE]I?Bp?s?|[KMGTPE]iBp?s?|[MUN]s|(?:Micro|Milli|Nano)?[Ss]ec(?:ond)?s?)$"
+    rf"(?i:(?:^|_)([kmgtpe]?(?:flops?|ops|i?b|bits?|bytes?)|(?:kilo|mega|giga|tera)(?:bits?|bytes?))_(?:per_)?{_SECOND})$"
+)  # gb_s, rank_gflop_s, bits_per_second
+_TIME_IN_KEY = re.compile(r"(?:^|_)([mun]?s|[mun]?secs?|seconds?)_per_[a-z]+$")  # ms_per_step
+_CAMEL_RATE = re.compile(
+    r"(?<=[a-z0-9])([KMGTP]?(?:Bytes?|Bits?|I?B|iB)|(?:Kilo|Mega|Giga|Tera)(?:[Bb]its?|[Bb]ytes?))[Pp]er[Ss](?:ec(?:ond)?)?$"
 )
-_A_SECOND = re.compile(
-    r"(?i:(?:^|_|(?<=[a-z0-9]))([kmgtp]?|kilo|mega|giga|tera)(bits?|bytes?|i?b)_?per_?s(?:ec(?:ond)?)?)$"
+_IN_CAMEL = re.compile(
+    r"(?<=[a-z0-9])([kKMGTPEgtpem]?(?:FLOPS|[Ff]lops)|[KMGTPE]I?Bp?s?|[KMGTPE]iBp?s?|[KMGTP]bps|[kKM]?IOPS|[MUN]s"
+    r"|(?:Micro|Milli|Nano)?[Ss]ec(?:ond)?s?)$"
 )
 _CAMEL_SIGNS = {"Ms": "ms", "Us": "us", "Ns": "ns"}
 _STATISTIC = re.compile(
     r"(?i:mean|average|avg|median|min|max|minimum|maximum|std_?dev|std|value|percentiles?|p?\d+(?:\.\d+)?)$"
 )
-_BEFORE = re.compile(rf"(?:{_BRACKETS}[ \t]*[:=]?|(?<![\w/.])(?:\w+_)?({_PLAIN})[ \t]*[:=])[ \t]*$")
-_BEHIND = re.compile(r"[ \t]*[(\[]?([A-Za-zµμ]+(?:/[A-Za-z]+)?)(?![\w/^-])")
+_NAMES = frozenset(("min", "mins", "cell", "cells", "zone", "zones", "edge", "edges", "op", "up", "update", "updates"))
+_BRACKETS_BEFORE = re.compile(rf"{_BRACKETS.pattern}[\"']?[ \t]*[:=]?[ \t]*$")
+_BEFORE = re.compile(rf"(?<![A-Za-zµμ0-9/.])({_WORD})(?:[\"']?[ \t]*[:=][ \t]*|[ \t]+)$")
+_RATE = re.compile(r"/s(?:ec(?:ond)?s?)?(?:/|$)", re.I)
+_BEHIND = re.compile(rf"[ \t]*[(\[]?((?:(?i:kilo|mega|giga|tera|peta|exa) )?{_WORD})( per {_LETTERS}+)?(?![\w/^-])")
 _LOOKED_BACK = 80  # characters before a number
-_SIGNS = {"flop": "FLOP", "b": "B", "ib": "iB"}
 
 
-def in_name(name: str, unit: str = "") -> str:
-    """Purpose: the unit at the end of the name of a column or key, as printed: ``Best Rate MB/s``, ``t[usec]``; "" for none.
+def in_name(name: str) -> str:
+    """Purpose: the unit in the name of a column or key, as printed: ``Best Rate MB/s``, ``t[usec]``, ``gflop_s``; "" for none."""
+    for found in reversed(_BRACKETS.findall(name)):
+        if meanings(found):
+            return str(found)
+    if found := _IN_KEY.search(name) or _CAMEL_RATE.search(name):
+        return f"{found[1].replace('IB', 'iB')}/s"
+    if found := _TIME_IN_KEY.search(name):
+        return found[1]
+    last = _LAST_WORD.search(name)
+    if last and (_says_a_unit(last[1]) or last[0] == "_s"):
+        return last[1]
+    found = _IN_CAMEL.search(name)
+    return _CAMEL_SIGNS.get(found[1], found[1].replace("IB", "iB")) if found else ""
 
-    ``unit``: of the figure. Where it counts bits, ``gb_s`` may mean them too.
-    """
-    if found := _A_SECOND.search(name):
-        amount = _amount(found[1][:1], found[2].casefold(), unit)
-        return f"{amount}/s" if amount else ""
-    if found := _IN_NAME.search(name):
-        return found[1] or found[2]
-    return _in_key(name, unit)
 
-
-def in_path(keys: Sequence[str], unit: str = "") -> tuple[str, str]:
+def in_path(keys: Sequence[str]) -> tuple[str, str]:
     """Purpose: the key of a path that names a unit, and that unit, as ``in_name``; "" and "" for none. ``keys``: from the last one
     up; the key above a statistic says what it is a statistic of: ``clat_ns.mean``.
     """
     for key in keys:
-        if word := in_name(key, unit):
+        if word := in_name(key):
             return key, word
         if not _STATISTIC.match(key):
             break
     return "", ""
 
 
-def _in_key(name: str, unit: str) -> str:
-    """The unit at the end of a key as programs write them: ``gb_s``, ``rank_gflop_s``, ``bwMeanMIB``, ``elapsedMs``."""
-    if found := _IN_CAMEL.search(name):
-        return _CAMEL_SIGNS.get(found[1], found[1].replace("IB", "iB"))
-    key = _IN_KEY.search(name)
-    if key is None or name == "s":
-        return ""
-    if not key[1]:
-        return "FLOP/s" if key[4] else "s"
-    amount = _amount(key[1], key[2], unit)
-    return f"{amount}/s" if amount and key[3] else amount
-
-
-def _amount(prefix: str, size: str, unit: str) -> str:
-    """The unit of a prefix and a size in any case: ``g`` and ``b`` give GB; "" where they may be bits, as the figure's unit is."""
-    if size in ("b", "ib") and _of_bits(unit):
-        return ""
-    sign = _SIGNS.get(size) or ("bit" if size.startswith("bit") else "B")
-    return f"{'k' if prefix in ('k', 'K') and size != 'ib' else prefix.upper()}{sign}"
+def _says_a_unit(word: str) -> bool:
+    """Whether a word without brackets is a unit rather than a name."""
+    return len(word) > 1 and word.casefold() not in _NAMES and bool(meanings(word))
 
 
 def behind(match: re.Match[str], text: str) -> tuple[str, bool]:
@@ -89,40 +82,65 @@ def behind(match: re.Match[str], text: str) -> tuple[str, bool]:
     found = _BEHIND.match(text, match.end("value"))
     if found is None:
         return "", False
-    return found[1] if unit_of_print(found[1]) else "", match.end() >= found.end(1)
+    word = f"{found[1]}{found[2] or ''}"
+    word = word if meanings(word) else found[1]
+    return word if meanings(word) else "", match.end() >= found.end(1)
 
 
 def before(match: re.Match[str], text: str) -> str:
     """Purpose: the unit before a number that a regular expression took, in its line: ``Mflops: 2004``; "" for none. A unit with
-    a number before it is that number's.
+    a number before it is that number's. Without a sign between them only a rate is a unit: ``BW GB/s 12``.
     """
     start = match.start("value")
     line = text[max(text.rfind("\n", 0, start) + 1, start - _LOOKED_BACK) : start]
-    found = _BEFORE.search(line)
+    found = _BRACKETS_BEFORE.search(line) or _BEFORE.search(line)
     if found is None or line[: found.start()].rstrip()[-1:].isdigit():
         return ""
-    return found[1] or found[2]
+    word = found[1]
+    if found.re is _BRACKETS_BEFORE:
+        return word
+    joined = found[0].rstrip()[-1] in ":="
+    return word if _says_a_unit(word) and (joined or _RATE.search(word)) else ""
 
 
-def not_meant(unit: str, word: str) -> str:
-    """Purpose: the unit that a printed word means, where it is another one of the same kind than ``unit``; else ""."""
-    other = unit_of_print(word)
-    if unit not in UNITS or not word or not other or UNITS[other][0] != UNITS[unit][0]:
-        return ""
-    return "" if same(UNITS[unit][1], UNITS[other][1]) else other
+def unlike(unit: str, word: str, of_bytes: bool = True) -> tuple[str, ...]:
+    """Purpose: the units that a printed word may mean, where they are others of the same kind than ``unit``; else none.
+
+    An amount is a rate where the figure is one: IOR calls MiB/s so, in the column ``Mean(MiB)``; of bytes only with ``of_bytes``.
+    """
+    if unit not in UNITS or not word:
+        return ()
+    kind, size = UNITS[unit]
+    time = unit.partition("/")[2] or "s"
+    found = [
+        f"{one}/{time}" if f"{UNITS[one][0]}/s" == kind and (of_bytes or UNITS[one][0] in COUNTS) else one
+        for one in meanings(word)
+    ]
+    of_kind = tuple(one for one in found if one in UNITS and UNITS[one][0] == kind)
+    if is_open(of_kind):
+        return () if unit in of_kind else of_kind
+    return () if any(same(size, UNITS[one][1]) for one in of_kind) else of_kind
 
 
 def refusal(unit: str, word: str, said: str) -> str:
-    """Purpose: why a number is not in its figure's unit where a name says another, and what to write; "" where nothing is wrong.
-
-    An amount in a name is a rate where the figure is one: IOR calls MiB/s so, in the column ``Mean(MiB)``.
-    """
-    amount = unit_of_print(word)
-    if amount and unit in UNITS and f"{UNITS[amount][0]}/s" == UNITS[unit][0]:
-        word = f"{amount}/{unit.partition('/')[2] or 's'}"
-    other = not_meant(unit, word)
-    return f"{show(said)} is in {other}, and the figure is in {unit}; say so with 'unit: {other}'" if other else ""
+    """Purpose: why a number is not in its figure's unit where a name says another, and what to write; "" where nothing is wrong."""
+    other = unlike(unit, word)
+    if not other:
+        return ""
+    ways = " or ".join(f"'unit: {one}'" for one in other)
+    return f"{_is_in(said, other)}, and the figure is in {unit}; say {'which' if other[1:] else 'so'} with {ways}"
 
 
-def _of_bits(unit: str) -> bool:
-    return unit in UNITS and UNITS[unit][0].startswith("bytes") and "B" not in unit and "byte" not in unit
+def refusal_behind(unit: str, word: str, value: str) -> str:
+    """Purpose: the same for a unit behind a number that a regular expression took."""
+    other = unlike(unit, word, of_bytes=False)
+    if not other:
+        return ""
+    said = _is_in(f"{value} {word}", other)
+    return f"{said}, and the figure is in {unit}; an expression that takes '{word}' in says that {unit} is meant"
+
+
+def _is_in(said: str, units: tuple[str, ...]) -> str:
+    if is_open(units):
+        return f"{show(said)} may count bits or bytes ({' or '.join(reversed(units))})"
+    return f"{show(said)} is in {' or '.join(units)}"

@@ -73,7 +73,7 @@ def cells(table: Table, column: str, text: str, unit: str = "", seen: Seen | Non
         yield from _of_records(table, column, text, unit, seen)
         return
     reader = _Reader(table, column, text.split("\n"), seen)
-    of_name = "" if table.columns else in_name(column, unit)
+    of_name = "" if table.columns else in_name(column)
     for found, row in enumerate(reader.rows(), 1):
         if found > MOST_ROWS:
             raise TableError(f"the table has more than {MOST_ROWS} rows")
@@ -84,7 +84,7 @@ def cells(table: Table, column: str, text: str, unit: str = "", seen: Seen | Non
 def _of_records(table: Table, column: str, text: str, unit: str, seen: Seen) -> Iterator[Cell]:
     """The cells of one key of every JSON line of a kind. A record that is not asked for need not have the key."""
     wanted = dict.fromkeys((*table.by, column))
-    of_name = in_name(column, unit)
+    of_name = in_name(column)
     found = 0
     for line in text.split("\n"):
         record = _record(line, table.records)

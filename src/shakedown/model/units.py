@@ -69,7 +69,7 @@ def _others() -> dict[str, Unit]:
             for word in words:
                 table[f"{prefix}{word}"] = ("bytes", size)
                 table |= {f"{prefix}{word}/{per}": ("bytes/s", size / seconds) for per, seconds in _PER.items()}
-        table[f"{prefix}bps"] = ("bytes/s", factor / 8)
+        table |= {f"{prefix}bps": ("bytes/s", factor / 8), f"{prefix}Bps": ("bytes/s", factor)}
     for prefix, factor in _DECIMAL.items():
         for word in (*_FLOPS, *_OPS):
             dimension = "flop/s" if word in _FLOPS else "ops/s"
@@ -99,50 +99,11 @@ UNITS = {**_others(), **USUAL}  # each known unit; the usual spelling of one tha
 # What is known, in a line: errors name it, and docs/reference/units.md has all of it.
 _SIZES = "B and b with k to E and Ki to Ei, also per s, min, h or d"
 KNOWN_IN_WORDS = f"known are {_SIZES}; FLOP/s, ops/s, Hz, W, J and Wh with k to E; ns to d; %"
-_WORDS = {  # what programs print in place of a unit's sign
-    **dict.fromkeys(("nsec", "nsecs", "nanosecond", "nanoseconds"), "ns"),
-    **dict.fromkeys(("usec", "usecs", "microsecond", "microseconds"), "us"),
-    **dict.fromkeys(("msec", "msecs", "millisecond", "milliseconds"), "ms"),
-    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
-    **dict.fromkeys(("mins", "minute", "minutes"), "min"),
-    **dict.fromkeys(("hr", "hrs", "hour", "hours"), "h"),
-    **dict.fromkeys(("day", "days"), "d"),
-    **{
-        f"{word}{size}": f"{prefix}{sign}"
-        for word, prefix in (("kilo", "k"), ("mega", "M"), ("giga", "G"), ("tera", "T"), ("peta", "P"))
-        for size, sign in (("byte", "B"), ("bytes", "B"), ("bit", "bit"), ("bits", "bit"))
-    },
-    **{
-        f"{word}{size}": f"{prefix}B"
-        for word, prefix in (("kibi", "Ki"), ("mebi", "Mi"), ("gibi", "Gi"), ("tebi", "Ti"))
-        for size in ("byte", "bytes")
-    },
-}
-_BYTES_PER_SECOND = re.compile(r"([kKMGTPE]i?)?Bps")
-_FLOPS_IN_SHORT = re.compile(r"([MGTPE])F(?:/s)?")
-_FLOPS_IN_SMALL = re.compile(r"([mgtpe])flops")  # no program counts thousandths of an operation
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(rf"^\s*({_NUMBER})\s*(\S.*?)?\s*$")
 _DURATION_PART = re.compile(
     r"((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(ns|us|µs|μs|ms|min|s|m|h|d)(?![a-zA-Z])\s*"
 )
-
-
-def unit_of_print(word: str) -> str:
-    """Purpose: the unit in ``UNITS`` that a word of a program's output means: GBps is GB/s, msec is ms; "" for no unit."""
-    if word in UNITS:
-        return word
-    size, slash, time = word.partition("/")
-    known = _WORDS.get(size.casefold(), size)
-    if slash:
-        known = f"{known}/{_WORDS.get(time.casefold(), time)}"
-    if found := _BYTES_PER_SECOND.fullmatch(known):
-        known = f"{found[1] or ''}B/s"
-    elif found := _FLOPS_IN_SHORT.fullmatch(known):
-        known = f"{found[1]}FLOP/s"
-    elif found := _FLOPS_IN_SMALL.fullmatch(known):
-        known = f"{found[1].upper()}FLOP/s"
-    return known if known in UNITS else ""
 
 
 _COMMA = re.compile(r"\d+(?:,\d+)+(?:\.\d+)?")
