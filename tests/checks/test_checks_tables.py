@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from shakedown.checks.figures import MOST_CELLS, Figure, take
 from shakedown.checks.text import Text, decode
@@ -275,6 +276,65 @@ def test_a_column_whose_units_are_others_than_the_figures_has_no_value(unit: str
     assert found.value == value
     why = "figure x: '1.5 us' is in us, and the figure is in s; say so with 'unit: us'"
     assert found.problem == ("" if value is not None else why)
+
+
+NCCL_UNITS = """\
+#       size         count      type     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)               (us)  (GB/s)  (GB/s)            (ms)  (GB/s)  (GB/s)
+   268435456      67108864     float   1119.8  239.71  419.49      0   1117.4  240.24  420.42      0
+"""
+SIZES = ("size", "count", "type", "time", "algbw", "busbw", "_", "time2", "algbw2", "busbw2", "_")
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "unit", "value"),
+    [
+        (Table(header="^# +size"), "busbw#2", "GB/s", 420.42),
+        (Table(header="^# +size"), "busbw#2", "MB/s", None),
+        (Table(header="^# +size"), "time#1", "us", 1119.8),
+        (Table(header="^# +size"), "time#2", "us", None),
+        (Table(header="^# +size", rows=r"^ *\d"), "busbw#1", "MB/s", None),  # the line of units is no row by this
+        (Table(after="^# +size", columns=(*SIZES[:6], "...")), "busbw", "MB/s", None),
+        (Table(after="^# +size", columns=(*SIZES[:6], "...")), "time", "us", 1119.8),
+    ],
+)
+def test_units_belong_to_the_columns_whose_names_lie_above_them(
+    table: Table, column: str, unit: str, value: float | None
+) -> None:
+    (found,) = take(FigureSpec("x", unit=unit, table=replace(table, column=column, by=("size",))), text(NCCL_UNITS))
+    assert found.value == value
+    assert value is not None or f"and the figure is in {unit}; say so with 'unit: " in found.problem
+
+
+@pytest.mark.parametrize(
+    ("units", "unit", "problem"),
+    [
+        (
+            "     (us)  (GB/s)",
+            "MB/s",
+            "belongs to the column 'busbw', and the figure is in MB/s; say 'unit: GB/s', or begin",
+        ),
+        ("     (us)  (GB/s)", "GB/s", ""),
+        ("     (us)  (GB/s)", "ms", "does not say whether 'us' belongs to the column 'busbw'"),
+        ("    (us) (GB/s)", "MB/s", "does not say whether"),
+        ("   us  GB/s", "MB/s", "'20 GB/s' is in GB/s"),
+        ("#    (us)  (GB/s)", "MB/s", "does not say whether 'GB/s' belongs to"),
+        ("--- us GB/s", "MB/s", "'20 GB/s' is in GB/s"),
+        ("(all) us GB/s", "GB/s", ""),
+    ],
+)
+def test_where_units_are_fewer_than_columns_and_lie_below_none_of_them_another_unit_is_refused(
+    units: str, unit: str, problem: str
+) -> None:
+    spec = FigureSpec("x", unit=unit, table=Table(header="^size", column="busbw", by=("size",)))
+    (found,) = take(spec, text(f"size t busbw\n{units}\n8 3 20\n"))
+    assert (found.value == 20.0) == (problem == "") and problem in found.problem
+
+
+def test_a_line_of_units_comes_again_with_the_header() -> None:
+    table = Table(header="^size", column="rate", by=("size",))
+    block = "size  rate\n B    MB/s\n"
+    assert values(table, f"{block}8  1.5\n{block}16  2.5\n") == {"x[size=8]": 1.5, "x[size=16]": 2.5}
 
 
 def test_a_line_of_units_below_the_header_is_no_row_and_a_word_in_its_place_is_one() -> None:

@@ -26,8 +26,8 @@ from shakedown.checks.extract import compile_pattern
 from shakedown.checks.passed_over import Seen
 from shakedown.checks.printed_units import in_name
 from shakedown.checks.text import printable, show
+from shakedown.checks.unit_lines import UnitLine, unit_line
 from shakedown.model.figures import CUT_TABLE, MORE, Table
-from shakedown.model.units import COUNTS, UNITS
 
 MOST_ROWS = 100_000  # of all tables of one text together
 _LOOKED_AHEAD = 10_000  # lines behind the end of a table
@@ -39,11 +39,6 @@ _SIGN = re.compile(r"(?<=[\d.])\s*[%xX]")  # 95.2%, 3.6X
 _LIKE_A_NUMBER = re.compile(
     r"[+-]?(?:[\d.*]|nan|inf)|-", re.IGNORECASE
 )  # also what programs print where they have none
-_UNITS = {unit.casefold() for unit, (dimension, _) in UNITS.items() if unit and dimension not in COUNTS} | {
-    *("b", "byte", "bytes", "kb", "mb", "gb", "mb/sec", "mbytes/sec", "mib/sec", "gb/sec", "gflops", "gflop/s"),
-    *("sec", "secs", "second", "seconds", "msec", "usec", "nsec", "µs", "elements", "count", "-"),
-}
-
 Names = tuple[str, ...]
 
 
@@ -78,7 +73,7 @@ def cells(table: Table, column: str, text: str, unit: str = "", seen: Seen | Non
         if found > MOST_ROWS:
             raise TableError(f"the table has more than {MOST_ROWS} rows")
         if _fits(table, row, seen):
-            yield Cell(_without_sign(row[column]), row, reader.units.get(column, "") or of_name)
+            yield Cell(_without_sign(row[column]), row, reader.unit_of(column, "" if of_name else unit) or of_name)
 
 
 def _of_records(table: Table, column: str, text: str, unit: str, seen: Seen) -> Iterator[Cell]:
@@ -166,7 +161,7 @@ class _Reader:
         self.after = _compiled(table.after)
         self.header = _compiled(table.header)
         self.until = _compiled(table.until)
-        self.units: dict[str, str] = {}  # of the columns of the current table
+        self.units: UnitLine | None = None  # of the current table
         self.begun = False  # whether a header was found
         self.only = _compiled(table.rows)
 
@@ -255,11 +250,15 @@ class _Reader:
         """The rows from a line on, and the number of the line after them. The first row decides how the header is read."""
         names = ways[0]
         rows: list[dict[str, str]] = []
-        self.units = {}
+        self.units = None
+        head = number - 1
         while number < len(self.lines):
             line = self.lines[number]
             if self.until is not None and self.until.search(line):
                 break
+            if (number == head + 1 or not rows) and self._is_of_units(line, head, ways):
+                number += 1
+                continue
             if self.only is not None and not self.only.search(line):
                 if self._begins_another(line):
                     break
@@ -269,9 +268,7 @@ class _Reader:
                 names = next((way for way in ways if self._fields(line, way) is not None), ways[0])
             fields = self._fields(line, names)
             if self._is_header(line, ways):
-                pass
-            elif not rows and _is_of_units(fields):
-                self.units = {name: field.strip("()[]") for name, field in zip(names, fields or (), strict=True)}
+                head = number
             elif fields is not None:
                 rows.append(dict(zip(names, fields, strict=True)))
             elif self.only is not None:
@@ -284,6 +281,26 @@ class _Reader:
                 raise TableError(self._no_row(line, names))
             number += 1
         return rows, number
+
+    def _is_of_units(self, line: str, head: int, ways: list[Names]) -> bool:
+        """Whether a line before the first row names the units of the columns; they are kept. ``head``: the number of the line with
+        the names of the columns, or of the one that ``after`` matches.
+        """
+        above = self.lines[head] if head >= 0 else ""
+        found = unit_line(line, above, ways, self.table.separator, self.open)
+        self.units = found or self.units
+        return found is not None
+
+    def unit_of(self, column: str, unit: str) -> str:
+        """Purpose: the unit of a column by the line of units, "" for none; ``unit`` is the figure's. Raises TableError where the
+        line has another unit of its kind, and does not say whether it is this column's.
+        """
+        if self.units is None:
+            return ""
+        problem = self.units.problem(column, unit)
+        if problem:
+            raise TableError(problem)
+        return self.units.of.get(column, "")
 
     def _cut(self, number: int, row: dict[str, str]) -> str:
         """That lines like the last row follow the one that ends the table, up to a blank line or the next table; "" for none."""
@@ -352,11 +369,6 @@ def _shape(fields: Iterable[str]) -> list[bool]:
 def _is_rule(line: str) -> bool:
     """A line of dashes within a table; a blank one ends it."""
     return bool(line.strip()) and bool(_RULE.fullmatch(line))
-
-
-def _is_of_units(fields: list[str] | None) -> bool:
-    """A line below the header that names the columns' units: ``B  us  MB/s``."""
-    return bool(fields) and all(field.strip("()[]").casefold() in _UNITS for field in fields or ())
 
 
 def _numbered(names: Sequence[str]) -> Names:
