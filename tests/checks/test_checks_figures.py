@@ -122,6 +122,55 @@ def test_a_number_in_another_unit_of_the_same_kind_is_not_the_figures(
 
 
 @pytest.mark.parametrize(
+    ("regex", "line", "unit", "whole"),
+    [
+        (r"rate: (?P<value>[\d.]+)", "rate: 1.5e+05", "MB/s", "1.5e+05"),
+        (r"rate: (?P<value>[\d.]+)", "rate: 1.5D+03 MB/s", "MB/s", "1.5D+03"),
+        (r"rate: (?P<value>[\d.]+)", "rate: 1,234.5", "MB/s", "1,234.5"),
+        (r"rate: (?P<value>[\d.]+)", "rate: 1,234", "", "1,234"),
+        (r"rate: (?P<value>[\d.]+)", "rate: 12,5", "MB/s", "12,5"),
+        (r"rate: (?P<value>[\d.]+)", "rate: 12,5", "", ""),  # two numbers
+        (r"rate: (?P<value>[\d.]+).*MB/s", "rate: 1.5e+05 MB/s", "MB/s", "1.5e+05"),
+        (r"rate: (?P<value>\d)", "rate: 12", "", "12"),
+        (r"rate: (?P<value>\d+\.\d\d)", "rate: 1.2345", "", "1.2345"),
+        (r"rate: (?P<value>\d+\.\d\d)", "rate: 1.2300", "", ""),
+        (r"(?P<value>\d+) MB/s", "1234.56 MB/s", "MB/s", "1234.56"),
+        (r"(?P<value>\d+) MB/s", "1,234.56 MB/s", "MB/s", "1,234.56"),
+        (r"(?P<value>\d+\.\d+) MB/s", "1,234.56 MB/s", "MB/s", "1,234.56"),
+        (r"(?P<value>\d+) MB/s", "1.2e+03 MB/s", "MB/s", "1.2e+03"),
+        (r".*(?P<value>\d) MB/s", "1234 MB/s", "MB/s", "1234"),
+        (r"(?P<value>[\d.]+) eV", "drift = -1.2 eV", "eV", "-1.2"),
+        (r"drift = -?(?P<value>[\d.]+) eV", "drift = -1.2 eV", "eV", ""),
+        (r"drift = (?P<value>[\d.]+) eV", "drift = 1.2 eV, -3", "eV", ""),
+        (r"took (?P<value>[\d.]+)", "took 1m30s", "s", "1m30s"),
+        (r"took (?P<value>[\d.]+)", "took 1:30:05", "s", "1:30:05"),
+        (r"(?P<value>[\d.]+)s", "took 1h 30m 5s", "s", "1h 30m 5s"),
+        (r"rank \d+:(?P<value>\d+)", "rank 3:12", "s", ""),
+        (r"(?P<value>[\d.]+) MB/s", "rank 3:12.5 MB/s", "MB/s", ""),
+        (r"MPI v(?P<value>\d+)", "MPI v3.1", "", ""),
+        (r"MPI (?P<value>\d+)\.", "MPI 3.1", "", ""),
+        (r"MPI (?P<value>\d+\.\d+)", "MPI 3.1.4", "", ""),
+        (r"at 10.*\.(?P<value>\d+)$", "at 10.0.0.25", "", ""),
+        (r"share (?P<value>[\d.]+)", "share 12.5%", "", ""),
+        (r"faster (?P<value>[\d.]+)", "faster 3.6X", "", ""),
+        (r"n=(?P<value>\d+)", "n=4, m=5", "", ""),
+        (r"is (?P<value>[\d.]*\d)", "It is 12.5.", "", ""),
+        (r"ranks \d+-(?P<value>\d+)", "ranks 1-2", "", ""),
+        (r"(?P<value>\d+)$", "ranks 1-2", "", ""),
+        (r"ranks (?P<value>\d+)", "ranks 1-2", "", ""),
+        (r"^x,(?P<value>\d+)", "x,12,345.5,7", "", ""),
+        (r"^(?P<value>[^,]+)", "12,345.5", "", ""),
+        (r"id (?P<value>\d+)", "id 12e4f", "", ""),
+        (r"speed=(?P<value>[\d.]+)", "speed=+1.5 speed=1.5", "", ""),
+    ],
+)
+def test_a_number_that_the_expression_cuts_is_none(regex: str, line: str, unit: str, whole: str) -> None:
+    found = figure(FigureSpec("x", unit=unit, regex=regex), text(f"{line}\n"))
+    assert (found.value is None) == (whole != ""), found.problem
+    assert not whole or f"is only a part of '{whole}'; an expression such as" in found.problem
+
+
+@pytest.mark.parametrize(
     ("word", "unit", "taken"),
     [
         *((word, "GFLOP/s", False) for word in ("TFlops/s", "Tflops/sec", "TFLOPS/s", "teraflops", "TFLOP", "TF/s")),

@@ -144,7 +144,7 @@ CHECKS = [
 
 FIGURES = [
     ('x: {regex: "("}', "22: figures.x.regex: '(' is not a regular expression: missing ), unterminated subpattern at position 0"),
-    ('x: {regex: "a"}', "22: figures.x.regex: 'a' has no group named 'value'\nhint: mark the number: (?P<value>[\\d.]+)"),
+    ('x: {regex: "a"}', "22: figures.x.regex: 'a' has no group named 'value'\nhint: mark the number: (?P<value>\\S+)"),
     ("x: {unit: GB/s}", "14: figures.x has none of regex, json, yaml, table and formula\nhint: one of them says where the number is"),
     ('x: {regex: "(?P<value>x)", json: a}', "14: figures.x has both regex and json\nhint: one of them says where the number is"),
     ("x: {json: a..b}", "21: figures.x.json: 'a..b' is not a path such as triad.gb_s, results[0].bw or runs[*].time\nhint: keys are joined by single dots; places in lists are [0], [-1] or [*]"),

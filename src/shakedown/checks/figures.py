@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shakedown.checks import structured
+from shakedown.checks.cut_numbers import cut_number
 from shakedown.checks.extract import compile_pattern, not_there
 from shakedown.checks.numbers import Entry, combine, number_in
 from shakedown.checks.passed_over import Seen
@@ -172,9 +173,11 @@ def _regex_entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
             if _may_go_on(match, text, cut):
                 yield f"{show(match[0])} lies where a very long line was cut: its value may go on"
                 continue
-            value = match["value"]
-            without = f"{show(match[0])} matches without its group 'value'"
-            yield without if value is None else _other_unit(spec.unit, match, text) or number_in(spec.unit, value)
+            if match["value"] is None:
+                yield f"{show(match[0])} matches without its group 'value'"
+                continue
+            problem = cut_number(spec.unit, match, text) or _other_unit(spec.unit, match, text)
+            yield problem or number_in(spec.unit, match["value"])
 
 
 def _other_unit(unit: str, match: re.Match[str], text: str) -> str:

@@ -18,7 +18,7 @@ SOURCES = ("regex", "json", "yaml", "table", "formula")  # a figure has one of t
 def _figure_pattern(text: str) -> str:
     """A regular expression with the group that holds the number."""
     if "value" not in compile_pattern(text).groupindex:
-        raise InvalidValue(f"'{text}' has no group named 'value'", r"mark the number: (?P<value>[\d.]+)")
+        raise InvalidValue(f"'{text}' has no group named 'value'", r"mark the number: (?P<value>\S+)")
     return text
 
 
