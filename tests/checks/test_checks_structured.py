@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shakedown.checks.extract import check
 from shakedown.checks.figures import Figure, take
 from shakedown.checks.numbers import combine
 from shakedown.checks.text import decode
 from shakedown.model import json_paths
-from shakedown.model.figures import FigureSpec
+from shakedown.model.figures import FigureSpec, Table
+from shakedown.model.nouns import Check
 
 PRETTY = """{
   "host": "n001",
@@ -103,6 +105,30 @@ def test_statistics_are_those_of_the_libraries(numbers: list[float]) -> None:
 def test_one_value_has_no_standard_deviation() -> None:
     spec = FigureSpec("x", regex=r"t=(?P<value>\d+)", pick="sd")
     assert value(spec, "t=4\n") == "figure x: one value alone has no sd"
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\r\r\n", "\x1b[2K\r", "\x1b[2K\x1b[1G"])
+def test_lines_end_as_a_terminal_ends_them(end: str) -> None:
+    """What progress shows last is the newest; it is a line of its own for figures, tables and checks."""
+    shown = decode("output", end.join(["rate = 1.0", "rate = 2.0", "rate = 3.0", ""]).encode())
+    assert take(FigureSpec("x", regex=r"^rate = (?P<value>\S+)$"), shown) == (Figure("x", 3.0),)
+    assert take(FigureSpec("x", regex=r"^rate = (?P<value>\S+)$", pick="sum"), shown) == (Figure("x", 6.0),)
+    assert take(FigureSpec("x", table=Table(columns=("_", "_", "x"), column="x")), shown) == (Figure("x", 3.0),)
+    assert check(Check("matches", "output", "^rate = 2.0$"), shown).held
+    assert check(Check("matches", "output", "1.0.*2.0"), shown).held is False
+
+
+def test_lines_that_carriage_returns_end_are_no_long_line_and_the_gap_cuts_none_of_them() -> None:
+    head, tail = b"rate = 1\r" * 100 + b"rate =", b" 2\r" + b"rate = 3\r" * 100
+    shown = decode("output", head, tail, 1000, limit=50)
+    assert shown.parts == ("rate = 1\n" * 100, "rate = 3\n" * 100)
+    assert [problem for problem in shown.problems if "longer than" in problem] == []
+
+
+def test_a_mark_of_the_byte_order_is_no_part_of_a_name() -> None:
+    csv = b"\xef\xbb\xbfOp,bw\r\nread,12.5\r\n"
+    spec = FigureSpec("bw", table=Table(separator=",", column="bw", by=("Op",)))
+    assert take(spec, decode("x.csv", csv)) == (Figure("bw[Op=read]", 12.5),)
 
 
 def test_colours_do_not_stand_between_a_name_and_its_number() -> None:

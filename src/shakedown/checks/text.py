@@ -1,10 +1,12 @@
 """Decode an output or a file into text for checks and figures, with sentences on the parts that could not be read.
 
-``decode`` is the way in. Nothing here fails on what a program may write: binary, escape codes, one line of a gigabyte.
+``decode`` is the way in. Lines end at a line feed, at a carriage return, or at both; a mark of the byte order at the beginning is
+dropped. Nothing here fails on what a program may write: binary, escape codes, one line of a gigabyte.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,10 +62,12 @@ def decode(
     """
     name = name_of(subject)
     problems = [f"{name} is empty: the run wrote nothing"] if absent else []
+    read = (head, tail) if skipped else (head,)
     if skipped:
         problems.append(_skipped_sentence(name, len(head), len(tail), skipped))
-        head, tail = _whole_lines(head, tail)
-    raw = [_without_colours(data) for data in ((head, tail) if skipped else (head,))]
+    raw = [_in_lines(_without_colours(data)) for data in (read[0].removeprefix(codecs.BOM_UTF8), *read[1:])]
+    if skipped:
+        raw = list(_whole_lines(*raw))
     parts = tuple(_decode_one(name, data, problems) for data in raw)
     pieces, long_lines = _without_long_lines(parts, limit)
     if long_lines:
@@ -171,13 +175,24 @@ def _decode_one(name: str, data: bytes, problems: list[str]) -> str:
         return data.decode(errors="replace")
 
 
-# Select Graphic Rendition (ECMA-48, 8.3.117): colours, bold; and "erase to the end of the line", which colouring programs add.
-_COLOURS = re.compile(rb"\x1b\[[0-9;:]{0,40}m|\x1b\[0?K")
+# Select Graphic Rendition (ECMA-48, 8.3.117): colours, bold; and "erase in line", which colouring programs and those that show
+# progress add. "Cursor to the first column" is how some of these begin a line again.
+_COLOURS = re.compile(rb"\x1b\[[0-9;:]{0,40}m|\x1b\[[012]?K")
+_FIRST_COLUMN = re.compile(rb"\x1b\[[01]?G")
 
 
 def _without_colours(data: bytes) -> bytes:
     """The bytes without colour codes, because a code may stand between a name and its number."""
-    return _COLOURS.sub(b"", data) if b"\x1b" in data else data
+    return _FIRST_COLUMN.sub(b"\r", _COLOURS.sub(b"", data)) if b"\x1b" in data else data
+
+
+def _in_lines(data: bytes) -> bytes:
+    """The bytes with every end of a line as a line feed: what a carriage return alone ends a terminal writes over, as progress is
+    shown, and its newest line is the last one.
+    """
+    if b"\r" not in data:
+        return data
+    return data.replace(b"\r\n", b"\n").replace(b"\r\n", b"\n").replace(b"\r", b"\n")  # \r\r\n is one end, too
 
 
 def _once(problems: list[str], sentence: str) -> None:
