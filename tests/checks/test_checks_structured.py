@@ -131,6 +131,41 @@ def test_a_mark_of_the_byte_order_is_no_part_of_a_name() -> None:
     assert take(spec, decode("x.csv", csv)) == (Figure("bw[Op=read]", 12.5),)
 
 
+FIO = (
+    '{\n  "fio version" : "fio-3.36",\n  "jobs" : [\n    { "read" : {\n "bw" : 12.5 } },\n {"read":{"bw":3}}\n  ]\n}\n'
+)
+WARNING = "fio: this platform does not support {process} affinity\n[n001:12] UCX WARN a, b,\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (FIO, ""),
+        (WARNING + FIO, ""),
+        (WARNING + FIO + "slurmstepd: error: x\n", ""),
+        (WARNING + FIO.replace('{\n  "fio', '{  "fio'), ""),
+        (WARNING + FIO[:-20], "the JSON value that begins in line 3 is cut off: the text ends within it"),
+        (FIO[:-20], "the JSON value that begins in line 1 is cut off: the text ends within it"),
+        (FIO[:20], "is missing"),  # the key is not there
+        (
+            FIO + FIO,
+            "there are 2 JSON values, the first of which begin in lines 1 and 9: nobody can tell which one counts",
+        ),
+        (FIO[:-20] + "\n" + FIO, "the JSON value that begins in line 1 is damaged in line "),
+        (
+            FIO.replace("12.5 }", "12.5 WARN }"),
+            "the JSON value that begins in line 1 is damaged in line 5, '\"bw\" : 12.5 WARN } },'",
+        ),
+        (WARNING + '{"jobs":[{"read":{"bw":15.5}}]}\n' + FIO[:-20], ""),  # a record of its own, as before
+    ],
+)
+def test_a_json_value_among_other_lines_is_read_where_it_is_the_only_one_and_whole(content: str, problem: str) -> None:
+    spec = FigureSpec("x", json="jobs[*].read.bw", pick="sum")
+    (found,) = take(spec, decode("output", content.encode()))
+    assert found.value == (None if problem else 15.5)
+    assert problem in found.problem
+
+
 def test_colours_do_not_stand_between_a_name_and_its_number() -> None:
     coloured = "\x1b[1;32mTriad:\x1b[0m \x1b[38;5;208m91234.9\x1b[0m\x1b[K MB/s\n"
     assert take(FigureSpec("x", regex=r"Triad: (?P<value>[\d.]+) MB/s"), decode("output", coloured.encode())) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -14,12 +15,17 @@ from shakedown.checks.text import show
 from shakedown.model import json_paths
 from shakedown.model.json_paths import Step
 
+# A line that begins a JSON value and does not end it. A bare bracket is nothing else; more may be a line of a log.
+_BEGIN = re.compile(r"^[{\[](?:[ \t]*|[^\n]*[{\[,:][ \t]*)$", re.MULTILINE)
+_DECODER = json.JSONDecoder()
 _PLAIN_KEY = re.compile(r"[ !#-\[\]-~]+")  # ASCII that no JSON writer escapes
 _LARGEST_YAML = 4 << 20  # characters; its reader is slow
 
 
 def json_entries(path: str, text: str) -> Iterator[Entry]:
-    """Purpose: the entries at a path: in the text as one JSON value, or else in each line that is a JSON record."""
+    """Purpose: the entries at a path: in the text as one JSON value, in the only one that begins at a line of it, as behind a
+    warning, or else in each line that is a JSON record.
+    """
     steps = _steps(path)
     if isinstance(steps, str):
         yield steps
@@ -28,7 +34,17 @@ def json_entries(path: str, text: str) -> Iterator[Entry]:
     if whole is not None:
         yield from _numbers(path, steps, whole)
         return
-    yield from _in_lines(path, steps, text)
+    begin, value, problem = _among_lines(path, text)
+    records = _in_lines(path, steps, text if not problem else text[:begin])
+    entries = _numbers(path, steps, value) if value is not None else records
+    first = next(entries, None)
+    if first is None and problem:
+        yield problem
+    elif first is None or problem:
+        yield from _in_lines(path, steps, text)
+    else:
+        yield first
+        yield from entries
 
 
 def yaml_entries(path: str, text: str, unit: str = "") -> Iterator[Entry]:
@@ -82,6 +98,45 @@ def _whole(text: str) -> Any:
         return None
 
 
+def _among_lines(path: str, text: str) -> tuple[int, Any, str]:
+    """The place and the value of the only JSON value that goes over several lines, among others that are none of it, or why there
+    is none to take; None and "" where no such value begins.
+    """
+    last = json_paths.last_key(path)
+    if last and _PLAIN_KEY.fullmatch(last) and f'"{last}"' not in text:
+        return 0, None, ""
+    values: list[tuple[int, Any]] = []
+    place = 0
+    while found := _BEGIN.search(text, place):
+        try:
+            value, place = _DECODER.raw_decode(text, found.start())
+            values.append((found.start(), value))
+        except RecursionError:
+            return found.start(), None, f"the JSON value that begins in line {_line(text, found.start())} is too deep"
+        except json.JSONDecodeError as error:
+            place = found.end()
+            if found[0].strip() in ("{", "["):
+                return (values[0][0] if values else found.start()), None, _broken(error, text, found.start())
+    if len(values) == 1:
+        return *values[0], ""
+    lines = " and ".join(str(_line(text, begin)) for begin, _ in values[:2])
+    more = f"there are {len(values)} JSON values, the first of which begin in lines {lines}: nobody can tell which one counts"
+    return (values[0][0], None, more) if values else (0, None, "")
+
+
+def _line(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1
+
+
+def _broken(error: json.JSONDecodeError, text: str, begin: int) -> str:
+    """That a JSON value is cut off, or where it is damaged."""
+    value = f"the JSON value that begins in line {_line(text, begin)}"
+    if not text[error.pos :].strip() or error.msg.startswith("Unterminated"):
+        return f"{value} is cut off: the text ends within it"
+    line = text[text.rfind("\n", 0, error.pos) + 1 :].partition("\n")[0]
+    return f"{value} is damaged in line {_line(text, error.pos)}, {show(line.strip(), 60)}"
+
+
 def _in_lines(path: str, steps: tuple[Step, ...], text: str) -> Iterator[Entry]:
     """The entries in lines that are records. Only lines with the last key are decoded: outputs are large, records few."""
     last = json_paths.last_key(path)
@@ -115,8 +170,6 @@ def _record(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeError):
-        import json
-
         return json.loads(text)
 
 
