@@ -50,6 +50,7 @@ WRONG = [
     ("dgemm", "PASSED successfully", "FAILED", "Solution check PASSED"),
     ("ftq", "4013", "nan", "nan"),
     ("fwq", "1500", "nan", "nan"),
+    ("gpcnet-network", "usec |", "msec |", "lacks"),
     ("hpl", "1.14792654e-03 ...... PASSED", "1.14792654e+05 ...... FAILED", "FAILED"),
     (
         "hpl",
@@ -140,3 +141,9 @@ def test_collectives_without_the_columns_of_all_ranks_pass_all_the_same(document
     text = "# OSU MPI Allreduce Latency Test v7.4\n# Size       Avg Latency(us)\n1048576    862.06\n"
     found = judged(document, tmp_path, "osu-allreduce", {"output": text})
     assert (found.verdict, dict(found.figures)) == ("passed", {"latency[size=1048576]": 862.06})
+
+
+def test_a_time_with_an_exponent_counts_in_every_figure(document: Document, tmp_path: Path) -> None:
+    output = {"fwq_times.dat": "1000\n2000\n1.5e+03\n"}
+    figures = dict(judged(document, tmp_path, "fwq", output).figures)
+    assert (figures["samples_taken"], figures["time_mean"]) == (3, 1500)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import statistics
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -164,6 +166,31 @@ def test_a_json_value_among_other_lines_is_read_where_it_is_the_only_one_and_who
     (found,) = take(spec, decode("output", content.encode()))
     assert found.value == (None if problem else 15.5)
     assert problem in found.problem
+
+
+@pytest.mark.parametrize(
+    ("path", "pick", "value"),
+    [
+        ("runs[*].t", "sum", None),
+        ("runs[*].t", "min", None),
+        ("runs[*].t", "count", 2.0),
+        ("runs[*].t", "last", 3.0),
+        ("runs[*].n", "sum", 6.0),
+        ("sets[*].of[*].t", "sum", None),
+        ("sets[*].of[*].n", "sum", 3.0),  # an empty list lacks nothing
+        ("names[*]", "sum", 3.0),
+    ],
+)
+def test_all_items_of_a_list_have_the_number_or_nothing_is_said_of_all(
+    path: str, pick: Any, value: float | None
+) -> None:
+    runs = [{"n": 1, "t": 2}, {"n": 2}, {"n": 3, "t": 3}]
+    content = {"runs": runs, "sets": [{"of": runs[:2]}, {"of": []}], "names": {"a": 1, "b": 2}}
+    for spec in (FigureSpec("x", pick=pick, json=path), FigureSpec("x", pick=pick, yaml=path)):
+        (found,) = take(spec, decode("output", json.dumps(content).encode()))
+        assert found.value == value
+        of = "3" if path.startswith("runs") else "2"
+        assert value is not None or f"{path} is missing in 1 of {of} items" in found.problem
 
 
 def test_colours_do_not_stand_between_a_name_and_its_number() -> None:

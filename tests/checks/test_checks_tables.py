@@ -343,6 +343,23 @@ def test_a_line_of_units_below_the_header_is_no_row_and_a_word_in_its_place_is_o
     assert problem(table, "size  rate\nB  FAILED\n") == "figure x[size=B]: 'FAILED' is not a number"
 
 
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ("16 4", "its table ends before the line '16 4', which has 2 fields like its rows, and they have 3"),
+        ("16 4 5 6", "its table ends before the line '16 4 5 6', which has 4 fields like its rows, and they have 3"),
+        ("16", ""),
+        ("16 rows", ""),
+        ("total 16", ""),
+    ],
+)
+def test_a_last_row_of_another_width_is_not_dropped_without_a_word(last: str, said: str) -> None:
+    table = Table(header="^size", column="rate", by=("size",))
+    first, *rest = take(FigureSpec("x", table=table), text(f"size time rate\n8 3 20\n{last}\n"))
+    assert first == Figure("x[size=8]", 20.0)
+    assert [one.problem for one in rest] == ([f"figure x: {said}"] if said else [])
+
+
 def test_a_header_that_comes_again_is_no_row() -> None:
     content = "step temp\n1 1.5\n2 2.5\nstep temp\n3 3.5\n"
     table = Table(header="^step temp", column="temp", by=("step",))

@@ -159,6 +159,8 @@ def _in_unit_of_key(spec: FigureSpec, entries: Iterator[Entry]) -> Iterator[Entr
     """The entries, none of them a number where a key of the path names another unit than the figure's."""
     key, word = in_path(keys_up(spec.json or spec.yaml))
     for entry in entries:
+        if isinstance(entry, structured.Lacking) and spec.pick in ("first", "last", "count"):
+            continue
         yield entry if isinstance(entry, str) else refusal(spec.unit, word, f"{entry:g} at {key}") or entry
 
 

@@ -22,6 +22,12 @@ _PLAIN_KEY = re.compile(r"[ !#-\[\]-~]+")  # ASCII that no JSON writer escapes
 _LARGEST_YAML = 4 << 20  # characters; its reader is slow
 
 
+class Lacking(str):
+    """The entry that says that items of a list lack the number: of all of them nothing can be said then."""
+
+    __slots__ = ()
+
+
 def json_entries(path: str, text: str) -> Iterator[Entry]:
     """Purpose: the entries at a path: in the text as one JSON value, in the only one that begins at a line of it, as behind a
     warning, or else in each line that is a JSON record.
@@ -174,9 +180,15 @@ def _record(text: str) -> Any:
 
 
 def _numbers(path: str, steps: tuple[Step, ...], value: Any, unit: str | None = None) -> Iterator[Entry]:
-    """The entries at a path in a value. ``unit``: the unit of numbers in texts; None where texts do not count as numbers."""
+    """The entries at a path in a value. ``unit``: the unit of numbers in texts; None where texts do not count as numbers.
+
+    Where some items of a ``[*]`` lack what the path goes on with, the last entry says so.
+    """
     for found in json_paths.find(steps, value):
         yield number_in(unit, found) if unit is not None and isinstance(found, str) else _number(path, found)
+    items, without = json_paths.lacking(steps, value)
+    if without:
+        yield Lacking(f"{path} is missing in {without} of {items} items; 'pick: count' says in how many it is")
 
 
 def _number(path: str, value: Any) -> Entry:

@@ -313,9 +313,17 @@ class _Reader:
             fields = self._fields(later, names)
             follow += fields is not None and _shape(fields) == shape
         if not follow:
-            return ""
+            return self._shorter(line, row)
         lines = "a line like its rows follows" if follow == 1 else f"{follow} lines like its rows follow"
         return f"{CUT_TABLE}{show(line, 80)}, and {lines}; 'rows' can say which lines are its rows"
+
+    def _shorter(self, line: str, row: dict[str, str]) -> str:
+        """That a line of numbers which ends a table may be a row of it with too few or too many fields; "" where it is unlike."""
+        shape, fields = _shape(row.values()), self._split(line)[0]
+        alike = all(one == other for one, other in zip(shape, _shape(fields), strict=False))
+        if len(fields) < 2 or not shape[0] or not alike:
+            return ""
+        return f"{CUT_TABLE}{show(line, 80)}, which has {len(fields)} fields like its rows, and they have {len(shape)}"
 
     def _begins_another(self, line: str) -> bool:
         begin = self.header if self.after is None else self.after

@@ -59,6 +59,22 @@ def find(steps: tuple[Step, ...], value: Any) -> Iterator[Any]:
         yield from find(rest, inner)
 
 
+def lacking(steps: tuple[Step, ...], value: Any) -> tuple[int, int]:
+    """Purpose: the number of items of a ``[*]``, and of those that lack what the path goes on with; 0 and 0 unless some do."""
+    at = next((place for place, step in enumerate(steps) if isinstance(step, tuple)), len(steps))
+    rest = steps[at + 1 :]
+    until = next((place for place, step in enumerate(rest) if isinstance(step, tuple)), len(rest))
+    for holder in find(steps[:at], value) if at < len(steps) else ():
+        items = _inner(steps[at], holder)
+        without = sum(not any(True for _ in find(rest[:until], item)) for item in items)
+        if 0 < without < len(items):
+            return len(items), without
+        for item in items if until < len(rest) else ():
+            if (found := lacking(rest, item)) != (0, 0):
+                return found
+    return 0, 0
+
+
 def _inner(step: Step, value: Any) -> list[Any]:
     if isinstance(step, tuple):
         found = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
