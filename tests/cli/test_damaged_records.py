@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -136,6 +137,22 @@ def test_nothing_is_added_to_one_that_makes_no_sense_though_its_chain_was_made_a
     assert "this 'submit_order' makes no sense" in told.err + told.out, told
     assert {one: one.read_bytes() for one in path.parent.glob("*.jsonl")} == before
     assert (source.site / "truth").read_text() == ran
+
+
+@pytest.mark.parametrize("words", [("resume", "-q"), ("verify",)])
+def test_a_number_of_more_than_64_bits_makes_no_sense(opened: Open, words: tuple[str, ...]) -> None:
+    """No program of ours writes one; what is folded from it cannot be kept."""
+    source = opened("interrupted")
+    path = source.root / "log/000001.jsonl"
+    content, done = re.subn(rb'"repeat":1\b', b'"repeat":' + b"9" * 400, path.read_bytes())
+    assert done
+    path.write_bytes(content)
+    record_damages.remake(path.parent)
+    before = path.read_bytes()
+    told = say(source, *words)
+    assert told.status == (1 if words == ("verify",) else 3), told
+    assert "makes no sense: it has a number of 400 digits" in told.err + told.out, told
+    assert path.read_bytes() == before
 
 
 def test_an_interrupted_record_is_not_damaged(opened: Open) -> None:

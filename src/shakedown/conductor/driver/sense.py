@@ -5,6 +5,8 @@ It takes its time, for every event is folded as ``resume`` and ``report`` do: ``
 
 from __future__ import annotations
 
+from typing import Any
+
 from shakedown.conductor.driver.startup import fold_one
 from shakedown.conductor.record.documents import Documents
 from shakedown.engine import State
@@ -19,12 +21,12 @@ from shakedown.model.layout import Layout
 def nonsense_of(layout: Layout, kinds: bool = True) -> Damage | None:
     """Purpose: the first event that says what cannot be, None where all of them make sense.
 
-    ``kinds``: a fact of another kind than in every event is one, too. Without it only what cannot be folded is.
+    ``kinds``: a fact of another kind than in every event is one, too. Without it only what cannot be folded or kept is.
     """
     state, record, documents = State(), Record(), Documents(layout)
     try:
         for event in Reader(layout.log).events():
-            strange = _of_another_kind(event) if kinds else ""
+            strange = (_of_another_kind(event) if kinds else "") or _too_large(event)
             if strange:
                 return _told(layout, event, strange)
             try:
@@ -70,4 +72,24 @@ def _of_another_kind(event: Event) -> str:
         kinds = _KINDS.get(name)
         if kinds is not None and value is not None and not isinstance(value, kinds):
             return f"'{name}' is {type(value).__name__}, not {kinds[-1].__name__}"
+    return ""
+
+
+def _too_large(event: Event) -> str:
+    """A sentence on the first whole number of more than 64 bits, "" where there is none: no program of ours writes one, and a state
+    that has one cannot be kept.
+    """
+    waiting: list[Any] = [event.value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, dict):
+            waiting.extend(found.values())
+        elif isinstance(found, list):
+            waiting.extend(found)
+        elif isinstance(found, int) and not -(2**63) <= found < 2**64:
+            return (
+                f"it has a number of {len(str(found))} digits"
+                if found.bit_length() < 10_000
+                else "it has an endless number"
+            )
     return ""
