@@ -10,7 +10,8 @@ import pytest
 from shakedown.conductor.driver.ports import refuse_cores_that_are_not_there
 from shakedown.machine.room import Room, room_here
 from shakedown.model.errors import UsageError
-from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System
+from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, Shape, System
+from shakedown.model.resources import Gpus, Resources
 
 GIB = float(1 << 30)
 
@@ -63,3 +64,21 @@ def test_a_plan_for_cores_that_are_not_there_is_refused_with_a_way_out(monkeypat
     assert caught.value.hint is not None and "correct systems/lab.yaml" in caught.value.hint
     refuse_cores_that_are_not_there(plan_for("local", 1))
     refuse_cores_that_are_not_there(plan_for("slurm", 128))
+
+
+def test_only_what_the_plans_own_partitions_have_must_be_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file may describe larger nodes beside: whichever stands first in it, the cases' own partitions count."""
+    places = (Partition("large", "c", "n1", 1, "large"), Partition("small", "c", "n2", 1, "small"))
+    kinds = (NodeType("large", cores=4096), NodeType("small", cores=1, gpus=Gpus(2)))
+    system = System("lab", (Cluster("c", "local", places),), kinds)
+
+    def plan(place: str, gpus: int = 0) -> Document:
+        case = Case("x", "t", f"c:{place}", shape=Shape(resources=Resources(gpus_per_node=gpus)))
+        return Document("p", system, (), (case,), ())
+
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    refuse_cores_that_are_not_there(plan("small", gpus=1))
+    with pytest.raises(UsageError, match="it says 4096 cores"):
+        refuse_cores_that_are_not_there(plan("large"))
+    with pytest.raises(UsageError, match="x needs 2 GPUs; this machine lets us use 1"):
+        refuse_cores_that_are_not_there(plan("small", gpus=2))

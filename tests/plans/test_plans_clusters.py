@@ -214,3 +214,23 @@ def test_a_local_system_has_no_scheduler_to_speak_of(site: Any, keys: str, told:
     )
     (problem,) = read_site(site.path).found_problems()
     assert (problem.message, problem.hint) == (told, "leave it out, or scheduler: slurm")
+
+
+def test_a_node_of_this_machine_is_of_one_type(site: Any) -> None:
+    """Else its cores would count as more of the node in one partition than in the other."""
+    text = """\
+system: s
+clusters:
+  c:
+    scheduler: local
+    partitions:
+      thin: {nodes: n1, type: thin}
+      fat: {nodes: n1, type: fat}
+node_types: {thin: {cores: 1}, fat: {cores: 2}}
+"""
+    site.write("systems/s.yaml", text)
+    (problem,) = read_site(site.path).found_problems()
+    assert problem.message == "node n1 is of type thin in partition thin and of type fat here"
+    site.write("systems/s.yaml", text.replace("{nodes: n1, type: fat}", "{nodes: n2, type: fat}"))
+    (system,) = read_site(site.path).systems
+    assert len(system.partitions()) == 2

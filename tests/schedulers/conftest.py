@@ -56,6 +56,7 @@ class Machine:
         exclusive: bool = False,
         time_limit_s: float = 600.0,
         resources: Resources = NOTHING_ASKED,
+        partition: str = "local:all",
         **case: Any,
     ) -> JobOrder:
         self.count += 1
@@ -64,7 +65,7 @@ class Machine:
         return JobOrder(
             f"j{self.count:06d}",
             f"r{self.count:06d}",
-            Case(name, "test", "local:all", shape=shape, script=script, **case),
+            Case(name, "test", partition, shape=shape, script=script, **case),
         )
 
     def know(self, order: JobOrder) -> None:

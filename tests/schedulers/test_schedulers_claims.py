@@ -125,7 +125,7 @@ def test_a_waiting_job_whose_claim_is_taken_never_starts(make_machine: MakeMachi
 
 def test_a_job_that_is_just_starting_goes_on_to_its_end_whoever_wants_its_claim(machine: Machine) -> None:
     """Its shell may not have reached its claim yet, and nobody has reported it as running: a pause comes at such a moment."""
-    orders = [machine.order("sleep 0.05") for _ in range(machine.scheduler._cores.count)]
+    orders = [machine.order("sleep 0.05") for _ in range(machine.scheduler._slots.cores.count)]
     machine.submit(*orders)
 
     assert not any(machine.scheduler.take_claim(machine.jobs[order.job]) for order in orders)

@@ -178,8 +178,11 @@ def different_nodes(clusters: Iterable[dict[str, Any]], places: set[str]) -> int
 
 
 def sharing(clusters: Iterable[dict[str, Any]], place: str) -> list[str]:
-    """The partitions that have a node in common with one, itself among them."""
+    """The partitions that have a node in common with one, itself among them. One machine is behind all local ones."""
     cluster, _, name = place.partition(":")
+    local = {one["name"]: one["partitions"] for one in clusters if one["scheduler"] == "local"}
+    if cluster in local:
+        return [f"{one}:{part['name']}" for one, parts in local.items() for part in parts]
     (parts,) = [one["partitions"] for one in clusters if one["name"] == cluster]
     nodes = {part["name"]: set(unfolded(part["nodes"])) for part in parts}
     return [f"{cluster}:{other}" for other, there in nodes.items() if other == name or there & nodes[name]]

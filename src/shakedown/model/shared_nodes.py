@@ -14,14 +14,20 @@ if TYPE_CHECKING:
 
 
 def sharing(system: System, used: Iterable[str]) -> Mapping[str, frozenset[str]]:
-    """Purpose: each of these partitions, as "cluster:partition" -> it and those of them that have a node in common with it."""
+    """Purpose: each of these partitions, as "cluster:partition" -> it and those of them that have a node in common with it.
+
+    All partitions of the embedded scheduler have the machine in common that one stands on, whatever nodes they name.
+    """
     names = set(used)
     partitions = {place_of(one): one for one in system.partitions() if place_of(one) in names}
     if len(partitions) <= 1:
         return {name: frozenset({name}) for name in partitions}
     nodes = {name: nodes_of(one) for name, one in partitions.items()}
+    here = {cluster.name for cluster in system.clusters if cluster.embedded}
 
     def meet(one: str, other: str) -> bool:
+        if partitions[one].cluster in here:
+            return partitions[other].cluster in here
         return partitions[one].cluster == partitions[other].cluster and bool(nodes[one].intersection(nodes[other]))
 
     return {one: frozenset(other for other in nodes if other == one or meet(one, other)) for one in nodes}

@@ -161,7 +161,15 @@ def _check_local(root: MappingNode, cluster: str, entry: dict[str, Any], problem
         if key in entry:
             at = key_place(root, "clusters", cluster, key)
             problems.at(at, f"'{key}' means nothing to the local scheduler", "leave it out, or scheduler: slurm")
+    types: dict[str, tuple[str, str]] = {}  # node -> the first partition that names it, and its type
     for name, partition in entry["partitions"].items():
+        first, kind = types.setdefault(partition["nodes"], (name, partition["type"]))
+        if kind != partition["type"]:
+            at = key_place(root, "clusters", cluster, "partitions", name, "type")
+            message = (
+                f"node {partition['nodes']} is of type {kind} in partition {first} and of type {partition['type']} here"
+            )
+            problems.at(at, message, "a node is of one type: give this partition's node a name of its own")
         for key in ("time_limit", "most_nodes", "options"):
             if key in partition:
                 at = key_place(root, "clusters", cluster, "partitions", name, key)

@@ -14,8 +14,9 @@ from shakedown.events.writer import LogWriter
 from shakedown.model.dialects import call, dialects
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Cluster, Document
+from shakedown.model.nouns import Cluster, Document, Partition
 from shakedown.model.ports import Builder, Clock, JobReport, Opened, Ports
+from shakedown.model.shared_nodes import place_of
 
 if TYPE_CHECKING:
     from shakedown.conductor.driver.disk_room import PatientLog
@@ -159,20 +160,35 @@ def clusters_of(document: Document) -> tuple[Cluster, ...]:
 
 
 def refuse_cores_that_are_not_there(document: Document) -> None:
-    """Purpose: a plan for this machine's own cores needs those that its system has. Raises UsageError."""
-    cluster = clusters_of(document)[0]
-    if not cluster.embedded:
+    """Purpose: a plan for this machine needs the cores, memory and GPUs of its cases' partitions. Raises UsageError."""
+    if not clusters_of(document)[0].embedded:
         return
     from shakedown.machine.room import room_here
 
-    system, node = document.system.name, document.system.node_type(cluster.partitions[0].type)
-    lacking = room_here().lacking(node)
+    system, room = document.system.name, room_here()
+    nodes = [document.system.node_type(place.type) for place in _places_here(document)]
+    lacking = next(filter(None, map(room.lacking, nodes)), "") or _never_fits(document)
     if lacking:
         hint = "start it where all of that may be used, or correct "
         hint += f"systems/{system}.yaml (and amend a campaign that has begun)"
         if system == "here":
             hint = "go on with it where it was begun, or make a new campaign"
         raise UsageError(f"system {system} is not what is here: {lacking}", hint=hint)
+
+
+def _places_here(document: Document) -> list[Partition]:
+    """The partitions of the embedded scheduler that a plan's cases run on; of a plan without any, the first one."""
+    used = {case.partition for case in document.cases if not case.unavailable}
+    places = [place for cluster in clusters_of(document) for place in cluster.partitions]
+    return [place for place in places if place_of(place) in used] or places[:1]
+
+
+def _never_fits(document: Document) -> str:
+    """Why a case can never start on this machine: its GPUs are fewer where our environment names those that we may use."""
+    from shakedown.schedulers.local_host.machine_slots import slots_of
+
+    slots = slots_of(document.system, clusters_of(document))
+    return next(filter(None, (slots.never_fits(case) for case in document.cases if not case.unavailable)), "")
 
 
 def refuse_small_limits(document: Document, begun: bool = False) -> None:
@@ -192,13 +208,11 @@ def refuse_small_limits(document: Document, begun: bool = False) -> None:
 
 def _at_once(document: Document) -> int:
     """How many runs of this machine are alive at once at most; on a cluster none is a process of ours."""
-    cluster = clusters_of(document)[0]
-    cases = [case for case in document.cases if not case.unavailable]
-    if not cluster.embedded or not cases:
+    if not clusters_of(document)[0].embedded:
         return 0
-    cores = _cores(document, cluster)
-    return max(1 if case.shape.exclusive else max(1, cores // max(1, case.shape.units)) for case in cases)
-
-
-def _cores(document: Document, cluster: Cluster) -> int:
-    return document.system.node_type(cluster.partitions[0].type).cores
+    cores, most = document.system.capacities(), dict[str, int]()
+    for case in document.cases:
+        if not case.unavailable:
+            fit = 1 if case.shape.exclusive else max(1, cores[case.partition] // max(1, case.shape.units))
+            most[case.partition] = max(fit, most.get(case.partition, 0))
+    return sum(most.values())

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 
 from msgspec.structs import replace
 
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Cluster, Document
+from shakedown.model.nouns import Cluster, Document
 from shakedown.model.ports import (
     ENDED,
     JobOrder,
@@ -37,14 +35,14 @@ from shakedown.processes.tree import name_of
 from shakedown.processes.witness import Witness
 from shakedown.schedulers.claims import CannotStart, Workplace, is_full
 from shakedown.schedulers.local_host.capture import KEEP_BYTES
-from shakedown.schedulers.local_host.cores import Cores
-from shakedown.schedulers.local_host.gpus import GpuSlots
 from shakedown.schedulers.local_host.launch import Launch, Launcher
 from shakedown.schedulers.local_host.leftovers import Leftovers
+from shakedown.schedulers.local_host.machine_slots import MachineSlots, Taken, gpus_of, slots_of
 from shakedown.schedulers.local_host.reports import end_report, never_started, say_loss
 from shakedown.schedulers.local_host.running import Running
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 from shakedown.schedulers.local_host.standby import DEPTH, Standby
+from shakedown.schedulers.local_host.waiting import Waiting
 from shakedown.schedulers.made_directories import is_away
 from shakedown.schedulers.output_archive import PackWriter
 
@@ -55,14 +53,13 @@ _FORGET_FROM = 4096  # ids of jobs that are over are forgotten when they are thi
 
 
 def open_local(layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor) -> Opened:
-    """Purpose: the port of a session on the cores and GPUs that the system's partition has."""
-    node = document.system.node_type(clusters[0].partitions[0].type)
-    local = LocalScheduler(layout, reactor, cores=node.cores, gpus=node.gpus.count)
+    """Purpose: the port of a session on the cores and GPUs that the system's partitions have."""
+    local = LocalScheduler(layout, reactor, slots=slots_of(document.system, clusters))
     return Opened(local, local.close, local.end_all, local.forsake, local.pause_while, local.sync)
 
 
 class LocalScheduler:
-    """The Scheduler port for the cores of this machine. Strictly first come, first served."""
+    """The Scheduler port for the cores of this machine. First come, first served: see ``Waiting``."""
 
     poll_s = 0.0
 
@@ -75,22 +72,23 @@ class LocalScheduler:
         patience_s: float = 30.0,
         keep_bytes: int = KEEP_BYTES,
         gpus: int = 0,
+        slots: MachineSlots | None = None,
     ) -> None:
-        """``cores``, ``gpus``: what the system's partition says. ``grace_s``: between asking a job to end and killing it.
+        """``slots``: what there is; else ``cores`` and ``gpus`` say it. ``grace_s``: between asking a job to end and killing it.
 
         ``patience_s``: how long a start that fails for want of room is tried again, and how long a killed process may take
         to die. ``keep_bytes``: the most output that is kept of one run.
         """
         self._reactor, self._grace_s, self._patience_s = reactor, grace_s, patience_s
-        self._cores, self._gpus = Cores(cores), GpuSlots(gpus)
+        self._slots = slots or MachineSlots(cores, gpus, {})
         self._workplace = Workplace(layout)
         self._is_paused: Callable[[], bool] = lambda: False
         self._disks = (os.fspath(layout.root), os.fspath(layout.work))
-        self._launcher = Launcher(layout, self._workplace, keep_bytes, gpus=gpus > 0)
+        self._launcher = Launcher(layout, self._workplace, keep_bytes, gpus=self._slots.described_gpus > 0)
         self._packs = PackWriter(layout.packs)
         self._orphans = Orphans()
         self._witness = Witness(reactor)
-        self._queue: OrderedDict[str, JobOrder] = OrderedDict()
+        self._queue = Waiting(self._slots)
         self._held_since: float | None = None  # since when the first of the queue cannot be started for want of room
         self._held_timer: Timer | None = None
         self._running: dict[str, Running] = {}
@@ -133,7 +131,7 @@ class LocalScheduler:
         reports, self._reports = self._kept_reports()
         self._told = time.monotonic()
         if len(self._known) > _FORGET_FROM:
-            self._known &= jobs.keys() | self._running.keys() | self._queue.keys()
+            self._known &= jobs.keys() | self._running.keys() | set(self._queue)
         return [say_loss(report) for report in reports]
 
     def _kept_reports(self) -> tuple[list[JobReport], list[JobReport]]:
@@ -258,17 +256,14 @@ class LocalScheduler:
     def _submit_one(self, order: JobOrder) -> SubmitAnswer:
         if order.job in self._queue or order.job in self._running:
             return SubmitAnswer(order.job, "accepted")
-        if self._wanted(order.case) > self._cores.count:
-            message = f"{order.case.id} needs {order.case.shape.units} cores; this machine has {self._cores.count}"
-            return SubmitAnswer(order.job, "refused", message=message)
-        if _gpus_of(order.case) > self._gpus.count:
-            message = f"{order.case.id} needs {_gpus_of(order.case)} GPUs; this machine lets us use {self._gpus.count}"
-            return SubmitAnswer(order.job, "refused", message=message)
+        never = self._slots.never_fits(order.case)
+        if never:
+            return SubmitAnswer(order.job, "refused", message=never)
         try:
             self._launcher.check(order)
             full = self._disk_is_full()
-            if self._queue or full or not self._start(order):
-                self._queue[order.job] = order
+            if self._queue.is_before(order) or full or not self._start(order):
+                self._queue.add(order)
             if full:
                 self._hold(lasting=True)
         except CannotStart as error:
@@ -278,36 +273,36 @@ class LocalScheduler:
 
     def _unqueue(self, job: str) -> JobOrder | None:
         """Take a job out of the queue, if it is there."""
-        order = self._queue.pop(job, None)
+        order = self._queue.remove(job)
         if order is not None:
             self._standby.dismiss(order)
             self._fill_soon()
         return order
 
-    def _wanted(self, case: Case) -> int:
-        return self._cores.count if case.shape.exclusive else max(1, case.shape.units)
-
     def _start_waiting(self) -> None:
-        """Start from the head of the queue as long as there are cores."""
+        """Start from the head of the queue as long as there are slots."""
         while self._queue:
             if self._disk_is_full() or self._is_paused():
                 self._hold(lasting=True)
                 return
-            order = next(iter(self._queue.values()))
+            order = self._queue.first()
+            if order is None:
+                return
             try:
                 if not self._start(order):
                     return
             except CannotStart as error:
                 if error.transient:  # what stands by holds descriptors and processes that it may need
-                    for other in islice(self._queue.values(), 1, DEPTH + 2):
-                        self._standby.dismiss(other)
+                    for other in self._queue.orders(DEPTH + 2):
+                        if other is not order:
+                            self._standby.dismiss(other)
                 if error.transient and self._hold(
                     error.no_room or bool(self._running)
                 ):  # what runs gives back what it took
                     return
                 self._say(never_started(order, "refused", error.message))
             self._held_since = None
-            del self._queue[order.job]
+            self._queue.remove(order.job)
 
     def _hold(self, lasting: bool) -> bool:
         """Try the head of the queue again in a moment. False once it has been tried for too long, unless it is for ``lasting``."""
@@ -331,22 +326,18 @@ class LocalScheduler:
 
     def _start(self, order: JobOrder) -> bool:
         """Start a job if its cores and its GPUs are free. Raises CannotStart. What another conductor left may be on any GPU."""
-        if _gpus_of(order.case) and self._leftovers.ending:
+        if gpus_of(order.case) and self._leftovers.ending:
             return False
-        gpus = self._gpus.take(_gpus_of(order.case))
-        if gpus is None:
-            return False
-        slots = self._cores.take(self._wanted(order.case))
-        if slots is None:
-            self._gpus.give_back(gpus)
+        taken = self._slots.take(order.case)
+        if taken is None:
             return False
         try:
-            launch = self._release(order, slots, gpus)
+            launch = self._release(order, taken)
         except CannotStart:
-            self._cores.give_back(slots)
-            self._gpus.give_back(gpus)
+            self._slots.give_back_cores(order.case, taken.cores)
+            self._slots.give_back_gpus(order.case, taken.gpus)
             raise
-        running = Running(order, slots, gpus, launch, self._reactor, self._over, self._witness)
+        running = Running(order, taken.cores, taken.gpus, launch, self._reactor, self._over, self._witness)
         self._running[order.job] = running
         running.watch()
         limit = order.case.shape.time_limit_s
@@ -357,18 +348,18 @@ class LocalScheduler:
             self._fresh_timer = self._reactor.call_later(_RUNNING_AFTER_S, self._look_at_fresh)
         return True
 
-    def _release(self, order: JobOrder, slots: tuple[int, ...], gpus: tuple[int, ...], again: bool = True) -> Launch:
+    def _release(self, order: JobOrder, taken: Taken, again: bool = True) -> Launch:
         """Let a job begin. Where its shell was killed while it stood by, another one is launched."""
         launch = self._standby.get(order)
         self._workplace.note_let_go(
             order.job, order.restart
         )  # before it: the shell that is woken may run before we go on
         try:
-            launch.release(self._cores.cpus(slots), self._gpus.names(gpus))
+            launch.release(self._slots.cores.cpus(taken.bound), self._slots.gpus.names(taken.gpus))
         except OSError as error:
             self._standby.dismiss(order, launch)
             if again:
-                return self._release(order, slots, gpus, again=False)
+                return self._release(order, taken, again=False)
             raise self._launcher.cannot_start(order, error) from error
         return launch
 
@@ -379,7 +370,7 @@ class LocalScheduler:
 
     def _fill_standby(self) -> bool:
         self._filler = None
-        self._standby.fill(islice(self._queue.values(), DEPTH))
+        self._standby.fill(self._queue.orders(DEPTH))
         return False
 
     # ---- the end of a job ----
@@ -407,7 +398,7 @@ class LocalScheduler:
         """A job is over, as far as its process group tells: the next one may start. It is written up at the next poll."""
         del self._running[running.order.job]
         self._pids.discard(running.launch.child.pid)
-        self._cores.give_back(running.slots)
+        self._slots.give_back_cores(running.order.case, running.slots)
         self._ended.append(running)
         self._start_waiting()
         self._fill_soon()
@@ -432,9 +423,9 @@ class LocalScheduler:
 
     def _strays(self, running: Running, nameless: Sequence[Process]) -> list[Process]:
         """The orphans that are this job's and cannot be those of another that still runs."""
-        found = running.strays_among(nameless, self._cores.cpus(running.slots))
+        found = running.strays_among(nameless, self._slots.cores.cpus(running.slots))
         for other in self._running.values() if found else ():
-            others = other.strays_among(found, self._cores.cpus(other.slots))
+            others = other.strays_among(found, self._slots.cores.cpus(other.slots))
             found = [process for process in found if process not in others]
         return found
 
@@ -447,7 +438,7 @@ class LocalScheduler:
         """Keep what a dead job wrote, and report it. Its GPUs are free only now: what left its process group is gone too."""
         order, launch = running.order, running.launch
         if running.gpus:
-            self._gpus.give_back(running.gpus)
+            self._slots.give_back_gpus(order.case, running.gpus)
             running.gpus = ()
             self._start_waiting()
         output, note = launch.capture.finish(self._packs)
@@ -516,7 +507,7 @@ class LocalScheduler:
 
     def _news(self) -> bool:
         """Whether to wake the conductor now. As long as enough is queued it is told of many ends at once."""
-        if len(self._queue) <= self._cores.count or time.monotonic() - self._told > _TELL_S:
+        if len(self._queue) <= self._slots.cores.count or time.monotonic() - self._told > _TELL_S:
             return True
         if self._teller is None:
             self._teller = self._reactor.call_later(_TELL_S, self._tell)
@@ -528,7 +519,3 @@ class LocalScheduler:
 
     def _has_news(self) -> bool:
         return bool(self._reports or self._ended)
-
-
-def _gpus_of(case: Case) -> int:
-    return case.shape.resources.gpus_per_node
