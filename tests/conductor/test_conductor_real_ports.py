@@ -19,6 +19,7 @@ from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System
 from shakedown.model.ports import JobReport
+from shakedown.model.resources import Gpus
 
 
 def document(*used: str, unavailable: str = "") -> Document:
@@ -198,3 +199,19 @@ def test_a_person_hears_at_once_that_whoever_drives_cannot_open_a_cluster(driven
     with pytest.raises(UsageError, match="cluster small would be new or described anew"):
         keep_document(layout, state, document("small"), driven=True)
     assert list(layout.documents.iterdir()) == []
+
+
+def test_an_amendment_of_this_machines_slots_waits_for_the_next_conductor() -> None:
+    """Whoever drives shares out the cores and GPUs that the file named when it began."""
+    from shakedown.conductor.commands.amend import another_cluster
+
+    cluster = Cluster("here", "local", (Partition("all", "here", "n1", 1, "node"),))
+    case = Case("x", "t", "here:all")
+
+    def plan(kind: NodeType) -> Document:
+        return Document("p", System("lab", (cluster,), (kind,)), (), (case,), ())
+
+    before = plan(NodeType("node", cores=2))
+    assert another_cluster(before, plan(NodeType("node", cores=2, sockets=2))) == ""
+    for after in (NodeType("node", cores=1), NodeType("node", cores=2, gpus=Gpus(1))):
+        assert another_cluster(before, plan(after)).startswith("cluster here would be new or described anew")

@@ -115,7 +115,8 @@ class SubmitAnswer(Struct, frozen=True):
     """The result of one submission. ``unknown``: the job may or may not have been accepted.
 
     ``transient``: it was refused for a temporary reason (nobody to take it, a limit on jobs, a full disk); nothing was
-    attempted, and the submission is repeated later. ``asked``: the terms that were asked for, by their names in ``Terms``, "" for a
+    attempted, and the submission is repeated later. ``never``: it was refused because the machine can never give what it asks for:
+    another attempt would be refused as well. ``asked``: the terms that were asked for, by their names in ``Terms``, "" for a
     term that was not asked for; a name that is missing is not known.
     """
 
@@ -125,6 +126,7 @@ class SubmitAnswer(Struct, frozen=True):
     transient: bool = False
     message: str = ""
     asked: dict[str, Any] = field(default_factory=dict)
+    never: bool = False
 
 
 SEEN_HERE: Literal["local"] = "local"  # the source of what the embedded scheduler says of its own processes

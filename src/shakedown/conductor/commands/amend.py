@@ -18,7 +18,7 @@ from shakedown.model.errors import ShakedownError, UsageError
 from shakedown.model.events import Event
 from shakedown.model.frozen import freeze
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Document
+from shakedown.model.nouns import Cluster, Document
 from shakedown.model.ports import Command
 
 ANOTHER_NAME = "give the figure a new name: then it has no values of before"
@@ -85,7 +85,11 @@ def another_cluster(before: Document, after: Document) -> str:
     """Purpose: which cluster a conductor that drives one document cannot use as the other describes it, or ""."""
     try:
         driven = clusters_of(before)
-        strange = [cluster.name for cluster in clusters_of(after) if cluster not in driven]
+        strange = [
+            cluster.name
+            for cluster in clusters_of(after)
+            if cluster not in driven or (cluster.embedded and _room(before, cluster) != _room(after, cluster))
+        ]
     except ShakedownError as error:
         return error.message
     if not strange:
@@ -95,6 +99,12 @@ def another_cluster(before: Document, after: Document) -> str:
         f"{word} {', '.join(strange)} would be new or described anew, and whoever drives opened the clusters of before: "
         "end it (Ctrl-C, or TERM), then amend and resume"
     )
+
+
+def _room(document: Document, cluster: Cluster) -> list[tuple[int, int]]:
+    """The cores and GPUs of each partition of this machine: its scheduler shares out those that it was opened with."""
+    kinds = [document.system.node_type(place.type) for place in cluster.partitions]
+    return [(kind.cores, kind.gpus.count) for kind in kinds]
 
 
 def _units(document: Document) -> dict[tuple[str, str], str]:

@@ -416,7 +416,7 @@ def _answer_fields(answer: SubmitAnswer) -> dict[str, Any]:
         return {"event": "submit_accepted", "job": answer.job, "value": value}
     if answer.outcome == "refused":
         event = "submit_deferred" if answer.transient else "submit_refused"
-        return {"event": event, "job": answer.job, "reason": answer.message}
+        return {"event": event, "job": answer.job, "value": _present(never=answer.never), "reason": answer.message}
     value = _present(asked=answer.asked)
     return {"event": "submit_unknown", "job": answer.job, "value": value, "reason": answer.message}
 

@@ -263,7 +263,10 @@ def _answers_again(state: State, job: Job, now: float) -> None:
 def submit_refused(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.phase, job.report.message = JobPhase.REFUSED, event.reason
-    fold_guard.count_answer(state, job, event)
+    if event.value.get("never"):
+        job.report.facts["never"] = True  # that is about the job and tells nothing about its queue
+    else:
+        fold_guard.count_answer(state, job, event)
     state.agenda.attention[job.id] = None
 
 

@@ -40,7 +40,15 @@ from shakedown.model.ports import (
 from shakedown.model.units import show_duration
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
-_ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead", "over")  # facts that no verdict on its run repeats
+_ONLY_OF_THE_JOB = (
+    "restart",
+    "state",
+    "cause",
+    "again",
+    "dead",
+    "over",
+    "never",
+)  # facts that no verdict on its run repeats
 _LIMIT_SAID = re.compile(rf"{AT_LIMIT} of [^,;]*")
 _LATE_S = 120.0  # Slurm counts in minutes, and ends a job up to two of them later
 HANDED_OVER_S = 120.0  # after its follower began, within which the end of a job is told
@@ -71,7 +79,7 @@ def _attend_phase(state: State, decision: Decision, job: Job, now: float) -> Non
         case JobPhase.ORPHANED:
             _orphaned(state, decision, job, now)
         case JobPhase.REFUSED:
-            if not give_back(state, decision, job, now):
+            if job.report.facts.get("never") or not give_back(state, decision, job, now):
                 _judge(state, decision, job, "submit_failed", refusal(job))
         case JobPhase.ENDED:
             if not give_back(state, decision, job, now):
@@ -259,6 +267,10 @@ def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, a
     }
     if alive:
         value["alive"] = True
+    if job.report.facts.get("never") and not state.index.components[run.component].duration_s:
+        value["final"] = (
+            True  # another attempt would be refused as well; with a mix the next one comes later, not at once
+        )
     over = job.report.facts.get("over") if "restart" in job.report.facts and "elapsed_s" not in value else None
     if over is not None and run.started is not None and over >= run.started:
         value["ended"] = over  # of that start, by the scheduler's clock

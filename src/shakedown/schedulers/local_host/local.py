@@ -258,7 +258,7 @@ class LocalScheduler:
             return SubmitAnswer(order.job, "accepted")
         never = self._slots.never_fits(order.case)
         if never:
-            return SubmitAnswer(order.job, "refused", message=never)
+            return SubmitAnswer(order.job, "refused", message=never, never=True)
         try:
             self._launcher.check(order)
             full = self._disk_is_full()
