@@ -208,6 +208,13 @@ def withdrawn(state: State, component: str) -> str:
     return drained(state, state.index.component_number[component]) if state.overrides.draining else ""
 
 
+def closed_now(state: State, number: int, now: float) -> str:
+    """Purpose: the window or the yield that lets nothing of a component begin at ``now``, in words; "" where none does."""
+    component = state.index.components[number]
+    reason = _closed_window(component, now) or _closed_yield(state, component)
+    return reason.text if reason is not None else ""
+
+
 def in_force(state: State, now: float) -> list[str]:
     """Purpose: every standing order that holds at ``now``, as sentences."""
     paused = ((name, pause) for name, pause in state.overrides.paused.items() if name in state.index.component_number)

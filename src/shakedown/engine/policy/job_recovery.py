@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from typing import Any, assert_never
 
 from shakedown.engine.constraints.budgets import ReservedLoads, shrunk
-from shakedown.engine.constraints.overrides import standing_reason
+from shakedown.engine.constraints.overrides import closed_now, narrowed, standing_reason
 from shakedown.engine.constraints.overrides import withdrawn as standing_withdrawal
 from shakedown.engine.constraints.queue_guard import give_back
 from shakedown.engine.fold.first_looks import limit_by_rule
@@ -19,7 +21,7 @@ from shakedown.engine.policy.overlooked_jobs import cancel_if_wanted, look_into
 from shakedown.engine.policy.verdict_facts import verdict_value
 from shakedown.engine.state.job_limits import lengthened_s, limit_s, lowered_s
 from shakedown.engine.state.jobs import Job, PendingResult, Run
-from shakedown.engine.state.modes import mode_facts
+from shakedown.engine.state.modes import CLEAN_UP, mode_facts
 from shakedown.engine.state.orders import BATCH, Decision
 from shakedown.engine.state.phases import LIVE, JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
@@ -51,6 +53,7 @@ _ONLY_OF_THE_JOB = (
 )  # facts that no verdict on its run repeats
 _LIMIT_SAID = re.compile(rf"{AT_LIMIT} of [^,;]*")
 _LATE_S = 120.0  # Slurm counts in minutes, and ends a job up to two of them later
+_ROUNDING = 1 + 1e-9
 HANDED_OVER_S = 120.0  # after its follower began, within which the end of a job is told
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
 
@@ -99,7 +102,7 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
     """Take back what has not started: with its claim in our hands it never will, and its run waits for better times."""
     stopping = state.driver.stopping if state.index.policy.withdraw_on_stop else ""
     whole = {number: why for number in range(len(state.index.components)) if (why := withdrawn(state, number))}
-    late = _may_not_follow(state, decision, now) | _in_held_queues(state)
+    late = _may_not_follow(state, decision, now) | _in_held_queues(state) | _may_not_begin(state, now)
     if not (stopping or whole or late or state.agenda.stale):
         return
     most = len(decision.orders) + BATCH
@@ -122,6 +125,42 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
             decision.claim(job, f"withdrawn before it started: {why}")
             if len(decision.orders) >= most:
                 return
+
+
+def _may_not_begin(state: State, now: float) -> dict[str, str]:
+    """Jobs that may start at any moment, although a window, a yield or a person lets less run by now than what runs and what waits
+    make together: those that came last. A clean-up is owed in a closed window, too; and what is held is not released in it.
+    """
+    closed, narrow = dict[int, str](), dict[int, dict[str, float]]()
+    for number in range(len(state.index.components)):
+        if why := closed_now(state, number, now):
+            closed[number] = why
+        over = {name: most * _ROUNDING for name, most in narrowed(state, number, now).items()}
+        if over:
+            narrow[number] = over
+    if not (closed or narrow):
+        return {}
+    found, left = dict[str, str](), dict(state.usage.loads)
+    for job in reversed(state.jobs.values()):
+        if not job.charged or job.after or job.restart or job.phase != JobPhase.QUEUED:
+            continue
+        why = closed.get(job.component, "") if job.mode != CLEAN_UP else ""
+        why = why or _above(job, narrow.get(job.component, {}), left)
+        if why or job.requests.claim:
+            for name, load in job.loads:
+                left[name] = left.get(name, 0.0) - load
+        if why:
+            found[job.id] = why
+    return found
+
+
+def _above(job: Job, most: Mapping[str, float], left: Mapping[str, float]) -> str:
+    """The first of a job's loads of which more is taken than holds now, as a reason; ""."""
+    for own, _ in job.loads:
+        limit = min(most.get(own, math.inf), most.get(own.partition("@")[0], math.inf))
+        if left.get(own, 0.0) > limit:
+            return f"what runs and what waits load {own} with more than it holds now"
+    return ""
 
 
 def _held_for(job: Job) -> int:
