@@ -8,6 +8,8 @@ import pytest
 
 from shakedown.model.errors import FileProblems
 from shakedown.model.nouns import Shape
+from shakedown.plans import read_plan
+from shakedown.plans.checking import check_site
 
 
 def minimal(more: str = "", run: str = "") -> str:
@@ -181,3 +183,37 @@ def test_the_first_expectation_that_fits_counts(site: Any) -> None:
         )
     )
     assert [case.expect for case in site.cases()] == ["incorrect", "failed", "incorrect"]
+
+
+@pytest.mark.parametrize(
+    ("run", "has"),
+    [
+        ("nodes: 1", "nodes=1"),
+        ("nodes: {default: 1, here: 2}", "nodes=2"),
+        ('nodes: "{nodes}", tasks_per_node: 2', "tasks_per_node=2"),
+        ('nodes: "{nodes}", cpus_per_task: 1', "cpus_per_task=1"),
+        ('nodes: "{nodes}", gpus_per_task: 0', "gpus_per_task=0"),
+        ('nodes: "{nodes}", gpus_per_node: "{2 * nodes}"', "gpus_per_node=2"),
+    ],
+)
+def test_a_parameter_has_the_value_that_its_run_takes(site: Any, here: Any, run: str, has: str) -> None:
+    name = has.partition("=")[0]
+    parameters = "nodes: [1, 4]" + ("" if name == "nodes" else f", {name}: 4")
+    text = f'test: a\nparameters: {{{parameters}}}\nrun: {{{run}, command: "x {{nodes}} {{{name}}}"}}\n'
+    site.test(text).write("plans/p.yaml", "plan: p\nsystem: here\ncomponents: [{performance: {tests: [a]}}]\n")
+    checked = check_site(site.path, lambda: here)
+    (problem,) = checked.problems
+    assert f"{name}=" in problem.message.split(" in its name")[0]
+    assert problem.message.endswith(f"its run has {has}")
+    assert problem.hint == f'write run: {{{name}: "{{{name}}}"}} for every system, or give the parameter another name'
+    with pytest.raises(FileProblems, match="in its name"):
+        read_plan(site.path, "p", lambda: here)
+
+
+def test_a_parameter_of_the_shape_is_held_against_every_system(site: Any, here: Any) -> None:
+    partition = "clusters: {two: {scheduler: slurm, partitions: {far: {nodes: 'n[1-8]', type: t}}}}"
+    site.write("systems/big.yaml", f"system: big\n{partition}\nnode_types: {{t: {{cores: 2}}}}\n")
+    test = 'test: a\nparameters: {nodes: [1, 2]}\nrun: {nodes: {default: "{nodes}", big: 2}, command: x}\n'
+    (problem,) = check_site(site.test(test).path, lambda: here).problems
+    assert problem.message.endswith("case a/nodes=1 has nodes=1 in its name, and on system big its run has nodes=2")
+    assert check_site(site.test(test.replace("big: 2", 'big: "{nodes}"')).path, lambda: here).problems == ()

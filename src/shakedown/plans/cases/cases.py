@@ -23,6 +23,7 @@ from shakedown.plans.cases.own_evidence import own_evidence
 from shakedown.plans.cases.references import Freezer
 from shakedown.plans.cases.resources import asked, too_little, with_licences
 from shakedown.plans.cases.scaling import with_scaling
+from shakedown.plans.cases.shape_names import check_shape_names
 from shakedown.plans.cases.software import loading, loads_software, with_software
 from shakedown.plans.cases.tracing import check_trace, tracer_compiler, with_tracer
 from shakedown.plans.cases.workplaces import workplace
@@ -166,6 +167,7 @@ class _Maker:
         names = self.filler.names(stage, combination, toolchain, self.build is not None)
         own, toolchain = toolchain.name if toolchain else "", self._with_software(toolchain, names)
         shape = asked(self.filler, stage, self.filler.shape(stage, names), names)
+        check_shape_names(self.filler, stage, ident, combination, shape)
         self._note_work(ident, names)
         loads = with_licences(self.filler, stage, names, self.filler.loads(names))
         place_of_work = workplace(self.filler, loads, names)

@@ -59,7 +59,9 @@ _PLACES = 3  # places that a fault names beside its own
 def _at_all(alike: list[Problem]) -> Problem:
     """The first of several faults that are one mistake, with the other places."""
     first, *others = alike
-    places = list(dict.fromkeys(f"{p.path}:{p.line}" for p in others))
+    places = list(
+        dict.fromkeys(place for p in others if (place := f"{p.path}:{p.line}") != f"{first.path}:{first.line}")
+    )
     if not places:
         return first
     more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
