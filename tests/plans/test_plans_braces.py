@@ -238,6 +238,24 @@ def test_a_parameter_that_nothing_uses_is_told(site: Any, here: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"run: {command: 'printf \"hello\n\"'}",
+        "run: {command: 'echo {{n}} $n ${{n}} n'}",
+        "run: {command: x, environment: {n: '1'}}",
+        "run: {command: x}\nfigures: {n: {regex: 'n = (?P<value>[0-9]+)', unit: s}}",
+        'run: {command: x}\ncheck:\n  - output matches "\\{n\\}"\n  - output contains "{{n}}"',
+        "run: {command: x}\nexclude: [{n: 3}]",
+        "run: {command: x}\nscaling: {along: n, kind: strong}",
+    ],
+)
+def test_a_word_that_is_no_expression_uses_no_parameter(site: Any, here: Any, text: str) -> None:
+    site.test(f"test: a\nparameters: {{n: [1, 2, 3]}}\n{text}\n")
+    (line,) = [line for line in told(site, here) if "nothing in the test uses" in line]
+    assert "parameters.n: nothing in the test uses it" in line
+
+
 def test_a_parameter_that_chooses_the_case_of_a_needed_test_is_used(site: Any, here: Any) -> None:
     """Each size needs the mesh of its own size; what the mesh has not is still told."""
     site.test('test: mesh\nparameters: {size: [1, 2]}\nrun: {command: "nm {size}"}\n', "tests/mesh.yaml")
@@ -255,6 +273,9 @@ def test_a_parameter_that_chooses_the_case_of_a_needed_test_is_used(site: Any, h
         'run: {command: x, nodes: "{n}"}',
         'run: {command: x}\nloads: {mds: "{2 * n} / min"}',
         "run: {command: x}\nfigures: {f: {regex: '(?P<value>[0-9]+) of {n}'}}",
+        "run: {command: 'echo 3 >out'}\nfigures: {f: {regex: '(?P<value>[0-9]+)'}, g: {formula: f / n}}",
+        "run: {command: x}\ncheck: ['output matches \"a{2} {n}\"']",
+        "run: {command: x}\nscaling: {along: n, kind: weak, work: '{n * n}'}",
         'run: {command: "x {m}"}\nparameters+: {m: "{2 * n}"}',
     ],
 )

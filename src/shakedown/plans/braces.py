@@ -40,6 +40,9 @@ _PLACES = (
 _TOOLCHAIN = ("toolchain", "toolchain.cc", "toolchain.cxx", "toolchain.fc")
 KNOWN = frozenset((*CAMPAIGN_NAMES, *_SHAPE, *_PLACES, *_TOOLCHAIN))
 _BRACES = re.compile(r"(?<![${])\{([^{}\n]*)\}(?!\})")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_PIECES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")  # as expressions take a text apart
+_ESCAPED_PIECES = re.compile(rf"\\.|{_PIECES.pattern}", re.DOTALL)
 _BY_CASE = ("check", "check+")  # each case fills them in, or tells what is wrong
 _OF_FIGURE = re.compile(r"figures\..+\.(?:regex|json|yaml|from|table\..+)")
 _FILLED_IN = "names are filled in in parameters, build.run, loads, checks and figures, and in run, but for its files"
@@ -56,16 +59,17 @@ def tell_unfilled(test: Definition, told: Problems) -> None:
 def tell_unused(test: Definition, tests: Mapping[str, Definition], told: Problems) -> None:
     """Purpose: warn of each parameter of a test that nothing in it uses: its cases differ in their names alone.
 
-    A parameter that a needed test has too chooses which of its cases comes first, so it is used.
+    It is used by an expression in braces, and by a formula. A parameter that a needed test has too chooses which of its cases
+    comes first, so it is used.
     """
+    used = list(_used(test.root))
     needed = [tests[other] for _, other in tests_needed(test) if other in tests]
     chosen_by = {name for other in needed for name in other.values.get("parameters", {})}
     for key, value in _parameters(test.root):
         name = str(key.value)
         if name in KNOWN or name in chosen_by or key.start_mark.name.startswith(CATALOGUE):
             continue
-        word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
-        if not any(word.search(text) for text in _texts(test.root, (key, value))):
+        if not any(name in named for at, named in used if at is not value):
             values = value.value if isinstance(value, SequenceNode) else [value]
             less = f": {len(values)} cases in place of one do the same" if len(values) > 1 else ""
             hint = f"write {{{name}}} where its value belongs, or leave it out; 'repeats' of a component runs a case several times"
@@ -77,20 +81,26 @@ def _parameters(root: MappingNode) -> list[tuple[Node, Node]]:
     return [pair for node in found if isinstance(node, MappingNode) for pair in node.value]
 
 
-def _texts(node: Node, but: tuple[Node, ...] = ()) -> Iterator[str]:
-    """Yield all texts of a test, except descriptions for people and the nodes in ``but``."""
-    if node in but:
-        return
+def _used(node: Node, path: tuple[str, ...] = (), at: Node | None = None) -> Iterator[tuple[Node, set[str]]]:
+    """Yield the names that the expressions of each value have, with the value of the parameter that they stand in, or their own."""
     if isinstance(node, ScalarNode):
-        yield node.value
+        yield at or node, _words(node.value, path)
     elif isinstance(node, SequenceNode):
         for item in node.value:
-            yield from _texts(item, but)
+            yield from _used(item, path, at)
     elif isinstance(node, MappingNode):
         for key, value in node.value:
-            if key.value not in ("about", "because", "tags", "test", "extends"):
-                yield from _texts(key, but)
-                yield from _texts(value, but)
+            if path or key.value not in ("about", "tags", "test", "extends"):
+                parameter = value if path == ("parameters",) else at
+                yield from _used(value, (*path, str(key.value)), parameter)
+
+
+def _words(text: str, path: tuple[str, ...]) -> set[str]:
+    """The names between single braces, and all those of a formula. In checks and figures a backslash takes braces their meaning."""
+    if path[:1] == ("figures",) and path[-1] == "formula":
+        return set(_NAME.findall(text))
+    pieces = _ESCAPED_PIECES if path[:1] in (("figures",), ("check",), ("check+",)) else _PIECES
+    return {word for match in pieces.finditer(text) for word in _NAME.findall(match.group(1) or "")}
 
 
 def tell_unfilled_in_system(root: MappingNode, told: Problems) -> None:
