@@ -24,7 +24,7 @@ budgets: {f2/mdt: BUDGET, band: 40 GB/s}
 """
 TESTS = {
     "narrow": "run: {command: x, time_limit: 1h}\nloads: {f2/mdt: 1}",
-    "wide": "run: {command: x, nodes: 4, time_limit: 2h}\nloads: {band: 4 GB/s}",
+    "wide": "run: {command: srun x, nodes: 4, time_limit: 2h}\nloads: {band: 4 GB/s}",
     "light": "run: {command: x, time_limit: 10min}",
 }
 PLAN = "plan: p\nsystem: big\ncomponents:\n  - stability:\n      tests: [TESTS]\n      duration: 10d\n      KEYS\n"
@@ -107,7 +107,7 @@ def test_a_run_that_cannot_be_over_in_time(site: Any) -> None:
 
 
 def test_a_pack_that_the_scheduler_gives_no_job_for(site: Any) -> None:
-    site.write("tests/one.yaml", "test: one\nrun: {command: x, tasks_per_node: 8, time_limit: 6h}\n")
+    site.write("tests/one.yaml", "test: one\nrun: {command: srun x, tasks_per_node: 8, time_limit: 6h}\n")
     keys = "name: x\n  - functionality:\n      tests: [one]\n      repeats: 50\n      pack: {runs: 10}"
     (said,) = warned(site, "light", keys)
     assert said == (

@@ -16,6 +16,7 @@ from shakedown.plans.schema.plan import PLAN
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.records import Either, ListOf, MapOf, OneKey, OpenRecord, Record
 from shakedown.plans.schema.scalars import Scalar
+from shakedown.plans.schema.source_positions import place
 from shakedown.plans.schema.tables import SYSTEM
 from shakedown.plans.schema.test import TEST
 
@@ -43,6 +44,7 @@ _BRACES = re.compile(r"(?<![${])\{([^{}\n]*)\}(?!\})")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _PIECES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")  # as expressions take a text apart
 _ESCAPED_PIECES = re.compile(rf"\\.|{_PIECES.pattern}", re.DOTALL)
+_DOLLAR = re.compile(r"(?<!\\)\$\{(launch|container|build|campaign|toolchain(?:\.\w+)?|system|partition)\}(?!\})")
 _BY_CASE = ("check", "check+")  # each case fills them in, or tells what is wrong
 _OF_FIGURE = re.compile(r"figures\..+\.(?:regex|json|yaml|from|table\..+)")
 _FILLED_IN = "names are filled in in parameters, build.run, loads, checks and figures, and in run, but for its files"
@@ -54,6 +56,24 @@ def tell_unfilled(test: Definition, told: Problems) -> None:
     for node, label, name in unfilled(test.root, TEST, known):
         if not node.start_mark.name.startswith(CATALOGUE):
             told.at(node, f"{label}: '{{{name}}}' stays as it is: nothing is filled in here", _FILLED_IN)
+
+
+def tell_dollars(test: Definition, told: Problems) -> None:
+    """Purpose: warn of ``${launch}``, ``${build}`` and the like in shell lines: they become a '$' and the value, so the shell sees
+    a variable that nobody has. Numbers may be meant, as in awk's ``${n}``, and are left alone.
+    """
+    for path in (("run", "command"), ("build", "run")):
+        text = str(test.values.get(path[0], {}).get(path[1], "")) if isinstance(test.values.get(path[0]), dict) else ""
+        names = dict.fromkeys(match[1] for match in _DOLLAR.finditer(text))
+        node = place(test.root, *path) if names else None
+        for name in names:
+            if node is not None and not node.start_mark.name.startswith(CATALOGUE):
+                hint = f"write {{{name}}} for the value, or ${{{{{name}}}}} for a variable of the shell"
+                told.at(
+                    node,
+                    f"{'.'.join(path)}: ${{{name}}} puts a '$' before the value, which the shell takes for a variable",
+                    hint,
+                )
 
 
 def tell_unused(test: Definition, tests: Mapping[str, Definition], told: Problems) -> None:

@@ -12,7 +12,7 @@ from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.nouns import Case
 from shakedown.model.printed import Published
 from shakedown.plans.binding import tell_unbound
-from shakedown.plans.braces import tell_unfilled, tell_unfilled_in_system, tell_unused
+from shakedown.plans.braces import tell_dollars, tell_unfilled, tell_unfilled_in_system, tell_unused
 from shakedown.plans.cases.cases import resolve
 from shakedown.plans.cases.needs import Joiner
 from shakedown.plans.components.bounds_against import tell_rows_against
@@ -24,7 +24,7 @@ from shakedown.plans.contracts.score_names import tell_unknown_scores
 from shakedown.plans.documents import find_shipped_plan, plan_document
 from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
-from shakedown.plans.launch_advice import tell_unlaunched
+from shakedown.plans.launch_advice import tell_hidden_status, tell_unlaunched, tell_unstarted
 from shakedown.plans.rehearsals.scenarios import check_rehearsals, rehearsal_files
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.yaml_nodes import read_nodes
@@ -84,6 +84,7 @@ def check_site(
         _tell_unfilled(reading)
         own = {test.name for test in reading.tests.values() if not test.shipped}
         for context, mine in zip(contexts, cases, strict=True):
+            tell_unstarted(reading.library, mine, reading.advice)
             tell_unbound(reading.tests, (case for case in mine if case.test in own), context, reading.advice)
         _check_contracts(reading, contexts, cases)
         check_rehearsals(reading)
@@ -181,9 +182,11 @@ def _tell_unfilled(reading: Site) -> None:
     for test in reading.tests.values():
         if test.good:
             tell_unfilled(test, reading.advice)
+            tell_dollars(test, reading.advice)
             if not test.abstract:
                 tell_unused(test, reading.tests, reading.advice)
                 tell_unlaunched(test, reading.advice)
+                tell_hidden_status(test, reading.advice)
     for machine in reading.machines.values():
         if not machine.file.startswith(CATALOGUE):
             file = look_up(os.path.join(reading.path, machine.file), machine.file)  # noqa: PTH118

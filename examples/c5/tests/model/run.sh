@@ -1,4 +1,5 @@
 # Stands in for one run of a model: sh run.sh NAME MEAN SD, the run time on C5 in seconds.
+# It is one process; the model itself would be started with srun.
 #
 # The run's id is the seed, so that the same run always draws the same. With F2=shared these troubles are invented, because
 # the paper prints no numbers of them (only figures 3 to 9, as pictures): 1 run in 12 ends with an MPI error after a part of

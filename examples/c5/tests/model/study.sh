@@ -1,4 +1,5 @@
 # Stands in for one run of a scaling study (section VII of the paper): sh study.sh PROGRAM SIZE SERIES [WORK].
+# It is one process; the programs themselves would be started with srun.
 #
 # The paper prints these figures as pictures. So every number here is invented, and what follows is the shape that its text
 # tells of: where a curve bends, which curves lie above which, and by how much. The run's id moves each number by 1 % at most.
