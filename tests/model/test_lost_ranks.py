@@ -30,6 +30,16 @@ LOST = (
     "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)",
     "=   KILLED BY SIGNAL: 9 (Killed)",
     "[proxy:0:1@n002] HYD_pmcd_pmip_control_cmd_cb (pmip_cb.c:480): assert (!closed) failed",
+    "slurmstepd: error: execve(): ./solve: No such file or directory",
+    "srun: error: Unable to allocate resources: Requested node configuration is not available",
+    "mpirun was unable to launch the specified application as it could not find an executable:",
+    "mpirun.openmpi was unable to find the specified executable file, and therefore",
+    "There are not enough slots available in the system to satisfy the 8",
+    "[proxy:0:0@n001] HYDU_create_process (utils/launch.c:73): execvp error on file ./x (No such file or directory)",
+    "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD",
+    "Abort(5) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 5) - process 1",
+    "application called MPI_Abort(MPI_COMM_WORLD, 5) - process 1",
+    "MPICH ERROR [Rank 0] [job id 1.0] - Abort(1) (rank 0): application called MPI_Abort(MPI_COMM_WORLD, 1) - process 0",
     "[NID 00012] 2026-01-01 00:00:00 Apid 4: initiated application termination",
     "[NID 00012] 2026-01-01 00:00:00 Apid 4: OOM killer terminated this process.",
 )
@@ -48,6 +58,11 @@ OTHERS = (
     "0: srun: error: n002: task 1: Killed",
     "we write what slurmstepd: error: would, being killed",
     "the sentence 'mpirun noticed that process rank 3 exited on signal 9' is tested here",
+    "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\nwith errorcode 0.\n",
+    "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\n  Proc: [[1,1],1]\n  Errorcode: 0\n",
+    "Abort(0) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 0) - process 1",
+    "we look whether MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD",
+    "the handler of application called MPI_Abort(MPI_COMM_WORLD, 5) - process 1",
     "",
 )
 
@@ -61,6 +76,12 @@ def test_a_launchers_words_of_ranks_that_were_lost(line: str, around: str) -> No
 @pytest.mark.parametrize("line", OTHERS)
 def test_other_words_are_not_taken_for_them(line: str) -> None:
     assert lost_ranks(f"hello\n{line}\nbye\n") == ""
+
+
+def test_an_abort_with_a_status_is_one_and_the_message_is_its_first_line() -> None:
+    first = "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD"
+    assert lost_ranks(f"hello\n{first}\nwith errorcode 7.\nbye\n") == first
+    assert lost_ranks(f"{first}\n  Proc: [[1,1],1]\n  Errorcode: 10\n") == first
 
 
 CANCELLED = "slurmstepd: error: *** STEP 7.0 ON n001 CANCELLED AT 2026-01-01T00:00:00 ***"

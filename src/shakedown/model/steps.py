@@ -21,10 +21,13 @@ _WORDS = (
     re.compile(r"^srun: Job step aborted\b.*"),
     re.compile(r"^srun: error: Timed out waiting for job step to complete.*"),
 )
+# Some programs end well by MPI_Abort with 0. Open MPI says the number in the next line or the one after that.
+_ENDS_WELL = r"[^\n]*(?:\n[^\n]*)?\n\s*(?:with errorcode 0\.|Errorcode: 0\b)"
+_OF_MPICH = r"(?:\[\w+\]: aborting job:\s*|(?:MPICH ERROR \[.*\] - )?Abort\(-?\d+\) .*: )?"
 _OPEN_MPI = "(?:mpirun|mpiexec|orterun|prterun|prun)"
 # What a launcher writes of ranks that were lost, and of nothing else; each with a text without which no line need be looked at. A
 # step that is terminated or cancelled lost none: a script ends a step of its own so, which it needs no more. Nor did one whose
-# ranks ended with an exit status, which the launcher hands on.
+# ranks ended with an exit status, which the launcher hands on; a rank that aborts takes the others with it.
 _LOST = (
     (
         "srun: error: ",
@@ -48,6 +51,19 @@ _LOST = (
     ("THE EXIT STRING: ", re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (?!Terminated).*")),
     ("KILLED BY SIGNAL: ", re.compile(r"=\s+KILLED BY SIGNAL: (?!15\b)\d+.*")),
     ("assert (!closed) failed", re.compile(r"\[proxy:\S+@\S+\] .*assert \(!closed\) failed.*")),
+    ("execve(): ", re.compile(r"slurmstepd[^\s:]*: error: execve\(\): .*")),
+    ("Unable to allocate resources", re.compile(r"srun: error: Unable to allocate resources: .*")),
+    (" was unable to ", re.compile(rf"{_OPEN_MPI}\S* was unable to (?:launch|find|start) .*")),
+    ("not enough slots", re.compile(r"There are not enough slots available in the system to satisfy .*")),
+    ("execvp error on file", re.compile(r"\[proxy:\S+@\S+\] .*execvp error on file .*")),
+    (
+        "MPI_ABORT was invoked on rank ",
+        re.compile(rf"MPI_ABORT was invoked on rank \d+ in communicator (?!{_ENDS_WELL}).*"),
+    ),
+    (
+        "application called MPI_Abort(",
+        re.compile(rf"{_OF_MPICH}application called MPI_Abort\((?![^\n]*, 0\) - process).*"),
+    ),
     ("[NID ", re.compile(r"\[NID \d+\] .*(?:initiated application termination|OOM killer terminated this process).*")),
 )
 # A step that its script cancels gets TERM, and what does not heed that is killed.
@@ -73,8 +89,9 @@ def lost_ranks(output: str, ended: bool = False) -> str:
         at = output.find(text)
         while 0 <= at < first[0]:
             begin = output.rfind("\n", max(0, at - _NEAR), at) + 1
-            line = output[begin : begin + _NEAR].partition("\n")[0] if begin or at < _NEAR else ""
-            if pattern.match(line) and not (
+            near = output[begin : begin + _NEAR] if begin or at < _NEAR else ""
+            line = near.partition("\n")[0]
+            if pattern.match(near) and not (
                 _KILLED.match(line) and (ended or _follows_a_cancelled_step(output, begin))
             ):
                 first = begin, line
