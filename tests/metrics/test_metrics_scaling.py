@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from shakedown.cli.compare import percent
+from shakedown.cli.scaling import _render
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.metrics.scaling import Series, scaled
+from shakedown.model.errors import UsageError
 from shakedown.model.nouns import Document
 from shakedown.model.scaling import Measurement, Scaling, falls_below, fitted_serial, points_of
 
@@ -186,3 +189,27 @@ def test_that_it_does_not_fall_off_is_said_of_what_was_measured(story: Any, time
     sizes(story, {size: [seconds] for size, seconds in times.items()})
     (series,) = of(story)
     assert said in _render(series)
+
+
+@pytest.mark.parametrize(
+    ("at_4", "said"),
+    [(400.0, "above 100% the law does not fit"), (10.0, "below 0% the law does not fit"), (30.0, ""), (24.9, "")],
+)
+def test_a_serial_share_that_is_no_share_is_called_none(story: Any, at_4: float, said: str) -> None:
+    sizes(story, {1: [100.0], 4: [at_4]})
+    (series,) = of(story)
+    assert series.misfit.startswith(said) and bool(series.misfit) == bool(said)
+    text = _render(series)
+    assert (series.misfit in text) and text.endswith(series.misfit or "(Amdahl)")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("80", "write 80%"), ("0", "write 80%"), ("much", "write 80%"), ("62.5", "write 62.5%")]
+)
+def test_an_efficiency_without_a_per_cent_sign_is_told_with_it(text: str, hint: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        percent(text, "--below", "efficiency")
+    assert str(refused.value.hint).startswith(f"{hint};")
+    with pytest.raises(UsageError) as refused:
+        percent("x")
+    assert str(refused.value.hint).startswith("write 2%;")

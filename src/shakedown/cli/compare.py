@@ -79,9 +79,11 @@ def percent(text: str, option: str = "--least", what: str = "change") -> float:
     match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", text)
     share = float(match[1]) / 100 if match else 0.0
     if not 1e-6 <= share <= 1:
-        raise UsageError(
-            f"{option} '{text}' is not a share of {what}", hint="write 2%; it is above 0% and at most 100%"
-        )
+        number = text.strip()
+        written = re.fullmatch(r"\d{1,3}(?:\.\d+)?", number) is not None and 0 < float(number) <= 100
+        usual = "80" if what == "efficiency" else "2"
+        hint = f"write {number if written else usual}%; it is above 0% and at most 100%"
+        raise UsageError(f"{option} '{text}' is not a share of {what}", hint)
     return share
 
 

@@ -89,7 +89,8 @@ def _show_model(found: list[Series], as_json: bool, figure: Path | None) -> None
         name = f"{one.name}, {one.source}" if one.source else one.name
         rows += [replace(row, about=f"{name}, {row.about}") for row in beside_law(one)]
         law = "Gustafson" if one.kind == "weak" else "Amdahl"
-        laws += [f"{name}: {law}, serial share {show_share(one.serial)}"] if one.serial is not None else []
+        misfit = f" ({one.misfit})" if one.misfit else ""
+        laws += [f"{name}: {law}, serial share {show_share(one.serial)}{misfit}"] if one.serial is not None else []
     if not rows:
         raise UsageError("nothing is measured at two sizes yet: no law can be fitted")
     show_beside(rows, f"Scaling beside the law that fits best. {'; '.join(laws)}.", as_json, figure)
@@ -134,6 +135,7 @@ def _render(one: Series) -> str:
     if one.serial is not None:
         law = "Gustafson" if one.kind == "weak" else "Amdahl"
         lines.append(f"serial share that fits best: {show_share(one.serial)} ({law})")
+        lines += [one.misfit] if one.misfit else []
     return "\n".join(lines)
 
 

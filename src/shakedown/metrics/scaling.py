@@ -73,6 +73,15 @@ class Series(Struct, frozen=True):
         return f"{self.test}, {self.label}" if self.label else self.test
 
     @property
+    def misfit(self) -> str:
+        """Why the fitted serial share is no share, or "": noise around perfect scaling is not told."""
+        if self.serial is None or -0.05 <= self.serial <= 1.0:
+            return ""
+        if self.serial > 1.0:
+            return "above 100% the law does not fit: larger sizes are slower than the smallest one"
+        return "below 0% the law does not fit: larger sizes are faster than in proportion"
+
+    @property
     def points(self) -> list[Point]:
         return [step.point for step in self.steps if step.point is not None]
 
