@@ -181,3 +181,21 @@ def test_wrong_examples_are_said(make_site: MakeSite, shakedown: Shakedown) -> N
         "error: failures/ours.yaml:2: an example of no-sea is classified as nothing: ERROR: the bathymetry of cell 3 is dry\n"
     )
     assert "no-sea, program-error" in done.stdout and "out-of-memory" in done.stdout
+
+
+def test_runs_without_a_telling_line_have_a_stub_of_their_last_one_or_none(
+    make_site: MakeSite, shakedown: Shakedown
+) -> None:
+    site = make_site({"mild": "run: {command: 'echo the wind turned; echo 12; exit 1'}\n"})
+    assert shakedown("run", "p", "--quiet", cwd=site).returncode == 4
+    stub = shakedown("failures", "--stub", "1", cwd=site).stdout
+    assert 'texts: ["the wind turned"]  # the last line of its output: no line says why it failed' in stub
+    (site / "failures").mkdir()
+    (site / "failures/ours.yaml").write_text(stub)
+    assert shakedown("check", cwd=site).returncode == 0
+
+    (site / "tests/mild.yaml").write_text("test: mild\nrun: {command: 'echo 12; exit 1'}\n")
+    assert shakedown("run", "p", "--quiet", cwd=site).returncode == 4
+    none = shakedown("failures", "--stub", "1", cwd=site)
+    assert (none.returncode, none.stdout) == (2, "")
+    assert none.stderr.startswith("error: the outputs of these ") and "hint: have the program print why" in none.stderr

@@ -84,7 +84,7 @@ def _campaign(
         groups = found.unclassified
         if number > len(groups):
             raise UsageError(f"there is no group {number} of unclassified runs", f"there are {len(groups)}")
-        text = failing.stub(groups[number - 1], found.campaign)
+        text = failing.stub(groups[number - 1], found.campaign, Layout(path))
         emit({"stub": text}, as_json, lambda: printable(text), exact=True)
         return MET
     data: dict[str, Any] = {"campaign": found.campaign, "events": found.events, "judged": found.judged}

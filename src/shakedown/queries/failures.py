@@ -13,20 +13,23 @@ from typing import IO
 from msgspec import Struct
 
 from shakedown.checks.classify.catalogue import Classifier
+from shakedown.checks.classify.likeness import likeness
 from shakedown.checks.classify.lines import clean
 from shakedown.checks.classify.reading import HEAD, TAIL, Scan
 from shakedown.events.recorded_name import campaign_name
 from shakedown.metrics.failures import FailureGroup, by_class, by_likeness
 from shakedown.metrics.rows.frozen_rows import count_runs, selected
 from shakedown.metrics.rows.table import Record
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import ShakedownError, UsageError, did_you_mean
 from shakedown.model.failures import UNCLASSIFIED, Failure, FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.queries.folds import Folds
+from shakedown.queries.run_view import show_run
 
 _CHUNK = 1 << 20
 _PLACEHOLDER = re.compile(r"(?:<(?:time|address|path|hex|node)>|#|<\w*$)+")
+_LOOKED_AT = 5  # outputs
 _FEWEST = 4  # characters in a row that a class's text needs
 
 
@@ -167,9 +170,20 @@ def try_text(known: Classifier, stream: IO[bytes]) -> TriedText:
     return TriedText(scan.failure(), tuple(sorted(tried, key=lambda one: one.number)), scan.left_out, unread)
 
 
-def stub(group: FailureGroup, campaign: str) -> str:
-    """Purpose: a class for a group of unclassified runs, as YAML to paste into failures/NAME.yaml of the site."""
-    text = text_of(group.key)
+def stub(group: FailureGroup, campaign: str, layout: Layout | None = None) -> str:
+    """Purpose: a class for a group of unclassified runs, as YAML to paste into failures/NAME.yaml of the site.
+
+    Where no line says why they failed, it is made of the last line of an output. Raises UsageError where that says nothing either.
+    """
+    text, line, beside = text_of(group.key), group.line, ""
+    if not _tells(text) and layout is not None:
+        line, beside = _last_line(layout, group.runs), "  # the last line of its output: no line says why it failed"
+        text = text_of(likeness(line))
+    if not _tells(text):
+        raise UsageError(
+            f"the outputs of these {group.count} runs have no line that a class could be told by",
+            "have the program print why it ends, such as 'ERROR: no licence'; 'shakedown note' puts runs down to a class by hand",
+        )
     lines = [
         "failures:",
         "  - class: a-new-name",
@@ -180,10 +194,23 @@ def stub(group: FailureGroup, campaign: str) -> str:
         "    lines:",
         "      - weight: 70  # 1 to 100; the heaviest line of an output wins",
         f"        source: {_quoted(f'campaign {campaign}')}",
-        f"        texts: [{_quoted(text)}]",
-        f"    examples: [{_quoted(group.line)}]",
+        f"        texts: [{_quoted(text)}]{beside}",
+        f"    examples: [{_quoted(line)}]",
     ]
     return "\n".join(lines)
+
+
+def _last_line(layout: Layout, runs: Sequence[str]) -> str:
+    """The last line of the first of these outputs that can be read and has one that tells something."""
+    for run in runs[:_LOOKED_AT]:
+        try:
+            output = show_run(layout, run).output
+        except ShakedownError:
+            continue
+        for line in reversed(output.splitlines()):
+            if _tells(text_of(likeness(clean(line)))):
+                return clean(line)
+    return ""
 
 
 def text_of(key: str) -> str:
@@ -191,6 +218,11 @@ def text_of(key: str) -> str:
     parts = [part.strip(" .") for part in _PLACEHOLDER.split(key)]
     kept = [part for part in parts if len(part) >= _FEWEST]
     return "...".join(kept) if kept else key
+
+
+def _tells(text: str) -> bool:
+    """Whether a file of classes may have this text."""
+    return any(len(part.strip()) >= _FEWEST for part in _PLACEHOLDER.sub("...", text).split("..."))
 
 
 def _quoted(text: str) -> str:
