@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from guide_packages import ROOT, install
 
-from shakedown.model.measures import MEASURES
+from shakedown.model.measures import MEASURES, Measure
 from shakedown.plans.schema import criteria as keys_of_criteria
 
 PLAN = """\
@@ -116,3 +116,9 @@ def test_plans_and_the_reference_name_the_declared_measures_in_their_order() -> 
     ours = [measure for measure in MEASURES if measure.in_plans]
     assert list(keys_of_criteria.MEASURES)[: len(ours)] == [measure.name for measure in ours]
     assert rows == [(measure.name, measure.about) for measure in ours]
+
+
+def test_the_page_has_every_field_of_a_declaration() -> None:
+    rows = (ROOT / "docs/guides/add-a-measure.md").read_text().split("### What a measure declares")[1].split("\n\n")[1]
+    named = {word for row in rows.splitlines()[2:] for word in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named == set(Measure.__struct_fields__)

@@ -15,18 +15,13 @@ import pytest
 from guide_packages import ROOT, all_blocks, blocks
 
 PAGE = "guides/parts-of-your-own.md"
-SYSTEM = """\
-system: box
-clusters: {local: {scheduler: local, partitions: {all: {nodes: 1, type: t}}}}
-node_types: {t: {cores: 2}}
-"""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site with the files of the page, and its two commands carried out in it; packages come into ``installed``."""
     home = tmp_path_factory.mktemp("site")
-    files = {"site.yaml": "site: s\n", "systems/box.yaml": SYSTEM, **blocks(PAGE)}
+    files = {"site.yaml": "site: s\n", **blocks(PAGE)}
     for name, text in files.items():
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_text(text)

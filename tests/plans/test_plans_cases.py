@@ -217,3 +217,20 @@ def test_a_parameter_of_the_shape_is_held_against_every_system(site: Any, here: 
     (problem,) = check_site(site.test(test).path, lambda: here).problems
     assert problem.message.endswith("case a/nodes=1 has nodes=1 in its name, and on system big its run has nodes=2")
     assert check_site(site.test(test.replace("big: 2", 'big: "{nodes}"')).path, lambda: here).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("check: [exit is 256]", "no program ends with 256"),
+        ("check: [exit is 1000]", "no program ends with 1000"),
+        ("check: ['output contains \"a\"', 'output lacks \"a\"']", "no run passes both"),
+        ("check: ['output lacks \"rr\"', 'output contains \"error\"']", "no run passes both"),
+        ("figures: {f: {regex: 'x = (?P<value>)'}}", "the group named 'value' is empty"),
+        ("check: ['output contains \"a\"', 'file x lacks \"a\"', exit is 255]", ""),
+        ("check: ['output contains \"a\"', 'output lacks \"ab\"', exit is -9]", ""),
+    ],
+)
+def test_what_no_run_can_pass_is_refused(site: Any, here: Any, more: str, said: str) -> None:
+    problems = check_site(site.test(minimal(more)).path, lambda: here).problems
+    assert [said in problem.message for problem in problems] == [True] * bool(said)

@@ -73,9 +73,26 @@ def _checks(test: Definition, library: Library, around: Surroundings, problems: 
     if sum(check.kind == KIND for check in checks) > MOST_PATTERNS:
         hint = "one pattern may find many files: file RESTART/*.nc recorded"
         problems.at(place(test.root, "check"), f"a test records at most {MOST_PATTERNS} patterns of files", hint)
+    _tell_contrary(test, checks, problems)
     if not any(map(is_of_exit_status, checks)):
         checks.append(_USUAL_EXIT)
     return tuple(checks)
+
+
+def _tell_contrary(test: Definition, checks: list[Check], problems: Problems) -> None:
+    """Report checks that no run can pass together: what is to be there holds what is to be absent."""
+    for number, check in enumerate(checks):
+        for other in checks[:number]:
+            pair = {one.kind: one for one in (other, check)}
+            has, lacks = pair.get("contains"), pair.get("lacks")
+            if (
+                has is not None
+                and lacks is not None
+                and has.subject == lacks.subject
+                and lacks.argument in has.argument
+            ):
+                at = place(test.root, "check", number)
+                problems.at(at, f"check: no run passes both '{other.text}' and '{check.text}'", "leave one of them out")
 
 
 def _of_map(

@@ -19,6 +19,8 @@ def _figure_pattern(text: str) -> str:
     """A regular expression with the group that holds the number."""
     if "value" not in compile_pattern(text).groupindex:
         raise InvalidValue(f"'{text}' has no group named 'value'", r"mark the number: (?P<value>\S+)")
+    if "(?P<value>)" in text:
+        raise InvalidValue(f"'{text}': the group named 'value' is empty", r"it holds the number: (?P<value>\S+)")
     return text
 
 

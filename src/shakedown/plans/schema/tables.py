@@ -101,7 +101,7 @@ _TOOLCHAIN = Record(
         ),
         "mpi": Key(
             Parsed("whose MPI, such as mpich or openmpi", mpi_word),
-            "whose MPI it builds with: mpich, openmpi, intel, cray; without it as found",
+            "whose MPI it builds with: mpich, openmpi, intel, cray, mvapich (which srun starts with pmi2); without it as found",
         ),
     },
 )

@@ -118,7 +118,7 @@ _LAUNCH = Record(
         "with": Key(LAUNCHER, "what starts them on a cluster: srun, mpiexec or mpirun; without it srun"),
         "mpi": Key(
             Parsed("whose MPI, such as mpich or openmpi", mpi_word, templated=True),
-            "whose MPI the program has: mpich, openmpi, intel, cray, none; or a type of srun's own, such as pmix_v4; "
+            "whose MPI the program has: mpich, openmpi, intel, cray, mvapich, none; or a type of srun's own, such as pmix_v4; "
             "without it that of the toolchain, else as found",
         ),
         "binding": Key(BINDING, "what each rank is bound to; without it nothing is said"),
