@@ -21,7 +21,7 @@ TEXTS: list[tuple[str | bytes, str]] = [
     ("just text", "error: tests/a.yaml:1:1: the file holds 'just text', not a map of keys\nhint: it starts with a key, such as 'test: ...'"),
     ("test: a\n\trun: b", "error: tests/a.yaml:2:1: a tab indents this line\nhint: YAML is indented with spaces"),
     ("test: a\nrun:\n\tcommand: b", "error: tests/a.yaml:3:1: a tab indents this line\nhint: YAML is indented with spaces"),
-    ("test: a\ntags: [1, 2\nb: c", "error: tests/a.yaml:3:2: the list in [...] is not closed before here\nhint: write a ',' or a ']'"),
+    ("test: a\ntags: [1, 2\nb: c", "error: tests/a.yaml:2:7: the '[' that is opened here is not closed before line 3\nhint: write the ']' that is missing"),
     ("test: {a: b", "error: tests/a.yaml:2:1: the map in {...} is not closed before here\nhint: write a ',' or a '}'; text that begins with '{' is put in quotes"),
     ("test: 'a\nb: c", "error: tests/a.yaml:1:7: the quote that is opened here is never closed\nhint: close it in the line in which it is opened"),
     ("test: a\nrun: {command: \"x}\ncheck: [exit is any]\nabout: \"b\"", "error: tests/a.yaml:2:16: the quote that is opened here is closed in line 4 only\nhint: close it in the line in which it is opened"),

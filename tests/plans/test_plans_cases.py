@@ -234,3 +234,32 @@ def test_a_parameter_of_the_shape_is_held_against_every_system(site: Any, here: 
 def test_what_no_run_can_pass_is_refused(site: Any, here: Any, more: str, said: str) -> None:
     problems = check_site(site.test(minimal(more)).path, lambda: here).problems
     assert [said in problem.message for problem in problems] == [True] * bool(said)
+
+
+def test_a_list_without_brackets_is_told_at_its_own_line_and_once(site: Any, here: Any) -> None:
+    text = 'test: a\nparameters:\n  n: 1, 4\nrun: {cpus_per_task: "{n}", command: "x {n}"}\n'
+    (problem,) = check_site(site.test(text).path, lambda: here).problems
+    assert (problem.line, problem.message) == (3, "parameters.n: '1, 4' is one value")
+    assert problem.hint == "write [1, 4] for a list; one text is put in quotes: '1, 4'"
+    for value in ("'1, 4'", "1,4", "a, b"):
+        site.test(f'test: a\nparameters:\n  n: {value}\nrun: {{command: "x {{n}}"}}\n')
+        assert check_site(site.path, lambda: here).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("opened", "sign", "place"),
+    [("tags: [own", "[", (2, 7)), ("parameters: {n: [1, 2]", "{", (2, 13)), ("parameters: {n: [1, 2}", "", (0, 0))],
+)
+def test_a_bracket_that_is_not_closed_is_told_where_it_is_opened(
+    site: Any, here: Any, opened: str, sign: str, place: tuple[int, int]
+) -> None:
+    """The quote further down is closed; the parser that looks for the end of the list takes it for what is wrong."""
+    text = f'test: a\n{opened}\nabout: one\nrun:\n  command: "x | y"\n  environment: {{A: "b"}}\n'
+    (problem,) = check_site(site.test(text).path, lambda: here).problems
+    if sign:
+        assert problem.message == f"the '{sign}' that is opened here is not closed before line 3"
+        assert (problem.line, problem.column) == place
+    closed = text.replace(opened, "tags:\n  [\n    own,\n    more\n  ]\nparameters: {n: [1,\n  2]}").replace(
+        '"x |', '"x {n} |'
+    )
+    assert check_site(site.test(closed).path, lambda: here).problems == ()

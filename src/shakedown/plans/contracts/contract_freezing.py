@@ -112,7 +112,7 @@ def tell_ties(matching: Matching, reads: Iterable[ContractRead], problems: Probl
         message = f"rows {first} and {second} both bound {rows[first].figure} of {case}, and neither is more specific"
         hint = f"the other is in {rows[first].place}; name more in the 'where' of one, or keep one"
         at = written[second]
-        problems.file(at.path, message, hint, at.line, at.column)
+        problems.file(at.path, message, hint, at.line, at.column, f"rows {first} and {second} tie")
     for (first, second), case in matching.contradictions.items():
         if (first, second) in matching.ties:
             continue  # told already: one of them is to go, or to name more
@@ -122,4 +122,4 @@ def tell_ties(matching: Matching, reads: Iterable[ContractRead], problems: Probl
         hint = f"the other is in {rows[first].place}"
         if specificity(rows[first]) != specificity(rows[second]):
             hint += "; the more specific row replaces only the bounds that it names: let it name both"
-        problems.file(at.path, message, hint, at.line, at.column)
+        problems.file(at.path, message, hint, at.line, at.column, f"rows {first} and {second} contradict")

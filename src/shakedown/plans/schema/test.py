@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+from yaml.nodes import Node, ScalarNode
 
 from shakedown.model.events import UNDETERMINED, VERDICTS
 from shakedown.plans.schema.amounts import known_amount
@@ -11,6 +14,7 @@ from shakedown.plans.schema.containers import CONTAINER
 from shakedown.plans.schema.figures import FIGURE
 from shakedown.plans.schema.needs import needs_of
 from shakedown.plans.schema.other_words import RUN_WORDS, TEST_WORDS, in_its_place
+from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
 from shakedown.plans.schema.resources import RESOURCES
 from shakedown.plans.schema.scalars import (
@@ -73,6 +77,18 @@ class _ParameterName(Identifier):
         return super().convert(text)
 
 
+class _ParameterValues(Either):
+    """One value or a list of them. Numbers with commas and blanks between them are a list without its brackets."""
+
+    def read(self, node: Node, label: str, problems: Problems) -> Any:
+        if isinstance(node, ScalarNode) and not node.style and _NUMBERS.fullmatch(node.value):
+            hint = f"write [{node.value.replace(';', ',')}] for a list; one text is put in quotes: '{node.value}'"
+            problems.at(node, f"{label}: '{node.value}' is one value", hint)
+            return None
+        return super().read(node, label, problems)
+
+
+_NUMBERS = re.compile(r"[+-]?[\d.]+(?:\s*[,;]\s+[+-]?[\d.]+)+")
 _MEANT = frozenset({"system", "partition", "launch", "container", "build", "campaign", "ranks", "cores"})
 _VALUE = _ParameterValue()
 _SOME = MapOf(Identifier("a parameter"), _VALUE, "parameters and their values", "PARAMETER")
@@ -222,7 +238,7 @@ TEST = Record(
         "parameters": Key(
             MapOf(
                 _ParameterName(),
-                Either(scalar=_VALUE, items=ListOf(_VALUE, "a list of values", 1)),
+                _ParameterValues(scalar=_VALUE, items=ListOf(_VALUE, "a list of values", 1)),
                 "parameters and their values",
                 "PARAMETER",
             ),
