@@ -263,3 +263,15 @@ def test_a_bracket_that_is_not_closed_is_told_where_it_is_opened(
         '"x |', '"x {n} |'
     )
     assert check_site(site.test(closed).path, lambda: here).problems == ()
+
+
+def test_rows_that_contradict_are_told_once_on_all_systems(site: Any, here: Any) -> None:
+    """Two systems have cases of other names; it is one mistake."""
+    cluster = "clusters: {two: {scheduler: slurm, partitions: {far: {nodes: n1, type: t}, near: {nodes: n2, type: t}}}}"
+    site.write("systems/big.yaml", f"system: big\n{cluster}\nnode_types: {{t: {{cores: 2}}}}\n")
+    site.test("test: a\nrun: {command: x}\nfigures: {f: {regex: '(?P<value>[0-9]+)', unit: GB/s, better: higher}}\n")
+    head = "contract: c\nparties: {vendor: V, site: S}\ncolumns: [test, figure, must, basis, clause]\nrows:\n"
+    rows = "  - [a, f, '>= 10 GB/s', contract, A 1]\n  - [a, f, '<= 5 GB/s', contract, A 2]\n"
+    site.write("contracts/c.yaml", head + rows)
+    (problem,) = check_site(site.path, lambda: here).problems
+    assert "nothing can meet" in problem.message and "also in" not in problem.message
