@@ -97,3 +97,11 @@ def test_a_row_without_a_number_makes_a_run_incorrect_and_a_table_with_rows_is_t
         "incorrect",
         "figure lat[n=4] is missing: 'nan' is no finite number",
     )
+
+
+def test_a_formula_that_gives_no_measurement_has_no_value_and_neither_have_those_that_need_it() -> None:
+    huge = FigureSpec("huge", formula="number(rate) ** 60")
+    more = FigureSpec("more", formula="huge + 1", required=False)
+    found, problems = derive([RATE, huge, more], [("rate", 100.0)], None)
+    assert found == () and problems[0] == "figure huge: 1e+120 is no measurement: its size is 1e+100 or more"
+    assert "huge" in problems[1]

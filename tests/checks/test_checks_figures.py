@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from shakedown.checks.figures import Figure, take
 from shakedown.checks.numbers import number
 from shakedown.checks.text import Contents, Missing, Text, decode
+from shakedown.model.figures import Table
 from shakedown.model.nouns import FigureSpec
 
 Pick = Literal["last", "first", "min", "max", "mean", "median", "sum"]
 PICKS: tuple[Pick, ...] = ("last", "first", "min", "max", "mean", "median", "sum")
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
-MODEST = st.floats(-1e300, 1e300).filter(lambda x: x == 0 or abs(x) > 1e-300)
+MODEST = st.floats(-1e98, 1e98).filter(lambda x: x == 0 or abs(x) > 1e-98)
 
 SPEED = r"speed = (?P<value>\S+)"
 
@@ -383,9 +384,33 @@ def test_a_value_that_is_no_number_counts_where_it_would_be_picked() -> None:
     )
 
 
-def test_sums_that_leave_the_range_of_numbers_are_a_problem() -> None:
-    found = figure(by_regex("sum"), text("speed = 1e308\n" * 20))
-    assert found.problem == "figure speed: the sum of all values is too large for a number"
+@pytest.mark.parametrize("printed", ["1.79769e+308", "-1e100", "1D+100", "4.9e-324", "-2.22507e-308"])
+def test_a_number_of_a_size_that_nothing_has_is_no_measurement(printed: str) -> None:
+    size = (
+        "its size is 1e+100 or more"
+        if "+" in printed or "100" in printed
+        else "it is not 0, and its size is below 1e-100"
+    )
+    said = f"{float(printed.replace('D', 'e')):g} is no measurement: {size}"
+    for required in (True, False):
+        assert figure(by_regex("last", required), text(f"speed = {printed}\n")).problem == f"figure speed: {said}"
+    record = '{"triad": {"gb_s": ' + printed.replace("D", "e") + "}}"
+    assert figure(by_json(), text(record)) == Figure("speed", None, f"figure speed: {said}")
+    several = figure(by_regex("min"), text(f"speed = 3\nspeed = {printed}\n"))
+    assert several == Figure("speed", None, f"figure speed: the min of all values cannot be taken: {said}")
+    rows = FigureSpec("t", table=Table(after="^# n", columns=("n", "t"), column="t", by=("n",)))
+    table = take(rows, text(f"# n t\n1 3\n2 {printed}\n"))
+    assert table == (Figure("t[n=1]", 3.0), Figure("t[n=2]", None, f"figure t[n=2]: {said}"))
+
+
+@pytest.mark.parametrize("printed", ["9.9e99", "-9.9e99", "1e-100", "0", "-0.0", "0e-400"])
+def test_a_number_of_a_size_that_something_may_have_is_taken(printed: str) -> None:
+    assert figure(by_regex(), text(f"speed = {printed}\n")) == Figure("speed", float(printed))
+
+
+def test_sums_that_leave_the_range_of_measurements_are_a_problem() -> None:
+    found = figure(by_regex("sum"), text("speed = 9e99\n" * 20))
+    assert found.problem == "figure speed: 1.8e+101 is no measurement: its size is 1e+100 or more"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from shakedown.metrics.cases import summarise
 from shakedown.metrics.judging.criteria import exit_status, score
 from shakedown.model.figures import CUT_TABLE
 from shakedown.model.nouns import FigureSpec
@@ -429,6 +430,26 @@ def test_the_remark_on_an_optional_figure_says_why_no_run_gave_it(story: Story) 
     document = replace(document, tests=tuple(replace(test, figures=figures) for test in document.tests))
     card = score(document, story.record())
     assert card.remarks == (f"optional figure rate of test a is in none of its 1 run that completed: {why}",)
+
+
+def test_values_that_could_not_be_read_are_remarked_and_counted(story: Story) -> None:
+    why = "figure triad: '95%' is not a number"
+    story.repeats = 4
+    story.run("a", "passed", repeat=1, figures={"triad": 1.0})
+    story.run("a", "passed", repeat=2, problems=[why, "figure triad: another"])
+    story.run("a", "passed", repeat=3, figures={"triad": 1.7e308})  # a version before recorded it
+    story.run("a", "incorrect", repeat=4, problems=[why])  # its reason says so
+    story.end()
+    document = story.document()
+    for required in (True, False):
+        figures = (FigureSpec("triad", required=required),)
+        document = replace(document, tests=tuple(replace(test, figures=figures) for test in document.tests))
+        (remark,) = score(document, story.record()).remarks
+        said = "figure triad of test a could not be read in 2 of 4 runs that completed, and is in no number of them"
+        assert remark.startswith(f"{said}; the first is r000002: '95%' is not a number")
+        assert remark.endswith("'shakedown rejudge' judges such runs incorrect") is required
+    (triad,) = [one for one in summarise(document, story.record())[0].figures if one.spec.name == "triad"]
+    assert (triad.missing, triad.unread, triad.values) == (2, 2, (1.0,))
 
 
 def test_a_table_that_may_have_been_cut_is_remarked(story: Story) -> None:

@@ -133,11 +133,20 @@ def test_builds_findings_drivers_and_amendments_have_rows(story: Story) -> None:
 
 
 def test_values_that_are_no_numbers_are_named_not_believed(story: Story) -> None:
-    figures = {"fine": 2, "text": "3", "huge": 1e300, "vast": 10**400, "yes": True, "nan": float("nan")}
+    figures = {"fine": 2, "none": 0, "text": "3", "huge": 1e300, "least": 1e100, "tiny": -5e-324}
+    figures |= {"vast": 10**400, "yes": True, "nan": float("nan")}
     story.run("a", figures=figures, elapsed_s="soon", checks=["odd", ["short"]], nodes=None)
     (row,) = story.record().runs
-    assert row.figures == {"fine": 2.0} and row.elapsed_s is None
-    assert len(row.problems) == 5 and "figure 'huge' is no believable number" in row.problems
+    assert row.figures == {"fine": 2.0, "none": 0.0} and row.elapsed_s is None
+    assert row.problems == (
+        "figure text: '3' is no number",
+        "figure huge: 1e+300 is no measurement: its size is 1e+100 or more",
+        "figure least: 1e+100 is no measurement: its size is 1e+100 or more",
+        "figure tiny: -4.94066e-324 is no measurement: it is not 0, and its size is below 1e-100",
+        "figure vast: a whole number that long is no measurement",
+        "figure yes: 'True' is no number",
+        "figure nan: nan is no measurement: its size is 1e+100 or more",
+    )
     assert row.checks == (("odd", None, ""), ("short", None, ""))
 
 

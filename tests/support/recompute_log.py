@@ -294,7 +294,8 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
         _next_may_start(campaign, event)
     run.verdict, run.seq = value["verdict"], event["seq"]
     run.over = run.over or (event["seq"] if run.verdict != "undetermined" else 0)
-    run.figures = {name: number for name, number in value.get("figures", {}).items() if abs(number) < 1e100}
+    figures = value.get("figures", {}).items()
+    run.figures = {name: number for name, number in figures if number == 0 or 1e-100 <= abs(number) < 1e100}
     run.checks, run.strange = value.get("checks", []), bool(value.get("supersedes") or value.get("problems"))
     run.started = value.get("started", run.started)
     run.ended = value.get("ended", run.ended)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shakedown.model.figures import FigureSpec
+from shakedown.model.figures import FigureSpec, no_measurement
 from shakedown.model.formulas import Amount, FormulaError, amount, names_in, value
 
 ELAPSED = "elapsed"  # the run time in seconds, which every run has
@@ -30,6 +30,9 @@ def derive(
         except FormulaError as error:
             if spec.required or not _lacks_optional(spec, specs, known):
                 problems.append(f"figure {spec.name}: {error}")
+            continue
+        if why := no_measurement(result):
+            problems.append(f"figure {spec.name}: {why}")
             continue
         found.append((spec.name, result))
         known[spec.name] = amount(result, spec.unit)

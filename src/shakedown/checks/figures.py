@@ -20,7 +20,7 @@ from shakedown.checks.passed_over import Seen
 from shakedown.checks.printed_units import before, behind, in_path, refusal, refusal_behind
 from shakedown.checks.tables import TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
-from shakedown.model.figures import FigureSpec
+from shakedown.model.figures import FigureSpec, no_measurement
 from shakedown.model.json_paths import keys_up
 
 MOST_CELLS = 1000  # numbers that one figure may have in one run: each is a figure in the record
@@ -130,6 +130,7 @@ def _nowhere(spec: FigureSpec, text: Text, whole: bool) -> str:
 
 def _pick(spec: FigureSpec, entries: Iterator[Entry]) -> Entry | None:
     """The entry that ``pick`` chooses, or None where there are no entries."""
+    entries = map(_measured, entries)
     if spec.pick == "first":
         return next(entries, None)
     if spec.pick == "last":
@@ -140,7 +141,12 @@ def _pick(spec: FigureSpec, entries: Iterator[Entry]) -> Entry | None:
         if isinstance(entry, str):
             return f"the {spec.pick} of all values cannot be taken: {entry}"
         numbers.append(entry)
-    return combine(spec.pick, numbers) if numbers else None
+    return _measured(combine(spec.pick, numbers)) if numbers else None
+
+
+def _measured(entry: Entry) -> Entry:
+    """The entry, no number where it is one that cannot be measured."""
+    return entry if isinstance(entry, str) else no_measurement(entry) or entry
 
 
 # ---- entries ---------------------------------------------------------------------------------------------------------

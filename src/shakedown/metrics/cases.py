@@ -27,8 +27,8 @@ class Outlier(Struct, frozen=True):
 class FigureSummary(Struct, frozen=True):
     """A figure over those runs of one case, in one mode, that count: runs that completed correctly and had the machine as their
     mode says. ``summary`` includes outliers, ``without_outliers`` does not. ``missing``: the number of runs that would count but
-    gave no value. ``aside``: (run, why its figures do not count). ``run_of_record``: the run whose value stands for the case in a
-    score of one run.
+    gave no value; ``unread``: of these, how many printed one that cannot be read. ``aside``: (run, why its figures do not count).
+    ``run_of_record``: the run whose value stands for the case in a score of one run.
     """
 
     spec: FigureSpec
@@ -40,6 +40,12 @@ class FigureSummary(Struct, frozen=True):
     mode: str = ""
     aside: tuple[tuple[str, str], ...] = ()
     run_of_record: str = ""
+    unread: int = 0
+
+    @property
+    def shown(self) -> bool:
+        """Whether there is something to show: values, or runs whose value cannot be read."""
+        return self.summary is not None or self.unread > 0
 
 
 class CaseSummary(Struct, frozen=True):
@@ -138,4 +144,10 @@ def _figure(spec: FigureSpec, mode: str, runs: CaseRuns) -> FigureSummary:
         mode=mode,
         aside=aside,
         run_of_record=record.run if record else "",
+        unread=sum(_is_unread(row, spec.name) for row in right if row.run not in runs.aside),
     )
+
+
+def _is_unread(row: RunRow, figure: str) -> bool:
+    begins = f"figure {figure}: "
+    return figure not in row.figures and any(problem.startswith(begins) for problem in row.problems)

@@ -14,7 +14,21 @@ from shakedown.model.errors import did_you_mean
 Pairs = tuple[tuple[str, str], ...]
 MORE = "..."  # the last of a table's columns: rows may have more fields
 CUT_TABLE = "its table ends before the line "  # begins the sentence on a table that a foreign line may have cut
+LARGEST, SMALLEST = 1e100, 1e-100  # between these sizes lies what can be measured, and 0
 Pick = Literal["last", "first", "min", "max", "mean", "median", "sum", "count", "sd", "p5", "p95", "p99"]
+
+
+def no_measurement(value: float) -> str:
+    """Purpose: why a number can be no value of a figure, in words; "" where it can be one.
+
+    A loop that never ran prints the largest number that there is, memory that nobody wrote the smallest ones. Their squares are no
+    numbers, so no spread is known of them.
+    """
+    if not abs(value) < LARGEST:
+        return f"{value:g} is no measurement: its size is {LARGEST:g} or more"
+    if 0 < abs(value) < SMALLEST:
+        return f"{value:g} is no measurement: it is not 0, and its size is below {SMALLEST:g}"
+    return ""
 
 
 class Table(Struct, frozen=True):

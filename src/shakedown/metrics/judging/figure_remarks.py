@@ -1,13 +1,18 @@
-"""Remarks on figures: optional ones that no run gave, and tables that may have been cut. ``of_figures`` is the way in."""
+"""Remarks on figures: optional ones that no run gave, values that could not be read, and tables that may have been cut.
+
+``of_figures`` is the way in.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural
 from shakedown.model.events import COMPLETED
-from shakedown.model.figures import CUT_TABLE
+from shakedown.model.figures import CUT_TABLE, figure_of
 from shakedown.model.nouns import Document
 
 
@@ -15,7 +20,7 @@ def of_figures(document: Document, record: Record) -> list[str]:
     """Purpose: the remarks on figures that runs of the machine gave in part, or not at all. A rehearsal reads no output."""
     if record.rehearsal:
         return []
-    return [*_never_measured(document, record), *_cut_tables(document, record)]
+    return [*_never_measured(document, record), *_not_read(document, record), *_cut_tables(document, record)]
 
 
 def _never_measured(document: Document, record: Record) -> list[str]:
@@ -44,6 +49,38 @@ def _never_measured(document: Document, record: Record) -> list[str]:
         for name in optional[test]
         if count and (test, name) not in seen
     ]
+
+
+def _not_read(document: Document, record: Record) -> list[str]:
+    """Figures that some runs printed as what is no value. An incorrect run says so itself; any other would pass over it."""
+    tests = {case.id: case.test for case in document.cases}
+    ended, read = Counter[str](), set[tuple[str, str]]()
+    runs: dict[tuple[str, str], list[str]] = {}
+    for row in record.current():
+        test = tests.get(row.case, "")
+        if not test or row.verdict not in COMPLETED:
+            continue
+        ended[test] += 1
+        read.update((test, figure_of(name)) for name in row.figures)
+        found = dict(reversed([*_without_value(row)])) if row.verdict != "incorrect" else {}
+        for name, said in found.items():
+            runs.setdefault((test, name), []).append(f"{row.run}: {said}")
+    needed = {(test.name, spec.name) for test in document.tests for spec in test.figures if spec.required}
+    return [
+        f"figure {name} of test {test} could not be read in {len(told)} of {plural(ended[test], 'run')} that completed,"
+        f" and is in no number of them; the first is {told[0]}"
+        + ("; it is required: 'shakedown rejudge' judges such runs incorrect" if (test, name) in needed else "")
+        for (test, name), told in runs.items()
+        if (test, name) in read | needed  # of an optional one that no run gave there is another remark
+    ]
+
+
+def _without_value(row: RunRow) -> Iterator[tuple[str, str]]:
+    """(figure, why) of each value that a run lacks because what it printed could not be read."""
+    for problem in row.problems:
+        name, _, said = problem.removeprefix("figure ").partition(": ")
+        if problem.startswith("figure ") and name not in row.figures and not said.startswith(CUT_TABLE):
+            yield figure_of(name), said
 
 
 def _cut_tables(document: Document, record: Record) -> list[str]:

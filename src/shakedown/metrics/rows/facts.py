@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_BELIEVABLE = 1e100  # a figure beyond this is no measurement, and its square would not be a number
+from shakedown.model.figures import LARGEST, no_measurement
 
 
 def number(value: Any) -> float | None:
     """Purpose: the value as a number; None for anything that is no number, not finite, or too large for a measurement."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if abs(value) < _BELIEVABLE else None
+    return float(value) if abs(value) < LARGEST else None
+
+
+def measured(value: Any) -> float | str:
+    """Purpose: the value of a figure, or in words why it is none. Versions before 0.14 recorded numbers of any size."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"{str(value)[:40]!r} is no number"
+    try:
+        return no_measurement(value) or float(value)
+    except OverflowError:
+        return "a whole number that long is no measurement"
 
 
 def said_at(value: Mapping[str, Any], heard: float) -> float:

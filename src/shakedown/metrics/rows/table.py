@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from shakedown.metrics.failures import failure_fields
 from shakedown.metrics.rows import builds
 from shakedown.metrics.rows import overrides as acts
-from shakedown.metrics.rows.facts import number, whole, words
+from shakedown.metrics.rows.facts import measured, number, whole, words
 from shakedown.metrics.rows.record_rows import RecordRows
 from shakedown.metrics.rows.rows import (
     STEPS,
@@ -318,11 +318,12 @@ def _evidence(value: dict[str, Any]) -> dict[str, Any]:
         found["output"] = value["output"]
     if isinstance(value.get("checks"), list):
         found["checks"] = tuple(_check(item) for item in value["checks"])
-    figures = value["figures"] if isinstance(value.get("figures"), dict) else {}
-    found["figures"] = {str(name): amount for name, said in figures.items() if (amount := number(said)) is not None}
+    said = value["figures"] if isinstance(value.get("figures"), dict) else {}
+    figures = {str(name): measured(amount) for name, amount in said.items()}
+    found["figures"] = {name: amount for name, amount in figures.items() if isinstance(amount, float)}
     found["recorded"] = read_recorded(value.get("recorded", {}))
     problems = value["problems"] if isinstance(value.get("problems"), list) else []
-    strange = [f"figure '{name}' is no believable number" for name in figures if str(name) not in found["figures"]]
+    strange = [f"figure {name}: {why}" for name, why in figures.items() if isinstance(why, str)]
     found["problems"] = (*map(str, problems), *strange)
     return found
 

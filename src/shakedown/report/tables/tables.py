@@ -178,13 +178,14 @@ def _cases(cases: tuple[CaseSummary, ...]) -> Iterable[Sequence[Cell]]:
 def _figures(cases: tuple[CaseSummary, ...]) -> Iterable[Sequence[Cell]]:
     for case in cases:
         for figure in case.figures:
-            if figure.summary is not None:
+            if figure.shown:
                 yield (case.component, case.case.id, figure.mode, *_figure(figure))
 
 
 def _figure(figure: FigureSummary) -> Sequence[Cell]:
     numbers, without, spec = figure.summary, figure.without_outliers, figure.spec
-    assert numbers is not None
+    if numbers is None:
+        return (spec.name, spec.unit, spec.better, 0, figure.missing, *[None] * 16)
     low, high = numbers.interval or (None, None)
     middle = numbers.median_interval or (None, None)
     return (
