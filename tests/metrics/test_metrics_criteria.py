@@ -432,6 +432,16 @@ def test_the_remark_on_an_optional_figure_says_why_no_run_gave_it(story: Story) 
     assert card.remarks == (f"optional figure rate of test a is in none of its 1 run that completed: {why}",)
 
 
+def test_the_tests_whose_figures_make_one_number_are_named(story: Story) -> None:
+    story.values("a", [1.0])
+    story.values("b", [3.0])
+    story.must("value", ">=", 1.0, of="triad", unit="GB/s", statistic="mean", must=">= 1 GB/s")
+    story.must("sd / mean", "<=", 1.0, of="triad")
+    whole, spread = (one.arithmetic for one in story.card().components[0].criteria)
+    assert whole.startswith("mean of 2 values of triad of tests a, b = 2 GB/s")
+    assert spread.endswith("over 2 values of triad of tests a, b, must <= 100%")
+
+
 def test_values_that_could_not_be_read_are_remarked_and_counted(story: Story) -> None:
     why = "figure triad: '95%' is not a number"
     story.repeats = 4

@@ -65,6 +65,18 @@ def test_median_interval_lies_between_the_pairs_that_cover_more_and_less_than_it
     assert missed <= 0.0501 < narrower + 0.001
 
 
+@pytest.mark.parametrize("count", [6, 30, 1000, 1001, 1200, 5000, 100_000])
+def test_median_interval_is_interpolated_as_documented_whatever_the_number_of_values(count: int) -> None:
+    """docs/concepts/judging.md: the end lies (n - k) I / (k + (n - 2k) I) of the way from the k-th value to the next."""
+    k = int(scipy.stats.binom.ppf(0.025, count, 0.5))
+    wide, narrow = (1 - 2 * float(scipy.stats.binom.cdf(rank - 1, count, 0.5)) for rank in (k, k + 1))
+    share = (wide - 0.95) / (wide - narrow)
+    place = k + (count - k) * share / (k + (count - 2 * k) * share)
+    low, high = statistics.median_interval([float(n) for n in range(1, count + 1)]) or (0.0, 0.0)
+    assert low == pytest.approx(place, rel=1e-9)
+    assert high == pytest.approx(count + 1 - place, rel=1e-9)
+
+
 @pytest.mark.parametrize("count", [6, 8, 10, 11, 15, 30])
 @pytest.mark.parametrize("shape", ["norm", "laplace", "expon", "uniform"])
 def test_median_interval_covers_what_it_says(count: int, shape: str) -> None:

@@ -386,3 +386,58 @@ def test_a_ladder_that_is_asked_for_a_size_is_not_made_true_by_a_run_or_two(site
     assert warned(site, here, "ladder: n", size, tests="steps") == []
     (some,) = warned(site, here, "ladder: n", "some: {measure: passed / wanted, must: '>= 20%'}", tests="steps")
     assert some.startswith("every criterion can be met by a run or two")
+
+
+# ---- figures of one name in several tests ------------------------------------------------------------------------------
+
+LIKE = "run: {command: x}\nfigures: {rate: {json: a, unit: MB/s, better: higher}}\n"
+
+
+@pytest.mark.parametrize(
+    ("criterion", "tests", "pooled"),
+    [
+        (VALUE, "rates, like", True),
+        ("measure: sd / mean, of: rate, must: '<= 5%'", "like, rates", True),
+        (VALUE, "rates, plain", False),
+        (VALUE, "rates, old", False),  # what is expected to fail gives none
+        (f"{VALUE}, test: like", "rates, like", False),
+        (f"{VALUE}, per: case", "rates, like", False),
+        ("measure: value, of: elapsed, must: '<= 5 s'", "rates, like", False),
+    ],
+)
+def test_figures_that_have_only_their_name_in_common(
+    site: Any, here: Any, monkeypatch: pytest.MonkeyPatch, criterion: str, tests: str, pooled: bool
+) -> None:
+    monkeypatch.setitem(TESTS, "like", LIKE)
+    said = [
+        text for text in warned(site, here, "repeats: 3", f"c: {{{criterion}}}", DONE, tests=tests) if "makes" in text
+    ]
+    names = tests.replace(",", " and")
+    assert said == [f"criteria.c: it makes one number of the 'rate' of 2 tests: {names}"] * pooled
+
+
+@pytest.mark.parametrize(
+    ("figure", "criterion", "said"),
+    [
+        ("unit: MB/s, better: lower", VALUE, "of 'rate' higher is better in test rates, and lower in test like"),
+        ("unit: MB/s, better: lower", f"{VALUE}, per: case", "of 'rate' higher is better in test rates"),  # one bound
+        (
+            "unit: s, better: higher",
+            "measure: sd / mean, of: rate, must: '<= 5%'",
+            "'rate' is in GB/s in test rates, and in s",
+        ),
+        ("unit: s, better: lower", "measure: sd / mean, of: rate, must: '<= 5%', per: case", ""),
+        ("unit: MB/s", VALUE, ""),
+    ],
+)
+def test_figures_of_other_directions_or_kinds_make_no_number(
+    site: Any, here: Any, figure: str, criterion: str, said: str
+) -> None:
+    site.write("tests/rates.yaml", f"test: rates\n{TESTS['rates']}")
+    site.write("tests/like.yaml", f"test: like\nrun: {{command: x}}\nfigures: {{rate: {{json: a, {figure}}}}}\n")
+    criteria = f"criteria: {{c: {{{criterion}}}}}"
+    site.write(
+        "plans/p.yaml", f"plan: p\nsystem: here\ncomponents: [{{performance: {{tests: [rates, like], {criteria}}}}}]\n"
+    )
+    problems = [problem.message for problem in check_site(Path(site.path), lambda: here).problems]
+    assert len(problems) == bool(said) and all(said in text for text in problems)

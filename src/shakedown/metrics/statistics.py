@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -17,9 +18,7 @@ OUTLIER_LEAST = 5  # samples with fewer values have no outliers
 _NORMAL_MAD = 0.6744897501960817  # MAD of the standard normal distribution: its 75 % quantile
 _NORMAL_MEAN_AD = 0.7978845608028654  # mean absolute deviation of the standard normal: sqrt(2 / pi)
 _EXACT_FREEDOM = 200  # up to here Student's t is summed exactly, above it is expanded
-_EXACT_RANKS = (
-    1000  # up to here the ranks around a median are counted exactly, beyond the normal distribution stands in
-)
+_EXACT_RANKS = 1000  # up to here the ranks around a median are counted in whole numbers, beyond in floating point
 _EXACT_COUNTS = 1000  # up to here the interval of a count is exact
 _NOISE = 1e-9  # values closer than this, as a share of the median, are equal
 QUANTILES = ("p5", "p10", "p25", "p75", "p90", "p95", "p99")  # the quantiles that criteria may name
@@ -180,36 +179,46 @@ def median_interval(ordered: Sequence[float], confidence: float = CONFIDENCE) ->
     The k-th value from below and the k-th from above, k the largest with P(Bin(n, 1/2) < k) <= (1 - confidence) / 2, cover 95 to 99
     %. Each end is therefore interpolated between the k-th value and the next one (Hettmansperger and Sheather 1986, Statistics and
     Probability Letters 4:75): the coverage is then about right for every distribution, exactly for Laplace's. None if even the
-    extremes cover too little: below six values at 95 %. Beyond 1000 values k comes from the normal approximation, without
-    interpolation.
+    extremes cover too little: below six values at 95 %.
     """
     count, tail = len(ordered), (1 - confidence) / 2
-    if count > _EXACT_RANKS:
-        rank = _near_rank(count, tail)
-        return ordered[rank - 1], ordered[-rank]
-    rank, below, ways = _rank(count, tail)
+    rank, share = _rank(count, tail)
     if not rank:
         return None
-    share = (tail * 2.0**count - below) / ways  # the share of the way in coverage from this pair to the next one
     inwards = (count - rank) * share / (rank + (count - 2 * rank) * share)
     low, high = ordered[rank - 1], ordered[-rank]
     return low + inwards * (ordered[rank] - low), high + inwards * (ordered[-rank - 1] - high)
 
 
-def _rank(count: int, tail: float) -> tuple[int, int, int]:
-    """(k, below, exact): the largest k with P(Bin(count, 1/2) < k) <= tail, 0 if there is none; in how many of the 2^count outcomes
-    there are fewer than k hits, and in how many exactly k.
+@lru_cache(maxsize=256)
+def _rank(count: int, tail: float) -> tuple[int, float]:
+    """(k, share): the largest k with P(Bin(count, 1/2) < k) <= tail, 0 if there is none; and which share of the way in coverage
+    from this pair to the next one ``tail`` lies.
     """
+    if count > _EXACT_RANKS:
+        return _far_rank(count, tail)
     most, ways, below, rank = tail * 2.0**count, 1, 0, 0
-    while below + ways <= most:
+    while (
+        below + ways <= most
+    ):  # of the 2^count outcomes so many have fewer than ``rank`` hits, and so many exactly that
         below += ways
         ways = ways * (count - rank) // (rank + 1)
         rank += 1
-    return rank, below, ways
+    return rank, (most - below) / ways
 
 
-def _near_rank(count: int, tail: float) -> int:
-    return math.floor(count / 2 + 0.5 + normal_quantile(tail) * math.sqrt(count) / 2)
+def _far_rank(count: int, tail: float) -> tuple[int, float]:
+    """``_rank`` of many values: the chances in floating point, from ten deviations below the middle on. Less lies below than a
+    rounding error.
+    """
+    rank, below = math.floor(count / 2 - 5 * math.sqrt(count)), 0.0
+    ways = math.lgamma(count + 1) - math.lgamma(rank + 1) - math.lgamma(count - rank + 1)
+    chance = math.exp(ways - count * math.log(2))
+    while below + chance <= tail:
+        below += chance
+        chance *= (count - rank) / (rank + 1)
+        rank += 1
+    return rank, (tail - below) / chance
 
 
 def count_interval(count: int, confidence: float = CONFIDENCE) -> Interval:

@@ -25,7 +25,7 @@ from shakedown.metrics.judging.populations import (
 from shakedown.metrics.judging.scope import ELAPSED, MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.rows.rows import RunRow
-from shakedown.metrics.words import plural, show_share, show_value
+from shakedown.metrics.words import plural, show_share, show_value, some
 from shakedown.model.entry_points import declared_by, function, words_of
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import GROUP, Measure, measure_named
@@ -187,7 +187,8 @@ def figure_value(criterion: Criterion, population: Population, around: MeasureCo
         return Measured(None, len(values), "", reason="a standard deviation needs two values")
     value = statistics.take(criterion.statistic, values)
     shown = at_bound(value, criterion, unit)
-    text = f"{criterion.statistic} of {plural(len(values), 'value')} of {criterion.of} = {shown}"
+    of = f"{criterion.of}{_of_tests(criterion, population)}"
+    text = f"{criterion.statistic} of {plural(len(values), 'value')} of {of} = {shown}"
     return _figure(value, len(values), text, criterion, population, _interval(criterion.statistic, values))
 
 
@@ -203,9 +204,16 @@ def figure_spread(criterion: Criterion, population: Population, around: MeasureC
         return Measured(None, len(values), "", reason=f"the mean of {criterion.of} is not positive")
     shown = [show_value(number, unit) for number in (spread, middle)]
     share = show_share(spread / middle, criterion.bound)
-    text = f"sd {shown[0]} / mean {shown[1]} = {share} over {len(values)} values of {criterion.of}"
+    of = f"{criterion.of}{_of_tests(criterion, population)}"
+    text = f"sd {shown[0]} / mean {shown[1]} = {share} over {len(values)} values of {of}"
     without = _without_outliers(criterion, population, around)
     return _figure(spread / middle, len(values), text + without, criterion, population, None)
+
+
+def _of_tests(criterion: Criterion, population: Population) -> str:
+    """The tests whose figures of one name are put together, in words; "" for those of one test, and for run times."""
+    tests = dict.fromkeys(case.case.test for case in population.cases if case.values(criterion.of))
+    return f" of tests {some(list(tests), 4)}" if len(tests) > 1 and criterion.of != ELAPSED.name else ""
 
 
 def _interval(statistic: str, values: list[float]) -> tuple[float, float] | None:

@@ -14,6 +14,7 @@ from shakedown.model.judging import Criterion
 from shakedown.model.measures import SINCE, Measure, measures
 from shakedown.model.nouns import Case, Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
+from shakedown.plans.components.alike import check_alike
 from shakedown.plans.components.component_parts import follows
 from shakedown.plans.components.efficiency import EFFICIENCY, check_efficiency
 from shakedown.plans.components.identical import IDENTICAL, check_identical
@@ -122,6 +123,8 @@ def _check_own(
     problems: Problems,
 ) -> None:
     """Check the special conditions of some measures on the tests and on the baselines of a criterion."""
+    if entry["measure"] in OF_FIGURES and "of" in entry:
+        check_alike(node, name, entry, tests, problems)
     if entry["measure"] in SINCE:
         check_since(node, name, entry, baselines, problems)
     if entry["measure"] == EFFICIENCY:

@@ -12,6 +12,7 @@ from shakedown.model.judging import Criterion
 from shakedown.model.measures import FAILURES_SINCE, SINCE, measures
 from shakedown.model.nouns import Case, Component, Document, Mode, Partition, Test
 from shakedown.model.shared_nodes import different_nodes, place_of
+from shakedown.plans.components.alike import pooled
 from shakedown.plans.components.bounds_against import ELAPSED, Advice, against, named
 from shakedown.plans.schema.criteria import OF_FIGURES, OF_RUNS
 
@@ -28,6 +29,7 @@ def criteria_advice(document: Document, component: Component, cases: Sequence[Ca
             yield from _between_counts(keys, criterion, most)
         yield from _beyond_all(keys, criterion)
         yield from _beyond_figures(keys, criterion, most)
+        yield from pooled(keys, criterion, most.with_values(criterion))
         if component.duration_s:
             yield from _beyond_time(keys, criterion, most)
         yield from against(keys, criterion, component, most.tests)
@@ -86,6 +88,11 @@ class Most:
         if criterion.measure == "fill / isolated":
             return min(self.results(case, "isolated"), self.results(case, "fill"))
         return results
+
+    def with_values(self, criterion: Criterion) -> list[str]:
+        """The tests that give a criterion on a figure its values."""
+        asked = self.asked(criterion) if criterion.measure in OF_FIGURES else []
+        return list(dict.fromkeys(case.test for case in asked if self.counted(criterion, case)))
 
 
 def has_figure(test: Test, name: str) -> bool:
