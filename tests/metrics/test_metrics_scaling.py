@@ -142,6 +142,7 @@ def test_the_criterion_takes_the_worst_series_at_its_size(story: Any) -> None:
     assert at_two.arithmetic == words
     assert largest.outcome == "met" and largest.measured == pytest.approx(0.625)
     assert smallest.outcome == "met" and smallest.measured == 1.0
+    assert [(one.count, one.rests_on) for one in (at_two, largest, smallest)] == [(1, 2), (1, 2), (1, 1)]
 
 
 @pytest.mark.parametrize("missing", [1, 4])

@@ -76,7 +76,10 @@ def test_the_plan_says_which_value_counts(story: Story, take: Any, seconds: floa
     story.repeats = 3
     story.values("a", [3.0, 1.0, 1.5], "elapsed")
     story.values("b", [12.0] * 3, "elapsed")
-    found = judged(story, replace(SSP, take=take)).scores[0]
+    card = judged(story, replace(SSP, take=take), 10.0)
+    found = card.scores[0]
+    (criterion,) = card.components[-1].criteria
+    assert (criterion.count, criterion.rests_on) == (2, 2 if take == "record" else 6)
     assert found.parts[0].value == pytest.approx(seconds)
     assert found.value == pytest.approx(10 * (6 / seconds * 0.5) ** 0.5)
 

@@ -43,7 +43,8 @@ class RowScore(Struct, frozen=True):
     force; ``overridden``: those where a more specific row replaces it. ``worst_run``: the run that gave ``measured``. ``cut_off``:
     results that the end of a component's time cut off, undetermined; they do not count as ``to_come``. ``waived``: a person
     accepted the row as it is, with the restriction ``waiver``; ``outcome`` stays the result without the waiver. ``unavailable``:
-    all its cases are unavailable. ``least`` is compared with the lower bound, ``most`` with the upper.
+    all its cases are unavailable. ``least`` is compared with the lower bound, ``most`` with the upper. ``runs``: how many
+    runs a row on a score rests on, whose values are those of its parts; 0 for any other.
     """
 
     row: ContractRow
@@ -64,6 +65,12 @@ class RowScore(Struct, frozen=True):
     least: float | None = None
     most: float | None = None
     cut_off: int = 0
+    runs: int = 0
+
+    @property
+    def rests_on(self) -> int:
+        """How many runs or values it rests on."""
+        return self.runs or self.count
 
     @property
     def outcome_words(self) -> str:

@@ -294,6 +294,7 @@ def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: 
         mode=criterion.mode,
         beneath=outcome,
         cases=measured.parts,
+        runs=measured.runs,
     )
 
 

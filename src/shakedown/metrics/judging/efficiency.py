@@ -33,7 +33,10 @@ def efficiency(criterion: Criterion, population: Population, around: MeasureCont
     text += f"; the worst of {plural(len(pairs), 'series', 'series')}" if len(pairs) > 1 else ""
     text += f", {coming} to come" if coming else ""
     sure = None if coming else value
-    return Measured(value, step.point.count, text, sure, sure, step.interval)
+    both = {
+        one.size: one.point.count for one in (worst.steps[0], step) if one.point
+    }  # one where it is the smallest itself
+    return Measured(value, step.point.count, text, sure, sure, step.interval, runs=sum(both.values()))
 
 
 def _words(series: Series, step: Step) -> str:

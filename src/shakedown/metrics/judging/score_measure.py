@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.judging.at_bound import at_bound
 from shakedown.metrics.judging.populations import Population
@@ -28,7 +29,7 @@ def score_value(criterion: Criterion, population: Population, around: MeasureCon
         return Measured(None, 0, "", reason=f"the plan has no score '{criterion.of}'")
     score, inputs = named
     result = result_of(score, criterion, inputs, of_score(score, around.record.rehearsal), True)
-    return _measured(result, inputs, criterion)
+    return replace(_measured(result, inputs, criterion), runs=result.runs)
 
 
 def runs_behind(criterion: Criterion, around: MeasureContext) -> set[str]:

@@ -50,7 +50,7 @@ def _judged(row: ContractRow, document: Document, people: Mapping[str, Populatio
     result = result_of(score, None, inputs, of_score(score, record.rehearsal), brief=True)
     cases = tuple(dict.fromkeys(part.case for part in score.parts if part.case))
     count, coming = sum(one.value is not None for one in inputs), sum(one.to_come for one in inputs)
-    found = RowScore(row, "undecided", None, count, to_come=coming, cases=cases)
+    found = RowScore(row, "undecided", None, count, to_come=coming, cases=cases, runs=result.runs)
     if result.value is None:
         why = result.reason or f"{plural(len(result.missing), 'value')} missing: {some(list(result.missing))}"
         return replace(found, outcome="unjudged" if result.unavailable else "undecided", reason=why,

@@ -36,7 +36,8 @@ class Measured(Struct, frozen=True):
     ``value`` is None if there is nothing to measure. ``low`` and ``high`` bound the final value while results are still to come;
     both equal ``value`` once nothing is to come. ``interval`` is at 95 %. ``restricted``: every case of the population is
     unavailable. ``whole``: the value covers everything that exists, so no number of values is too small to judge by (even no run at
-    all). ``parts``: the result of each case, for a measure that compares single cases.
+    all). ``parts``: the result of each case, for a measure that compares single cases. ``runs``: how
+    many runs it rests on, where ``count`` is of something else; 0 where it is not.
     """
 
     value: float | None
@@ -49,6 +50,7 @@ class Measured(Struct, frozen=True):
     restricted: bool = False
     whole: bool = False
     parts: tuple[CaseScore, ...] = ()
+    runs: int = 0
 
 
 class CriterionScore(Struct, frozen=True):
@@ -57,7 +59,8 @@ class CriterionScore(Struct, frozen=True):
     ``arithmetic``: the calculation and the bound, in words; ``reason``: why it is undecided.
     ``worst_case``: the deciding case of a criterion per case. ``usual``: a default criterion, which the plan does not state.
     ``left_out``: (why, how many runs); then ``before`` is the calculation, and ``measured_before`` the number, with everything
-    counted. ``waiver``: the restriction of a waived criterion; ``beneath``: the outcome without the waiver.
+    counted. ``waiver``: the restriction of a waived criterion; ``beneath``: the outcome without the waiver. ``runs``: how many runs
+    it rests on, where ``count`` is of something else; 0 where it is not.
     """
 
     name: str
@@ -86,6 +89,12 @@ class CriterionScore(Struct, frozen=True):
     waiver: str = ""
     waived_by: str = ""
     beneath: Outcome = "undecided"
+    runs: int = 0
+
+    @property
+    def rests_on(self) -> int:
+        """How many runs or values it rests on."""
+        return self.runs or self.count
 
     @property
     def outcome_words(self) -> str:

@@ -76,7 +76,7 @@ class ScoreResult(Struct, frozen=True):
     """One score of the campaign. ``value`` is None if ``missing`` (or ``reason``) tells why; ``settled``: nothing can change it.
     ``needs``: how many times faster every part must be to meet the bound. ``least``: the part with the smallest own number.
     ``beside``: other numbers by name, such as the three means. ``unavailable``: none of its parts can run here.
-    ``proposed``: the score of the proposed values, None if a part has none.
+    ``proposed``: the score of the proposed values, None if a part has none. ``runs``: how many different runs it rests on.
     """
 
     name: str
@@ -103,6 +103,7 @@ class ScoreResult(Struct, frozen=True):
     unavailable: bool = False
     mean: str = ""
     proposed: float | None = None
+    runs: int = 0
 
     @property
     def over(self) -> float | None:
@@ -185,6 +186,7 @@ def result_of(
         mean=score.mean if kind and "mean" in kind.keys else "",
         unavailable=bool(inputs) and all(one.unavailable for one in inputs),
         proposed=_proposed(score),
+        runs=len({run for one in inputs for run in one.runs[: 1 if score.take == "record" else None]}),
     )
 
 
