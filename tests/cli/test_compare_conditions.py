@@ -9,6 +9,7 @@ import pytest
 from compared_campaigns import HERE, PLAN, TEST, campaign
 from msgspec.structs import replace
 
+from shakedown.cli.comparison_words import render
 from shakedown.conductor.commands.fingerprints import keep_facts
 from shakedown.machine.fingerprint_facts import Found, describe_machine
 from shakedown.model.events import Event
@@ -61,6 +62,17 @@ def test_versions_and_toolchains(site: Path, document: Document) -> None:
     assert conditions.versions == ("Shakedown 0.6.0 -> 0.7.0",)
     assert conditions.toolchains == ("gnu: modules gcc/12 -> gcc/13", "old is gone", "clang is new")
     assert conditions.plan == ("the system is changed: toolchains",)
+
+
+def test_conditions_that_are_alike_say_what_was_compared(site: Path, document: Document) -> None:
+    for name in ("p-1", "p-2"):
+        campaign(site, document, name, began=[machine("1.0")[0]])
+    found = compared(site, "p-1", "p-2")
+    alike = replace(found.conditions[0], epochs=(), plan=(), machine=(), toolchains=(), versions=())
+    found = replace(found, conditions=(alike,))
+    said = " ".join(render(found, False).split())
+    assert "machine, toolchains, versions of p-2 are as those of p-1" in said
+    assert "what commands read besides, such as variables of the environment, is not compared" in said
 
 
 @pytest.mark.parametrize(("node", "said"), [("n1", "n1: firmware.bios_version"), ("m1", "firmware.bios_version")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from shakedown.metrics.comparing.baselines import baseline_of
 from shakedown.metrics.comparing.cells import Source, cells_of, pairs_of
 from shakedown.metrics.comparing.compare import compare
+from shakedown.metrics.comparing.two_samples import effect_of
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.scorecard import CriterionScore
 from shakedown.metrics.judging.since import looks_of_plan
@@ -103,7 +105,9 @@ def test_no_change_among_noise_is_undecided_where_one_that_matters_could_hide(st
     story.values("a/1", noisy)
     found = one(story, rate(noisy), on_triad(), repeats=4)
     assert found.outcome == "undecided" and found.measured == 0
-    assert "a change of 2.0% could hide; about 220 on each side would do" in found.reason
+    assert "a change of 2.0% could hide; about 254 on each side would do" in found.reason
+    effect = effect_of(noisy, noisy, 0.02)
+    assert effect is not None and math.ceil(4 * (effect.reach / 0.02) ** 2) == 254  # as compare tells it
 
 
 @pytest.mark.parametrize("side", ["before", "after"])

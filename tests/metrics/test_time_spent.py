@@ -244,7 +244,7 @@ def test_availability_by_the_formulas_of_the_centres() -> None:
     assert list(numbers) == list(FORMULAS)
     assert numbers["scheduled availability"] == pytest.approx((100 - planned - other) / (100 - planned))
     assert numbers["overall availability"] == pytest.approx((100 - planned - other) / 100)
-    assert numbers["mean time to interrupt (MTTI)"] == pytest.approx((100 - planned - other) / 4 * hour)
+    assert numbers["mean time to interrupt by outages (MTTI)"] == pytest.approx((100 - planned - other) / 4 * hour)
     assert numbers["mean time to failure (MTTF)"] == pytest.approx((100 - other) / 3 * hour)
     assert numbers["mean time to repair"] == pytest.approx(other / 2 * hour)
     down = 4 + 2 + 88 - 2  # two hours of it lie in the maintenance

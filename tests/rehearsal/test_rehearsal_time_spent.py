@@ -106,7 +106,10 @@ def test_the_command_prints_it_and_its_parts_add_up(tmp_path: Path) -> None:
     data = json.loads(result.stdout)
     assert sum(one["node_microseconds"] for one in data["causes"]) == data["node_microseconds"]
     assert sum(one["node_microseconds"] for one in data["groups"]) == data["node_microseconds"]
-    assert {one["name"] for one in data["availability"]} >= {"scheduled availability", "mean time to interrupt (MTTI)"}
+    assert {one["name"] for one in data["availability"]} >= {
+        "scheduled availability",
+        "mean time to interrupt by outages (MTTI)",
+    }
     text = CliRunner().invoke(cli, words, standalone_mode=False).stdout
     assert "budgets" in text and "f2/mdt" in text and "availability of nodes" in text
     every = CliRunner().invoke(cli, [*words, "--all"], standalone_mode=False).stdout

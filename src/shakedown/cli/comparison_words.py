@@ -193,7 +193,12 @@ def _conditions(conditions: Conditions, everything: bool) -> list[str]:
     )
     lines = ["", f"conditions of {conditions.after} that {conditions.before} did not have"]
     if not any(found for _, found in kinds):
-        return ["", f"conditions: those of {conditions.after} are as those of {conditions.before}"]
+        names = ", ".join(name for name, _ in kinds)
+        same = f"conditions: {names} of {conditions.after} are as those of {conditions.before}"
+        return [
+            "",
+            _wrapped(f"{same}; what commands read besides, such as variables of the environment, is not compared"),
+        ]
     for name, found in kinds:
         shown = found if everything else found[:10]
         lines += [f"  {name}"] if found else []

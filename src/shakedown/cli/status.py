@@ -212,4 +212,7 @@ def _components(data: dict[str, Any]) -> str:
         numbers = [str(component[key]) for key in ("wanted", "closed", "in_flight", "waiting", "unavailable")]
         rows.append([component["name"], *numbers, verdicts])
     headings = ["component", "wanted", "closed", "live", "waiting", "unavailable", "verdicts"]
-    return table(headings, rows, right=(1, 2, 3, 4, 5))
+    told = table(headings, rows, right=(1, 2, 3, 4, 5))
+    if any("cancelled" in component["verdicts"] for component in data["components"]):
+        told += "\nwanted has what was cancelled, too; the report leaves out what never began"
+    return told

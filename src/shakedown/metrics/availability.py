@@ -28,7 +28,7 @@ UNSCHEDULED = ("machine", "vendor", "site")  # causes of pauses and stopped cloc
 FORMULAS = {
     "scheduled availability": "(period - scheduled outages - unscheduled outages) / (period - scheduled outages)",
     "overall availability": "(period - scheduled outages - unscheduled outages) / period",
-    "mean time to interrupt (MTTI)": "(period - scheduled outages - unscheduled outages) / (number of both + 1)",
+    "mean time to interrupt by outages (MTTI)": "(period - scheduled outages - unscheduled outages) / (number of both + 1)",
     "mean time to failure (MTTF)": "(period - unscheduled outages) / (number of unscheduled outages + 1)",
     "mean time to repair": "unscheduled outages / their number",
     "availability of nodes": "1 - node-hours of nodes that were down / node-hours of the period, both without scheduled outages",

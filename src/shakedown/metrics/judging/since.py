@@ -44,6 +44,7 @@ class Side(Struct, frozen=True):
 class Look(Struct, frozen=True):
     """One case in one mode, before and after. ``worse_by``: the change as a share of before, above 0 if it is for the worse; for
     failures, the difference of shares. ``low`` and ``high``: its 95 % interval. None where nothing is tested.
+    ``reach``: half that interval, as of an effect.
 
     ``outcome``: met if the change lies within the bound and a change beyond the bound would have been seen.
     """
@@ -59,6 +60,7 @@ class Look(Struct, frozen=True):
     low: float | None = None
     high: float | None = None
     chance: float | None = None
+    reach: float | None = None
     corrected: float | None = None
     outcome: Outcome = "undecided"
     reason: str = ""
@@ -251,7 +253,7 @@ def _effect(look: Look, criterion: Criterion, better: str) -> Look:
     assert effect is not None
     means = trimmed_means(look.before.values, look.after.values)
     worse, low, high = _for_the_worse(effect, better)
-    return replace(look, means=means, worse_by=worse, low=low, high=high, chance=effect.chance)
+    return replace(look, means=means, worse_by=worse, low=low, high=high, reach=effect.reach, chance=effect.chance)
 
 
 def _for_the_worse(effect: Effect, better: str) -> tuple[float, float, float]:
@@ -291,12 +293,13 @@ def _decided(criterion: Criterion, look: Look) -> Look:
 
 
 def _more(look: Look, criterion: Criterion, why: str) -> str:
-    """The reason for too few runs, with the number needed: the interval shrinks with the root of the number of runs."""
+    """The reason for too few runs, with the number needed, as ``compare`` has it: the interval shrinks with the root of the number
+    of runs.
+    """
     text = f"too few runs of {look.name}: {why}"
-    if look.low is None or look.high is None:
+    if look.reach is None:
         return text
-    half = (look.high - look.low) / 2
-    about = math.ceil(look.count * (half / criterion.bound) ** 2) if half < _NO_CHANCE else 0
+    about = math.ceil(look.count * (look.reach / criterion.bound) ** 2) if look.reach < _NO_CHANCE else 0
     return f"{text}; about {about} on each side would do" if about > look.count else text
 
 
