@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from shakedown.cli.status import _nodes, _render
+from shakedown.cli.status import _components, _nodes, _render
 from shakedown.engine import State
 from shakedown.engine.constraints.budgets import ReservedLoads, budget_reason
 from shakedown.engine.constraints.overrides import in_force
@@ -45,6 +45,13 @@ def test_calls_are_counted_by_command_and_hour() -> None:
             "squeue": {"count": 1440, "per_hour": 720.0},
         },
     }
+
+
+def test_wanted_says_that_it_has_cancelled_results_too() -> None:
+    counts = dict.fromkeys(("wanted", "closed", "in_flight", "waiting", "unavailable"), 2)
+    for verdict, is_said in (("cancelled", True), ("passed", False)):
+        shown = _components({"components": [{"name": "main", "verdicts": {verdict: 2}} | counts]})
+        assert ("wanted has what was cancelled, too" in shown) is is_said
 
 
 def test_the_calls_of_all_drivers_are_counted() -> None:

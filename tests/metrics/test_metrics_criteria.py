@@ -462,6 +462,19 @@ def test_values_that_could_not_be_read_are_remarked_and_counted(story: Story) ->
     assert (triad.missing, triad.unread, triad.values) == (2, 2, (1.0,))
 
 
+def test_a_figure_that_no_run_of_a_case_gave_to_be_read_has_a_row_of_its_own(story: Story) -> None:
+    from shakedown.report.tables.tables import _FIGURES, _figures
+
+    story.run("a", "passed", problems=["figure triad: 'nan' is no finite number"])
+    story.end()
+    document = story.document()
+    figures = (FigureSpec("triad", required=False), FigureSpec("silent", required=False))
+    document = replace(document, tests=tuple(replace(test, figures=figures) for test in document.tests))
+    rows = [dict(zip(_FIGURES, row, strict=True)) for row in _figures(summarise(document, story.record()))]
+    (triad,) = [row for row in rows if row["figure"] != "elapsed"]
+    assert (triad["figure"], triad["n"], triad["missing"], triad["mean"]) == ("triad", 0, 1, None)
+
+
 def test_a_table_that_may_have_been_cut_is_remarked(story: Story) -> None:
     cut = f"{CUT_TABLE}'NCCL INFO', and 2 lines like its rows follow"
     story.repeats = 3
