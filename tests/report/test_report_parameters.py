@@ -147,3 +147,16 @@ def test_a_figure_of_scaling_shows_what_was_measured() -> None:
         lines = [list(line.get_ydata()) for line in measured.get_lines()]
         assert measured.get_ylabel() == "time, s" and speedup.get_ylabel() == "speed-up over the smallest"
     assert lines == [[100.0, 50.0, 25.0], [200.0, 100.0, 50.0]]
+
+
+def test_an_axis_of_values_that_hardly_differ_has_numbers() -> None:
+    """84 to 96 ms over 2 to 16 nodes: a logarithmic axis has a number at 64 and at 128."""
+    for values, scale in (((84.0, 88.0, 92.0, 96.0), "linear"), ((16.0, 32.0, 64.0, 128.0), "log")):
+        sizes = [Measurement(2.0**at, value, 1.0, 1) for at, value in enumerate(values, 1)]
+        steps = [Step("t", point.size, 0, point) for point in points_of(Scaling("n", "weak"), sizes)]
+        series = [Series("main", "t", "", "", "n", "weak", "time", "ms", False, tuple(steps))]
+        with style():
+            measured = figure_of("scaling-01-t", series)._figure.axes[0]
+            low, high = measured.get_ylim()
+            numbers = [number for number in measured.get_yticks() if low <= number <= high]
+        assert (measured.get_xscale(), measured.get_yscale()) == ("log", scale) and len(numbers) >= 3

@@ -16,6 +16,7 @@ from shakedown.report.words import file_name
 
 SERIES_LIMIT = 6  # in one figure
 _MARKERS = ("o", "s", "^", "D", "v", "P")
+_POWERS = 4.0  # the largest value over the smallest, from which on a logarithmic axis has numbers enough: powers of two
 _WIDE_RANGE = 8.0  # the largest size over the smallest, from which on the axes are logarithmic
 
 
@@ -89,7 +90,7 @@ def _scaled(axes: Any, smallest: float, largest: float, both: bool) -> None:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(short_number)
     axes.xaxis.set_minor_locator(NullLocator())
-    if both:
+    if both and axes.dataLim.ymax >= _POWERS * axes.dataLim.ymin:
         axes.set_yscale("log", base=2)
         axes.yaxis.set_major_formatter(short_number)
         axes.yaxis.set_minor_locator(NullLocator())
