@@ -274,3 +274,67 @@ def test_status_says_once_why_a_queue_is_held_and_why_says_it_of_each_run() -> N
     assert {kept, short} <= set(lines)
     assert not any("jobs end before they take their claims" in line for line in lines), "that is said once, below"
     assert [said for said, full in told if said[0] == kept] == [[kept, full] for said, full in told if said[0] == kept]
+
+
+# ---- a job that took its claim, although it looks as if it had not -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["interrupted", "node_fail", "timeout", "cancelled"])
+def test_a_job_of_a_held_queue_whose_claim_is_its_own_is_judged_by_its_end(ending: str) -> None:
+    """Its files could not be read, so it was counted among those that end before their claims. It had taken its claim, and its end
+    says not how long it ran: it is judged as any other that ended so, and another job may probe.
+    """
+    hand = _three_with_their_files_away()
+    assert "claim_order" in _ends(hand, 1, ending)
+    hand.play("claim_found", job="j000001", run="r000001")
+    hand.settle()
+
+    (verdict,) = (event for event in hand.log if event.event == "verdict")
+    assert (verdict.run, verdict.value["verdict"]) == ("r000001", ending)
+    for number in (2, 3):
+        _ends(hand, number, "interrupted")
+        hand.play("claim_taken", job=f"j00000{number}", run=f"r00000{number}")
+    hand.state.time += 60.0
+    hand.settle()
+    (guard,) = hand.state.pools.guards.values()
+    assert guard.probe in hand.state.jobs, "nothing keeps the next job from probing"
+
+
+def test_what_is_cancelled_ends_although_it_is_not_known_how_its_job_ran() -> None:
+    hand = _three_with_their_files_away()
+    for number in (1, 2, 3):
+        _ends(hand, number, "interrupted")
+    for number in (1, 2, 3):
+        hand.play("claim_found", job=f"j00000{number}", run=f"r00000{number}")
+    hand.play("cancel_request", value={"all": True}, reason="enough")
+    hand.settle()
+
+    assert hand.log[-1].event == "campaign_end"
+    assert {event.value["verdict"] for event in hand.log if event.event == "verdict"} == {"cancelled"}
+
+
+def test_a_job_that_refuses_to_start_after_its_claim_was_found_waits_again_whatever_else_is_said() -> None:
+    hand = _three_with_their_files_away()
+    _says(hand, 1, "refused", "it could not open its files", source="marks")
+    hand.settle()
+    hand.play("claim_found", job="j000001", run="r000001")
+    _says(hand, 1, "refused", "it could not open its files", source="marks")
+    _says(hand, 1, "absent", "", source="accounting")
+
+    assert "returned" in hand.settle()
+
+
+def _three_with_their_files_away() -> ByHand:
+    hand = begun(plan_of(repeats=1))
+    for number in range(1, 4):
+        hand.play("submit_accepted", job=f"j00000{number}", value={"id": str(number)})
+    for number in range(1, 4):
+        _says(hand, number, "no_answer", "its files cannot be read", source="marks")
+    hand.settle()
+    assert held_queues(hand.state)
+    return hand
+
+
+def _ends(hand: ByHand, number: int, state: str) -> list[str]:
+    _says(hand, number, state, "its job script was ended by signal 53", source="queue", nodes=f"n{number}")
+    return hand.settle()

@@ -233,6 +233,16 @@ def idle_means_begun(state: State, component: int) -> int:
     )
 
 
+def spared_is_never_judged(patch: Patch) -> None:
+    """A job whose files could not be read did not begin, whatever its claim says."""
+    honest = guard_module.give_back
+
+    def give_back(state: State, decision: Any, job: Job, now: float) -> bool:
+        return honest(state, decision, job, now) or job.spared
+
+    patch.setattr(attend_module, "give_back", give_back)
+
+
 # ---- plans -----------------------------------------------------------------------------------------------------------------
 
 
@@ -344,6 +354,13 @@ BROKEN: dict[str, Broken] = {
         {"away": ((120.0, 60.0),)},
         "spends an attempt while nothing can start",
         patched(guard_module, "_is_due", lambda guard: False),
+        plan=partial(small_document, tests=2, repeats=9, budgets={}),
+    ),
+    "signalled": Broken(
+        {"signalled": (125.0,)},
+        "stays without a next step",
+        spared_is_never_judged,
+        beside=Lies(away=((120.0, 60.0),)),
         plan=partial(small_document, tests=2, repeats=9, budgets={}),
     ),
 }

@@ -336,6 +336,7 @@ class Oracle:
             not decide(state, self.campaign.clock.now()).orders,
             "the conductor rests although there is something to order",
         )
+        self._every_end_has_a_next_step(state)
         reasons = explain(state, now=self.campaign.clock.now())
         explained = sum(waiting.count for waiting in reasons)
         need(explained == sum(t.waiting for t in state.tallies), f"{explained} waiting results have a reason")
@@ -360,6 +361,24 @@ class Oracle:
         people = bool(lasting) and len(lasting) + len(gated) == len(reasons)
         people = people or (bool(reasons) and len(gated) == len(reasons) and self._people_are_asked(state))
         need(bool(flying or building or timed or orphaned or people), "work is left and nothing is in flight")
+
+    def _every_end_has_a_next_step(self, state: State) -> None:
+        """What is over is being judged, or something is known to come: whether its claim is taken, or a time."""
+        now = self.campaign.clock.now()
+        for job in state.jobs.values():
+            if job.phase not in (JobPhase.ENDED, JobPhase.REFUSED) or job.requests.claim == "ordered":
+                continue
+            if job.requests.claim_after > now or job.requests.claim_unknown:
+                continue
+            for name in [*job.parts] if job.bundle else [job.run]:
+                run = state.runs.get(name)
+                left = run is not None and (run.phase in ("ordered", "queued") or name in state.agenda.to_collect)
+                left = left or (run is not None and run.phase == "ended" and not job.bundle)
+                awaited = run is not None and run.claim == "ordered"
+                need(
+                    not left or awaited,
+                    f"{name} stays without a next step: {job.id} is {job.phase} (claim: {job.requests.claim})",
+                )
 
     def _people_are_asked(self, state: State) -> bool:
         """Some component is over, and what it needs now is a person."""

@@ -40,10 +40,11 @@ LIES: dict[str, tuple[Any, ...]] = {
     "release_lost": (0.75, 0.95),
     "idle_untrue": (0.1, 0.3),
     "away": (((20.0, 60.0),), ((90.0, 25.0),), ((45.0, 300.0),)),
+    "signalled": (2.0, 12.0),  # so long after the directory went away
 }
 AWAY_EACH = 29  # one campaign of so many is about a directory that is away
 BAD_NODE_EACH = 31  # and one of so many about one to three nodes that launch nothing
-SELDOM_TOLD = ("away", "launches_nothing")  # only where a campaign is about it
+SELDOM_TOLD = ("away", "launches_nothing", "signalled")  # only where a campaign is about it
 # What makes a lie matter: it is told of nothing otherwise.
 WITH: dict[str, dict[str, float]] = {
     "late_s": {"late_submit": 0.2},
@@ -94,6 +95,9 @@ def troubles_of(seed: int, document: Document, about: str, local: bool) -> Troub
         wide = any(case.shape.units > left for case in document.cases)  # it would never run
         when = LIES[about][0] if wide else draw.choice(LIES[about])
         lies = replace(lies, launches_nothing=tuple((node, *when) for node in some))
+    if about == "away" and seed % 2:
+        ((since, _),) = lies.away
+        lies = replace(lies, signalled=(since + draw.choice(LIES["signalled"]),))
     if lies.alive_after_node_fail and not fates.node_fail:
         fates = replace(fates, node_fail=0.15)
     others = Others() if local else _others(draw, document, about)

@@ -282,8 +282,14 @@ def give_back(state: State, decision: Decision, job: Job, now: float) -> bool:
     )
     why = f"it ended before it took its claim, {where}: {job.report.message}"
     launch = bool(job.report.facts.get("launch_failure"))  # who says so took the claim first
-    if job.not_taken or launch or (job.requests.claim == Claim.FOUND and job.report.state == "refused"):
+    found = job.requests.claim == Claim.FOUND
+    says_no = (
+        job.phase == JobPhase.REFUSED or job.report.state == "refused"
+    )  # by the job's own word, and it has its claim
+    if job.not_taken or launch or (found and says_no):
         decision.record(Event("returned", case=job.case, run=job.run, job=job.id, reason=why))
+    elif found:
+        return False  # it took its claim after all: its end is judged as any other
     elif job.requests.claim == Claim.NONE:
         if now >= job.requests.claim_after:
             decision.claim(job, why)

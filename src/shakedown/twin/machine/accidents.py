@@ -1,4 +1,4 @@
-"""Events at planned times that take nodes away: deaths of nodes, and jobs of other users."""
+"""Events at planned times: deaths of nodes, jobs of other users, and signals that end what runs."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ def arrange(world: SimulatedMachine) -> None:
             arrive()  # they were there before us
         else:
             world.clock.at(world.began + since, arrive)
+    for since in world.lies.signalled:
+        world.clock.at(world.began + since, functools.partial(_kill, world))
     for _, since, _ in world.others.pending:
         world.clock.at(world.began + since, functools.partial(_tell, world))
 
@@ -63,6 +65,14 @@ def die(world: SimulatedMachine, node: str, repair_s: float) -> bool:
         if not hit:
             take_down(world, room, room.number[node], repair_s)
     world.noticed(None)
+    return world.local
+
+
+def _kill(world: SimulatedMachine) -> bool:
+    """End all jobs of ours that run."""
+    for job in [job for job in world.by_ticket.values() if job.state == "running"]:
+        if job.state == "running" and job.ticket:  # the end of another may have begun and ended it since
+            world.end(job, "interrupted", None)
     return world.local
 
 

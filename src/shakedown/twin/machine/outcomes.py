@@ -54,7 +54,8 @@ class Lies:
     ``release_s``: a held job is let go so much later. ``release_unheard``: a release times out although it is carried out.
     ``release_lost``: it times out and is not. ``idle_untrue``: share of the nodes in use that are called idle, minute by minute.
     ``away``: (from, for how long) the campaign's directory is away: jobs that start then end before their claim, and no file of
-    a job can be read.
+    a job can be read. ``signalled``: seconds after the start at which all that runs is ended by a signal that nobody explains, and
+    how long it ran is not told.
     """
 
     refused: float = 0.0
@@ -79,6 +80,7 @@ class Lies:
     release_lost: float = 0.0
     idle_untrue: float = 0.0
     away: tuple[tuple[float, float], ...] = ()
+    signalled: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

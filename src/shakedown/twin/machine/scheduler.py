@@ -246,6 +246,7 @@ class SimulatedScheduler:
     def _said(self, job: SimulatedJob, state: str, restart: int, source: str) -> JobReport:
         status = job.exit_status if state in ("completed", "failed") else None
         began, over = self._span(job, state, restart)
+        told = state in _ENDED_BY_OTHERS and not (state == "interrupted" and self.world.lies.signalled)
         return JobReport(
             job.name,
             state,
@@ -257,7 +258,7 @@ class SimulatedScheduler:
             message=self._waits_for(job) if state == "queued" else self._of_a_launch(job, state),
             failed_nodes=job.failed_nodes if state == "node_fail" else (),
             launch_failure=job.launch_failure and state == "node_fail",
-            elapsed_s=over - began if state in _ENDED_BY_OTHERS and began is not None and over is not None else None,
+            elapsed_s=over - began if told and began is not None and over is not None else None,
             began=began,
             over=over,
         )
