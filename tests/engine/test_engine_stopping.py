@@ -76,6 +76,37 @@ def test_what_waits_when_a_node_is_excluded_is_taken_back_and_ordered_without_it
     assert (again.run, again.exclude) == ("r000001", ("n3",))
 
 
+def test_what_waits_when_a_node_is_included_is_taken_back_and_may_have_it() -> None:
+    """It was ordered to avoid the node, and the scheduler would leave the node idle for as long as it waits."""
+    hand = begun(plan_of(structs(PART, repeats=3)))
+    for number in (1, 2, 3):
+        hand.play("submit_accepted", job=f"j{number:06d}", value={"id": str(number)})
+    hand.play("excluded", value={"nodes": ["n3", "n4"], "by": "Ada"}, reason="their fans")
+    hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": "queue"})
+    hand.settle()
+    for number in (2, 3):
+        hand.play("claim_taken", job=f"j{number:06d}", run=f"r{number:06d}")
+    hand.settle()
+    again = [job.id for job in hand.state.jobs.values() if job.phase == "ordered"]
+    assert len(again) == 2
+    for number, job in enumerate(again, 4):
+        hand.play("submit_accepted", job=job, value={"id": str(number)})
+    hand.play(
+        "job_report", job=again[0], run=hand.state.jobs[again[0]].run, value={"state": "running", "source": "queue"}
+    )
+
+    hand.play("included", value={"nodes": ["n1"], "by": "Ada"}, reason="it was never out")
+    assert decide(hand.state, hand.state.time).orders == []
+    hand.play("included", value={"nodes": ["n3"], "by": "Ada"}, reason="a new fan")
+    (order,) = decide(hand.state, hand.state.time).orders
+    assert (order.kind, order.event.job) == ("claim", again[1])
+    assert order.event.reason == "withdrawn before it started: n3 may be given to it again"
+    hand.settle()
+    hand.play("claim_taken", job=again[1], run=hand.state.jobs[again[1]].run)
+    (last,) = [order for order in decide(hand.state, hand.state.time).orders if order.kind == "submit"]
+    assert (last.payload.exclude, last.event.value["attempt"]) == (("n4",), 1)
+
+
 def test_an_included_node_counts_anew() -> None:
     hand = begun(plan_of(PART, exclude_after=2))
     for number in (1, 2):

@@ -80,13 +80,23 @@ def test_what_waits_for_nodes_that_jobs_of_ours_have_sends_nobody_to_mend_any() 
     story.said(1.0, message=NODES, stuck=BRING, for_good=False)
     (job,) = story.conductor.state.jobs.values()
     alone = what_it_needs(story.conductor.state, job)
-    assert alone == f"{NODES}; perhaps it cannot start before somebody acts: {BRING}"
+    ours = "it may not have n1, which this campaign gives no work (shakedown include NODES)"
+    assert alone == f"{NODES}; perhaps it cannot start before somebody acts: {BRING}; {ours}"
 
     other = replace(job, id="j000099", run="r000099", phase=JobPhase.RUNNING)
     story.conductor.state.jobs[other.id] = other
     said = what_it_needs(story.conductor.state, job)
     waits = "it may only wait for nodes other than n1 that jobs of ours have now"
     assert said == f"{NODES}; {waits}; if it still waits when these are over: {BRING}"
+
+
+def test_the_nodes_that_the_campaign_itself_keeps_from_it_are_named() -> None:
+    story = Story()
+    story.conductor.log("excluded", value={"nodes": ["n2", "n3"], "by": "Ada"}, reason="their fans")
+    story.said(1.0, message=NODES, stuck=BRING, for_good=False)
+    job = next(iter(story.conductor.state.jobs.values()))
+    ours = "it may not have n2, n3, which this campaign gives no work (shakedown include NODES)"
+    assert what_it_needs(story.conductor.state, job).endswith(f"{BRING}; {ours}")
 
 
 def test_the_engine_wakes_up_for_it() -> None:

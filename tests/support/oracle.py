@@ -337,6 +337,7 @@ class Oracle:
             "the conductor rests although there is something to order",
         )
         self._every_end_has_a_next_step(state)
+        self.nodes.none_avoids_in_vain(state)
         reasons = explain(state, now=self.campaign.clock.now())
         explained = sum(waiting.count for waiting in reasons)
         need(explained == sum(t.waiting for t in state.tallies), f"{explained} waiting results have a reason")

@@ -150,6 +150,17 @@ class NodeRules:
             name = self.names[self.cases[case].partition][number - 1]
             need(where == {name}, f"{event.job} is to see {name} and has {sorted(where)}")
 
+    def none_avoids_in_vain(self, state: Any) -> None:
+        """What waits may have every node that is neither excluded nor left out, or it is about to be ordered again."""
+        probes = {guard.probe for guard in state.pools.guards.values()}
+        for job in state.jobs.values():
+            settled = job.stale or job.restart or job.requests.claim or job.node or job.id in probes
+            if settled or job.phase not in ("ordered", "ambiguous", "queued") or job.id in self.let_go:
+                continue
+            names = set(self.names.get(self.pools.get(job.id, ""), ()))
+            vain = (self.shunned.get(job.id, frozenset()) & names) - self.excluded - self.left_out
+            need(not vain, f"{job.id} waits and may not have {sorted(vain)}, which are given jobs again")
+
     def _begun(self, event: Event) -> None:
         self.waiting[self.owner.get(event.job, "")].pop(event.job, None)
 

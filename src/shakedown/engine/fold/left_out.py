@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from shakedown.engine.fold.bookkeeping import doubt
@@ -14,7 +15,7 @@ from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.records import LeftOut, VainRow
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.shared_nodes import names_in, numbers_in
+from shakedown.model.shared_nodes import names_in, names_of, numbers_in
 
 ROW_S = 600.0  # what ended longer ago is no part of a row any more
 OUT_S, LONGEST_OUT_S = 600.0, 7200.0  # for which a node is left out before a job probes it; doubled each time
@@ -90,10 +91,27 @@ def finding(state: State, event: Event) -> None:
 
 def let_in(state: State, node: str) -> None:
     """It is given jobs again, and counts anew; a sweep that waited for it has something to see again."""
+    if node in state.pools.left_out and node not in state.overrides.excluded:
+        order_again(state, [node])
     out = state.pools.left_out.pop(node, None)
     state.pools.in_vain.pop(node, None)
     if out is not None:
         state.pools.unseen = {key: since for key, since in state.pools.unseen.items() if key.pool != out.pool}
+
+
+def order_again(state: State, nodes: Sequence[str]) -> None:
+    """Nodes are about to be given jobs again. What waits at a scheduler and could have them was ordered to avoid them, for what was
+    ordered before was taken back then: it is taken back and ordered again. A job that is for one node avoids none that it needs.
+    """
+    embedded = {one.name for one in state.index.document.system.clusters if one.embedded}
+    places = {pool: place for pool, place in state.index.places.items() if pool.partition(":")[0] not in embedded}
+    concerned = {pool for pool, place in places.items() if not names_of(place.nodes).isdisjoint(nodes)}
+    probes = {state.pools.left_out[node].probe for node in nodes if node in state.pools.left_out}
+    words = f"{', '.join(nodes[:5])}{' and more' if len(nodes) > 5 else ''} may be given to it again"
+    for job in state.jobs.values() if concerned else ():
+        waits = job.phase in NOT_BEGUN and not (job.node or job.stale or job.id in probes)
+        if waits and job.key is not None and job.key.pool in concerned:
+            doubt(state, job, words)
 
 
 def _leave_out(state: State, node: str, event: Event) -> None:

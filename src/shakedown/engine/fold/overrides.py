@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from shakedown.engine.fold.bookkeeping import cap_test, doubt
 from shakedown.engine.fold.drills import clock_began_anew
+from shakedown.engine.fold.left_out import order_again
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.keys import CaseKey, LimitKey, NodeFailure, RunVerdict, SweepKey, YieldKey
 from shakedown.engine.state.modes import is_step, mode_in
@@ -123,9 +124,12 @@ def excluded(state: State, event: Event) -> None:
 
 
 def included(state: State, event: Event) -> None:
-    """They count anew from here."""
+    """They count anew from here, and what waits at a scheduler may have them: it is ordered again without a word against them."""
+    nodes = event.value["nodes"]
+    avoided = [node for node in nodes if node in state.overrides.excluded or node in state.pools.left_out]
+    order_again(state, avoided)
     state.pools.unseen = {}
-    for node in event.value["nodes"]:
+    for node in nodes:
         state.overrides.excluded.pop(node, None)
         state.failures.nodes.pop(node, None)
         state.pools.left_out.pop(node, None)

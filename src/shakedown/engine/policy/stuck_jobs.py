@@ -56,11 +56,13 @@ def what_it_needs(state: State, job: Job) -> str:
     """
     if job.report.for_good:
         return f"{job.report.note}; it cannot start before somebody acts: {job.report.stuck}"
-    if pool_of(state, job) not in _busy(state):
-        return f"{job.report.note}; perhaps it cannot start before somebody acts: {job.report.stuck}"
     place = state.index.places.get(pool_of(state, job))
     kept = sorted(set(barred(state)) & names_of(place.nodes)) if place is not None else []
-    others = f" other than {', '.join(kept[:5])}{' and more' if len(kept) > 5 else ''}" if kept else ""
+    named = f"{', '.join(kept[:5])}{' and more' if len(kept) > 5 else ''}"
+    if pool_of(state, job) not in _busy(state):
+        ours = f"; it may not have {named}, which this campaign gives no work (shakedown include NODES)" if kept else ""
+        return f"{job.report.note}; perhaps it cannot start before somebody acts: {job.report.stuck}{ours}"
+    others = f" other than {named}" if kept else ""
     waits = f"it may only wait for nodes{others} that jobs of ours have now"
     return f"{job.report.note}; {waits}; if it still waits when these are over: {job.report.stuck}"
 

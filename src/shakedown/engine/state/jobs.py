@@ -222,7 +222,7 @@ class Job:
     overtaken: int = 0
     lost_start: int = -1  # the last of its starts whose node was lost, and which may live on there; -1 = none
     lost: bool = False  # nothing is left of it but that start, whose number ``restart`` then is
-    stale: str = ""  # why it is to be ordered again if it has not begun: a node was excluded
+    stale: str = ""  # why it is to be ordered again if it has not begun: a node was excluded, or taken back in
     spared: bool = (
         False  # it ended before its claim, in a held queue or on a node that launches nothing: no attempt is spent
     )

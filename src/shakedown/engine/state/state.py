@@ -27,7 +27,7 @@ from shakedown.engine.state.records import (
     Waiting,
 )
 
-FOLD_VERSION = 26  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 27  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
