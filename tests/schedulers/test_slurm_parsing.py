@@ -292,7 +292,10 @@ def test_refused_for_good(text: str) -> None:
         ("Batch job submission failed: Slurm backup controller in standby mode", True),
         ("Batch job submission failed: Connection refused", True),
         ("fetch_config: DNS SRV lookup failed\nsbatch: fatal: Could not establish a configuration source", True),
-        ("Batch job submission failed: Protocol authentication error", True),
+        (
+            'Munge encode failed: Failed to access "/run/munge/munge.socket.2"\nsbatch: error: Protocol authentication error',
+            True,
+        ),
         (
             "AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy"
             " (job submit limit, user's size and/or time limits)",
@@ -319,6 +322,11 @@ def test_refused_for_now(text: str, unreachable: bool) -> None:
     [
         complaint("Batch job submission failed: Socket timed out on send/recv operation"),
         complaint("Batch job submission failed: Unable to contact slurm controller (receive failure)"),
+        complaint("Unable to contact slurm controller"),
+        complaint("Batch job submission failed: Protocol authentication error"),
+        complaint(
+            "Munge decode failed: Expired credential\nsbatch: error: Batch job submission failed: Protocol authentication error"
+        ),
         complaint("Batch job submission failed: Zero Bytes were transmitted or received"),
         complaint("Batch job submission failed: Unexpected message received"),
         Ran(-9, error="sbatch gave no answer for 20 s", timed_out=True),

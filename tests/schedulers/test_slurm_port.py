@@ -18,7 +18,8 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Patience, Shape
 from shakedown.model.ports import JobOrder, JobReport, Wanted
 from shakedown.processes.reactor import Reactor
-from shakedown.schedulers.cluster.job_places import JobPlaces
+from shakedown.schedulers.claims import CONDUCTOR
+from shakedown.schedulers.cluster.job_places import JobPlaces, holder_of
 from shakedown.schedulers.slurm import SlurmScheduler
 
 PATIENCE_S = 60.0
@@ -128,6 +129,21 @@ def test_when_nobody_is_there_the_rest_is_not_asked_for(site: Site) -> None:
     assert all(answer.outcome == "refused" and answer.transient for answer in answers)
     assert site.count("sbatch") <= 8
     assert scheduler.calls()["sbatch"] == site.count("sbatch")
+
+
+@pytest.mark.parametrize("said", ["nope", "Slurm temporarily unable to accept job"])
+def test_a_job_that_was_refused_can_start_no_more_and_one_that_runs_was_not_refused(site: Site, said: str) -> None:
+    """A wrapper of the site may hand a job to Slurm and then say that it could not: what replaces the job must run alone."""
+    site.write("sbatch", f'echo "sbatch: error: {said}" >&2; exit 1')
+    scheduler = site.open()
+    assert [answer.outcome for answer in scheduler.submit(orders(1))] == ["refused"]
+    claim = site.campaign / "jobs/000/j000001/claim.0"
+    assert holder_of(claim.read_bytes()) == CONDUCTOR
+    begun = site.campaign / "jobs/000/j000002"
+    takes = f'echo "job=7 host=n001 uptime=1.00 pid=9 nodes=n001 ." >{begun}/claim.0'
+    site.write("sbatch", f'{takes}; echo "sbatch: error: {said}" >&2; exit 1')
+    (answer,) = scheduler.submit(orders(2)[1:])
+    assert (answer.outcome, answer.message) == ("unknown", said)
 
 
 def test_an_sbatch_that_hangs_may_have_been_accepted_and_the_rest_was_not_tried(site: Site) -> None:

@@ -29,6 +29,12 @@ _NOBODY_KNOWS = re.compile(
     r"|unexpected message|broken pipe|reset by peer|interrupted",
     re.IGNORECASE,
 )
+_BEFORE = re.compile(  # of what a command says that cannot reach the controller: words that come before anything is sent
+    r"connect failure|connection (refused|failure)|no route to host|network is unreachable|in standby|not active controller"
+    r"|configuration source|process configuration file|unable to (establish|resolve)|host not found|unknown host"
+    r"|can't be reached now|encode failed|munge socket|error getting cred",
+    re.IGNORECASE,
+)
 _FOR_NOW = re.compile(
     r"max_?submit|grpsubmit|job submit limit|job count limit|maximum number of jobs|max_?job_?count|temporarily"
     r"|try again|resource temporarily|too many open files|cannot allocate memory|no space left|disk quota|i/o error"
@@ -63,7 +69,9 @@ def _sort_complaint(text: str, said: str) -> Sorted:
     if _FOR_GOOD.search(text) and "submit" not in _FOR_GOOD.search(text)[0].lower():  # type: ignore[index]
         return Sorted("refused", message=said)
     if AWAY.search(text) and not re.search(r"\((send|receive|shutdown)", text):
-        return Sorted("refused", transient=True, unreachable=True, message=said)
+        if _BEFORE.search(text) and "decode failed" not in text.lower():
+            return Sorted("refused", transient=True, unreachable=True, message=said)
+        return Sorted("unknown", unreachable=True, message=said)  # of an answer that cannot be read, too
     if _NOBODY_KNOWS.search(text):
         return Sorted("unknown", message=said)
     if _FOR_NOW.search(text):

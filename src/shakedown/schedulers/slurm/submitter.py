@@ -156,8 +156,18 @@ class Actor:
             self._given[answer.scheduler_id] = order.job
         if answer.unreachable:
             batch.why_not = answer.message
-        outcome: Any = answer.outcome
+        outcome: Any = "unknown" if answer.outcome == "refused" and self._may_run(order) else answer.outcome
         self._say(batch, SubmitAnswer(order.job, outcome, answer.scheduler_id, answer.transient, answer.message))
+
+    def _may_run(self, order: JobOrder) -> bool:
+        """Whether a job that was refused runs all the same. Another one is to replace it, so its claim is taken: its script ends at
+        once should the scheduler have accepted what sbatch, or a wrapper of the site, called refused. Where nobody can tell
+        of the claim the answer is believed, for it says in so many words that nothing was accepted.
+        """
+        try:
+            return not self.places.take_claim(order.job, order.restart)
+        except (CannotStart, OSError):
+            return False
 
     def _command(self, order: JobOrder, script: str, after: str) -> list[str]:
         """The sbatch of an order. Raises CannotStart."""
