@@ -338,6 +338,15 @@ def test_an_output_that_is_not_what_was_written_is_gone_and_its_result_attempted
 def test_a_run_that_has_its_whole_answer_passes_on_a_full_disk() -> None:
     well = _with_full_disk("completed", 0, held=True)
     assert (well.verdict, well.gone) == ("passed", False)
+    assert "run time" not in well.reason
+
+
+def test_a_run_whose_end_mark_a_full_disk_did_not_take_says_why_its_run_time_is_not_known() -> None:
+    output = {"no_room": FULL, "file": "o", "bytes": 0, "directory": "d"}
+    report = JobReport("j000001", "completed", "queue", exit_status=0, output=output)
+    well = judge(Case("c", "t", "here:cores"), Test("t"), report, Evidence("r000001"))
+    why = f"its run time is not known: its end mark could not be written ({FULL})"
+    assert (well.verdict, well.reason) == ("passed", f"exit status 0, {why}")
 
 
 def test_an_output_that_came_by_a_pipe_is_whole_though_a_disk_was_full() -> None:

@@ -320,6 +320,9 @@ def test_nodes_that_are_out_are_told_with_slurms_word_and_reason(tmp_path: Path)
     rows = [("idle", "Unknown", "none", "n001"), ("drained*", "2026-01-01T00:00:00", "bad DIMM", "n[003-004]")]
     rows += [("draining", "2026-01-01T00:00:00", "bad DIMM", "n005"), ("down*", "Unknown", "Not responding", "n006")]
     rows += [("maint", "Unknown", "none", "n007"), ("idle*", "Unknown", "none", "n008")]
+    rows += [
+        ("unknown", "Unknown", "none", "n002")
+    ]  # slurmctld was started again and has not heard of it: no reason to end a sweep
     text = "".join(SEPARATOR.join(row) + "\n" for row in rows)
     (found,) = survey(
         tmp_path, FakeSlurm(answers={"sinfo": Ran(0, text)}), Wanted(idle=("emu:half",), unused=("emu:batch",))

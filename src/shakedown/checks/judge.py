@@ -334,6 +334,9 @@ def _what_is_right(report: JobReport, evidence: Evidence) -> str:
         said.append("1 check holds" if checks == 1 else f"{checks} checks hold")
     if figures:
         said.append("1 figure taken" if figures == 1 else f"{figures} figures taken")
+    if report.elapsed_s is None and report.output.get("no_room"):
+        full = cut(printable(str(report.output["no_room"])), 100)
+        said.append(f"its run time is not known: its end mark could not be written ({full})")
     step = broken_step(evidence.excerpt)
     return ", ".join(said) + (f"; a step was given up: {step.words}" if step else "")
 

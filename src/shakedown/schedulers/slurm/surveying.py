@@ -15,6 +15,7 @@ from shakedown.schedulers.slurm.runner import Ran, Run
 # A job may start on these at once, or as soon as they have been switched on for it. Not those that are kept for somebody
 # (reserved, maint, planned), on their way out (idle% is being switched off, drained) or that do not answer (idle*).
 IDLE = frozenset({"idle", "idle~", "idle#"})
+_NOT_HEARD_OF = frozenset({"unknown", "unk"})
 
 
 def survey(wanted: Wanted, clusters: Sequence[Cluster], token: str, run: Run, command_s: float) -> Survey:
@@ -54,10 +55,16 @@ def _idle(found: Survey, wanted: Wanted, cluster: Cluster, pools: Sequence[Parti
 
 
 def _out(partition: Partition, text: str) -> dict[str, tuple[int, ...]]:
-    """A partition's nodes that are down, drained or on their way there, by Slurm's word for it and the reason that it gives."""
+    """A partition's nodes that are down, drained or on their way there, by Slurm's word for it and the reason that it gives.
+
+    Of a node that Slurm has not heard of since its controller began nothing is known: it calls it down if that lasts.
+    """
     found: dict[str, tuple[int, ...]] = {}
     for state, _, why, nodes in out_of_work(text):
-        said = f"{state.rstrip('*~#!%$@^-')}: {why}" if why else state
+        word = state.rstrip("*~#!%$@^-")
+        if word in _NOT_HEARD_OF:
+            continue
+        said = f"{word}: {why}" if why else state
         numbers = numbers_of(partition.nodes, [nodes])
         if numbers:
             found[said[:200]] = tuple(sorted({*found.get(said[:200], ()), *numbers}))
