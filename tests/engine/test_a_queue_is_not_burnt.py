@@ -286,6 +286,11 @@ def test_a_job_of_a_held_queue_whose_claim_is_its_own_is_judged_by_its_end(endin
     """
     hand = _three_with_their_files_away()
     assert "claim_order" in _ends(hand, 1, ending)
+    ((pool, guard),) = hand.state.pools.guards.items()
+    hand.state.time = guard.until + 1.0
+    assert "one job probes once it is known of j000001 whether the claim was taken" in queue_in_words(
+        hand.state, pool, guard
+    )
     hand.play("claim_found", job="j000001", run="r000001")
     hand.settle()
 
@@ -296,7 +301,6 @@ def test_a_job_of_a_held_queue_whose_claim_is_its_own_is_judged_by_its_end(endin
         hand.play("claim_taken", job=f"j00000{number}", run=f"r00000{number}")
     hand.state.time += 60.0
     hand.settle()
-    (guard,) = hand.state.pools.guards.values()
     assert guard.probe in hand.state.jobs, "nothing keeps the next job from probing"
 
 

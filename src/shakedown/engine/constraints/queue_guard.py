@@ -67,8 +67,13 @@ def _may_probe(state: State, pool: str, guard: Guard, now: float) -> bool:
     """Whether it is time for a job to probe a held queue: not before the claims of those that ended are ours."""
     if now < guard.until or guard.probe in state.jobs:
         return False
+    return next(_not_settled(state, pool), None) is None
+
+
+def _not_settled(state: State, pool: str) -> Iterator[str]:
+    """Jobs of a pool that ended, of which it is not known yet whether they took their claims."""
     ended = (job for job in state.jobs.values() if job.phase in (JobPhase.REFUSED, JobPhase.ENDED) and job.spared)
-    return not any(pool_of(state, job) == pool for job in ended)
+    return (job.id for job in ended if pool_of(state, job) == pool)
 
 
 def is_held(state: State, pool: str) -> bool:
@@ -96,6 +101,9 @@ def queue_in_words(state: State, pool: str, guard: Guard) -> str:
     said = f"{queue_in_short(pool)} since {moment(guard.since)}: {_what(guard)}"
     if guard.probe in state.jobs:
         return f"{said}; {guard.probe} probes, and the rest follows when it has taken its claim"
+    if state.time > guard.until and (left := list(_not_settled(state, pool))):
+        more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+        return f"{said}; one job probes once it is known of {left[0]}{more} whether the claim was taken, and the rest follows"
     return f"{said}; one job probes at {moment(guard.until)}, and the rest follows when it has taken its claim"
 
 
