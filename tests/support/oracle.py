@@ -369,7 +369,9 @@ class Oracle:
         for job in state.jobs.values():
             if job.phase not in (JobPhase.ENDED, JobPhase.REFUSED) or job.requests.claim == "ordered":
                 continue
-            late = max(job.since, state.driver.awake_since) + state.index.policy.grace_s  # marks of parts may still come
+            late = (
+                max(job.since, state.driver.awake_since) + state.index.policy.grace_s
+            )  # marks of parts may still come
             if job.requests.claim_after > now or job.requests.claim_unknown or (job.bundle and now < late):
                 continue
             for name in [*job.parts] if job.bundle else [job.run]:
