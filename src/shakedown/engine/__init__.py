@@ -1,6 +1,5 @@
-"""The engine, pure: ``evolve`` folds a logged event into the state, ``decide`` says what to order next, ``explain`` says why not.
-
-No files, no clock, no processes, no randomness: time arrives as an argument and inside events.
+"""The engine, pure: ``evolve`` folds a logged event into the state, ``decide`` says what to order next, ``explain`` says why a run
+does not start. No files, no clock, no processes, no randomness: the time comes in as an argument and inside events.
 """
 
 from shakedown.engine.fold.evolve import evolve

@@ -1,1 +1,1 @@
-"""What holds work back: budgets, overrides, clocks, held queues; one reason for each queue."""
+"""What holds work back: budgets, overrides, clocks, held queues. For each queue there is one reason."""

@@ -1,6 +1,6 @@
-"""Why a class of runs may not start now: exactly one binding reason, naming the thing and who holds it.
+"""Why a class of runs may not start now: exactly one reason, which names what holds it back and who can change that.
 
-``decide`` refuses by these predicates and ``explain`` shows them, so that what a person reads is what the engine did.
+``decide`` and ``explain`` call the same functions, so what a person reads is the reason that the engine acted on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _PATIENCE = 4  # times its own width that a wide job may be overtaken by, before
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """A job that this decision lets start. ``case``: of several runs that of the first; ``limit_s``: its time limit."""
+    """A job that may start by this decision. ``case``: its case, or that of its first run; ``limit_s``: its time
+    limit in seconds.
+    """
 
     key: QueueKey
     case: str
@@ -40,12 +42,12 @@ class Starting:
 
 @dataclass(slots=True)
 class Outlook:
-    """What a decision has promised already, on top of what the state holds.
+    """What one decision has promised so far, on top of what the state already has.
 
-    ``loads``: of budgets; ``jobs`` and ``units`` by pool; ``staged``: jobs by stage; ``turns``: pool -> the stage that has
-    it to itself next; ``building``: builds are ordered in this decision; ``allowed``: tests of which a run may start;
-    ``reserved``: pool -> the wide job that its nodes are kept for. ``starting``: pool -> the jobs that may start.
-    ``probed``: nodes that are left out, and that a job of this decision may go to.
+    ``loads``: budget -> load. ``jobs`` and ``units``: pool -> how many. ``staged``: stage -> how many jobs. ``turns``: pool -> the
+    class whose stage has the pool to itself next. ``building``: whether this decision orders builds. ``allowed``: tests of which a
+    run may start. ``reserved``: pool -> the wide job that its nodes are kept for. ``starting``: pool -> the jobs that may start.
+    ``probed``: nodes that are left out and to which a job of this decision may go.
     """
 
     loads: ReservedLoads = field(default_factory=ReservedLoads)
@@ -62,18 +64,18 @@ class Outlook:
     whole: dict[int, tuple[Reason | None, Reason | None]] = field(default_factory=dict)  # what binds all of a component
 
     def promise(self, one: Starting, loads: Loads) -> None:
-        """A job may start that is ordered in this decision."""
+        """Count a job that this decision orders and that may start at once."""
         self.take_place(one.key, loads)
         self.start(one, loads)
 
     def take_place(self, key: QueueKey, loads: Loads) -> None:
-        """A job of this class is at the scheduler, whether or not it may start."""
+        """Count a job of this class at the scheduler, whether or not it may start."""
         self.known.clear()
         self.jobs[key.pool] = self.jobs.get(key.pool, 0) + 1
         self._load((name, load) for name, load in loads if name.startswith("jobs:"))
 
     def start(self, one: Starting, loads: Loads) -> None:
-        """A job that is there may start."""
+        """Count that a job which is already at the scheduler may start."""
         key = one.key
         self.known.clear()
         self.units[key.pool] = self.units.get(key.pool, 0) + key.units
@@ -91,14 +93,14 @@ class Outlook:
 
 
 def outlook(state: State, now: float, building: bool = False) -> Outlook:
-    """Purpose: nothing promised yet, and whose turn each pool is."""
+    """Purpose: the outlook at the beginning of a decision: nothing is promised, and it is known whose turn each pool is."""
     return Outlook(
         turns=_turns(state, now) if state.index.staged else {}, building=building, reserved=reservations(state, now)
     )
 
 
 def binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
-    """Purpose: the first thing that holds this class back at ``now``, or None. ``ahead`` is of the same moment."""
+    """Purpose: the first thing that holds this class back at ``now``; None where it may start. ``ahead`` is of the same moment."""
     if key not in ahead.known:
         ahead.known[key] = _binding_reason(state, key, now, ahead)
     return ahead.known[key]
@@ -131,7 +133,7 @@ def _binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> 
 
 
 def _too_few(state: State, key: QueueKey, now: float, probed: set[str]) -> Reason | None:
-    """So many nodes of a pool are excluded, or left out, that no job of this width could start."""
+    """So many nodes of the pool are excluded or left out that no job of this width can start."""
     place = state.index.places.get(key.pool)
     if place is None:
         return None
@@ -149,9 +151,10 @@ def _too_few(state: State, key: QueueKey, now: float, probed: set[str]) -> Reaso
 
 
 def reservations(state: State, now: float) -> dict[str, str]:
-    """Purpose: pool -> the wide job whose turn it is: so much was begun before it that was ordered later that it would starve.
+    """Purpose: pool -> the wide job that the pool's nodes are kept for. That is a job which so many later jobs have overtaken that
+    it would otherwise never start.
 
-    Nothing is kept for a job that somebody must let go first, as its source says (JobHeldAdmin): nodes are not what it waits for.
+    Nothing is kept for a job that waits for a person (JobHeldAdmin) or for a licence: free nodes would not help it.
     """
     found = {}
     for pool, name in state.usage.wide.items():
@@ -166,9 +169,9 @@ def reservations(state: State, now: float) -> dict[str, str]:
 
 
 def _reserved(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
-    """Nodes that fall idle are kept for a wide job that was overtaken too often: nothing new is ordered beside it.
+    """Idle nodes are kept for a wide job that was overtaken too often, so nothing new is ordered beside it.
 
-    A filler has a rule of its own beside any wide job (``policy.fillers``): it is over before that begins.
+    Fillers are not held back here. ``policy.fillers`` lets one start only if it ends before the wide job begins.
     """
     if key.mode == FILLER:
         return None
@@ -181,7 +184,7 @@ def _reserved(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
 
 
 def stagger_of(state: State, key: QueueKey) -> float:
-    """Purpose: how far apart two starts of this class's test must lie, in seconds."""
+    """Purpose: the shortest time, in seconds, between two starts of this class's test."""
     return max(state.index.document.limits.stagger_s, state.index.components[key.component].limits.stagger_s)
 
 
@@ -228,7 +231,7 @@ def _gate(state: State, key: QueueKey) -> Reason | None:
 
 
 def _not_met(state: State, name: str) -> Reason | None:
-    """The gate ``met``: closed until the component came out so."""
+    """With the gate ``met``, the gate stays closed until the component named ``name`` has the outcome met."""
     outcome = state.gates.outcomes.get(name)
     if outcome is None:
         return Reason(f"gate:{name}:over", f"component {name} is over; how it came out is being worked out")
@@ -242,9 +245,9 @@ def _not_met(state: State, name: str) -> Reason | None:
 
 
 def _turns(state: State, now: float) -> dict[str, QueueKey]:
-    """The stage that is next to have each pool to itself: the first in the plan's order that could begin if it were empty.
+    """Pool -> the stage that has the pool to itself next: the first in the plan's order that could begin in an empty pool.
 
-    Everything else holds back for it, so that the pool drains; since a plan has so many stages and no more, nobody starves.
+    Everything else holds back for it, so the pool drains. The number of stages in a plan is finite, so everything gets its turn.
     """
     free = {pool for pool in state.index.pools if not state.usage.stages.get(pool)}
     due = [key for key in state.waiting.queues if key.stage and key.pool in free] if free else []
@@ -281,7 +284,7 @@ def _turn(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
 
 
 def holder_of(state: State, pool: str, ahead: Outlook) -> Stage | None:
-    """The stage that has a pool to itself, or whose turn is next; None where there is neither."""
+    """The stage that has a pool to itself, or else the one whose turn is next; None where there is neither."""
     for stage in state.usage.stages.get(pool, ()):
         return stage
     return ahead.turns[pool].stage if pool in ahead.turns else None
@@ -294,7 +297,7 @@ def _in_words(stage: Stage) -> str:
 
 
 def _warm_up(state: State, key: QueueKey) -> Reason | None:
-    """A measured isolated run begins when the warm-up runs of its case are over."""
+    """A measured isolated run begins only when the warm-up runs of its case are over."""
     if key.mode != "isolated":
         return None
     word = state.index.mode_of(key.component, key.mode)
@@ -306,7 +309,7 @@ def _warm_up(state: State, key: QueueKey) -> Reason | None:
 
 
 def _moment(state: State, key: QueueKey, now: float) -> Reason | None:
-    """A drill that a test does begins when the clock of its component has run so long."""
+    """A drill that a test carries out begins when the clock of its component has run for the time that the plan says."""
     component = state.index.components[key.component]
     word = next((one for one in component.drills if drill(one.name) == key.mode), None)
     moment = drill_moment(state, key.component, word, now) if word is not None else None
@@ -375,7 +378,7 @@ def _are(count: int) -> str:
 
 
 def _next_door(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
-    """A pool whose nodes are in other pools too is nobody's alone while there is anybody in these, and the other way round."""
+    """Two pools that share nodes: neither can be used alone while jobs run in the other one."""
     for other in state.index.company.get(key.pool, ()):
         holder = (
             holder_of(state, other, ahead) if key.stage is None else next(iter(state.usage.stages.get(other, ())), None)

@@ -1,7 +1,7 @@
-"""Budgets: whether a run fits into what it loads, and which targets it gets.
+"""Budgets: whether there is room for the load of a run, and which targets the run gets.
 
-``budget_reason`` and ``choose_targets`` go by the same numbers: what is reserved, what this decision has promised, and the least
-of all limits that hold now. What a cluster hands out itself, as licences, is not refused here: it waits there.
+``budget_reason`` and ``choose_targets`` use the same numbers: what is reserved, what this decision has promised, and the lowest of
+all limits that hold now. What the cluster itself hands out, such as licences, holds no job back here: the job waits there.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ _SHOWN = 8  # targets in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A budget, or one target of it, for a class at this time. ``own``: its name. ``limit``: the least that holds; None = none.
-    ``most``: what we refuse beyond; infinite where the cluster itself does.
+    """What a class may load now of a budget, or of one target of it.
+
+    ``own``: the name of the budget or target. ``limit``: the lowest limit that holds; None where there is none. ``most``: the load
+    above which Shakedown orders nothing; infinite where the cluster itself keeps the limit.
     """
 
     own: str
@@ -37,8 +39,10 @@ class Room:
 
 @dataclass(slots=True)
 class ReservedLoads:
-    """What a decision has promised already. ``used``: loads by budget; ``limits``: component -> what narrows its budgets now;
-    ``rooms``: (component, pool, budget) -> its targets, or itself.
+    """What one decision has promised so far of budgets.
+
+    ``used``: budget -> load. ``limits``: component -> the limits that narrow its budgets now. ``rooms``: (component, pool, budget)
+    -> the rooms of its targets, or of the budget itself.
     """
 
     used: dict[str, float] = field(default_factory=dict)
@@ -62,7 +66,7 @@ def budget_reason(state: State, key: QueueKey, promised: ReservedLoads, now: flo
 
 
 def _full_for_good(state: State, name: str, load: float) -> str:
-    """Without what is taken, observed or limited at this moment: there may be room and none again many times a minute."""
+    """The words for the record. They have no amounts of this moment, since room may come and go many times a minute."""
     need = show_amount(load, dict(state.index.document.system.budget_units).get(name, ""))
     where = f"no target of {name} has room" if name in state.index.targets else f"{name} has no room"
     beside = " beside what others take, as it is observed" if name in state.index.observed else ""
@@ -70,9 +74,8 @@ def _full_for_good(state: State, name: str, load: float) -> str:
 
 
 def choose_targets(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> dict[str, str]:
-    """Purpose: budget -> the target that the next run of this class loads: the least loaded one with room, by share of its limit.
-
-    Of equals the first. Only where ``budget_reason`` found nothing.
+    """Purpose: budget -> the target that the next run of this class loads. Of the targets with room it is the one with the smallest
+    share of its limit taken; of equal ones the first. To be called only where ``budget_reason`` returned None.
     """
     found = {}
     for name, load in key.loads:
@@ -90,8 +93,8 @@ def choose_targets(state: State, key: QueueKey, promised: ReservedLoads, now: fl
 
 
 def places(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> tuple[float, float]:
-    """Purpose: how many jobs of this class its cluster still takes, and how many of ours it takes at once (``most_jobs``); infinite
-    where no limit is known.
+    """Purpose: how many more jobs of this class its cluster takes, and how many of our jobs it takes at once (``most_jobs``). Both
+    are infinite where no limit is known.
     """
     left = most = math.inf
     for name, _ in key.loads:
@@ -108,9 +111,9 @@ def in_store(state: State, pool: str) -> int:
 
 
 def most_at_once(state: State, key: QueueKey, lanes: int, promised: ReservedLoads, now: float) -> int:
-    """Purpose: how many runs of this class may go on side by side in one job, of ``lanes`` that would fit its nodes; at least 1.
+    """Purpose: how many runs of this class may run side by side in one job, at least 1. ``lanes``: how many would fit on its nodes.
 
-    A job that asks a cluster for more of a licence than there is would wait there for ever.
+    A job that asks its cluster for more licences than exist would wait for ever.
     """
     while lanes > 1:
         wider = at_once(key, lanes)
@@ -121,7 +124,7 @@ def most_at_once(state: State, key: QueueKey, lanes: int, promised: ReservedLoad
 
 
 def _could_fit(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> bool:
-    """Whether a run of this class has room where nothing else runs."""
+    """Whether a run of this class would have room if nothing else ran."""
     for name, load in key.loads:
         rooms = _rooms(state, key, name, promised, now)
         if not any(room.limit is None or load <= room.limit * _ROUNDING for room in rooms):
@@ -130,14 +133,14 @@ def _could_fit(state: State, key: QueueKey, promised: ReservedLoads, now: float)
 
 
 def at_once(key: QueueKey, lanes: int) -> QueueKey:
-    """Purpose: the class of a job that has so many runs of this class at once: each loads what it loads."""
+    """Purpose: the class of a job that runs ``lanes`` runs of this class side by side: the loads are multiplied by ``lanes``."""
     if lanes == 1 or not key.loads:
         return key
     return replace(key, loads=tuple((name, load * (1 if is_place(name) else lanes)) for name, load in key.loads))
 
 
 def in_turn(keys: list[QueueKey]) -> QueueKey:
-    """Purpose: the class of a job that has runs of these classes one after the other: it loads the most of each budget."""
+    """Purpose: the class of a job that runs these classes one after the other: of each budget it has the highest of their loads."""
     loads: dict[str, float] = {}
     for key in keys:
         for name, load in key.loads:
@@ -146,7 +149,7 @@ def in_turn(keys: list[QueueKey]) -> QueueKey:
 
 
 def fits_slot(state: State, key: QueueKey, loads: Mapping[str, float], targets: Mapping[str, str]) -> bool:
-    """Purpose: whether a run of this class could take over what another one loads, on the same targets."""
+    """Purpose: whether a run of this class fits into what another run loads now, on the same targets."""
     return all(
         loads.get(f"{name}@{targets[name]}" if name in targets else name, 0.0) * _ROUNDING >= load
         for name, load in key.loads
@@ -155,7 +158,7 @@ def fits_slot(state: State, key: QueueKey, loads: Mapping[str, float], targets: 
 
 
 def is_bound(state: State, key: QueueKey, now: float, promised: ReservedLoads) -> bool:
-    """Purpose: whether runs of this class wait for budgets at our side, and not in the queue of the cluster."""
+    """Purpose: whether Shakedown itself makes runs of this class wait for budgets, rather than the queue of the cluster."""
     return any(
         any(room.most < math.inf for room in _rooms(state, key, name, promised, now))
         for name, _ in key.loads
@@ -164,8 +167,8 @@ def is_bound(state: State, key: QueueKey, now: float, promised: ReservedLoads) -
 
 
 def waiting_for_licences(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> tuple[str, float]:
-    """Purpose: of what the cluster hands out itself: which licence of this class is asked for most by jobs at the scheduler that
-    cannot have it now, and how many runs of this class would take so much. ("", 0) where all can.
+    """Purpose: the licence that jobs waiting at the scheduler are most short of, among those that this class needs and its cluster
+    hands out; and how many runs of this class would need as much as is missing. ("", 0) where nothing is short.
     """
     found = "", 0.0
     for name, load in key.loads if state.index.licensed else ():
@@ -177,7 +180,9 @@ def waiting_for_licences(state: State, key: QueueKey, promised: ReservedLoads, n
 
 
 def shrunk(state: State, loads: Loads, component: int, pool: str, promised: ReservedLoads, now: float) -> str:
-    """Purpose: the first of the budgets that a job loads, by their own names, of which more is taken than holds now; "" = none."""
+    """Purpose: the first budget or target that a job loads and of which more is taken than its limit allows now; "" where there is
+    none.
+    """
     for own, _ in loads:
         name = own.partition("@")[0]
         limit = _limit(state, component, name, own, promised, now, waiting=False)
@@ -193,7 +198,7 @@ def _taken(state: State, promised: ReservedLoads, room: Room) -> float:
 
 
 def asked_for(state: State) -> dict[str, float]:
-    """Purpose: budget, or budget@target -> the load of jobs that may start and wait at the scheduler: no run takes it yet."""
+    """Purpose: budget, or budget@target -> the load of jobs that may start but still wait at the scheduler. No run uses it yet."""
     found: dict[str, float] = {}
     for job in state.jobs.values():
         if job.charged and job.phase in NOT_BEGUN:
@@ -205,7 +210,7 @@ def asked_for(state: State) -> dict[str, float]:
 def _full_in_words(
     state: State, rooms: tuple[Room, ...], name: str, load: float, promised: ReservedLoads, now: float
 ) -> str:
-    """In the unit of the budget. What runs and what waits at the scheduler are two things, and both stand in the way."""
+    """Why the budget has no room, in its unit. The load of running jobs and that of waiting jobs are named apart: both count."""
     if is_place(name):
         return _no_place_in_words(state, name, _taken(state, promised, rooms[0]), rooms[0].limit or 0.0)
     unit, waits = dict(state.index.document.system.budget_units).get(name, ""), asked_for(state)
@@ -228,7 +233,9 @@ def _seen(state: State, own: str, now: float) -> str:
 
 
 def _no_place_in_words(state: State, name: str, ours: float, most: float) -> str:
-    """A cluster that takes no more jobs of ours; what waits there for a word is why nodes may be idle."""
+    """The cluster takes no more of our jobs. Those that wait there for a release, or for another job, explain why nodes may be
+    idle.
+    """
     stored = sum(in_store(state, pool) for pool in state.index.pools if jobs_of(pool) == name)
     waits = f"; {stored} of them wait for their release, or for another job" if stored else ""
     return (
@@ -239,7 +246,7 @@ def _no_place_in_words(state: State, name: str, ours: float, most: float) -> str
 def _standing(
     state: State, room: Room, waits: Mapping[str, float], unit: str, promised: ReservedLoads, now: float
 ) -> str:
-    """1 of 2, 3 more asked for; no limit is said where there is none but silence."""
+    """For instance "1 of 2, 3 more asked for". No limit is named where the only one is that no number was observed."""
     asked = waits.get(room.own, 0.0) + promised.used.get(room.own, 0.0)
     taken = _taken(state, promised, room) - asked
     most = "" if held_in_silence(state, room.own, now) else f" of {show_amount(room.limit or 0.0, unit)}"
@@ -277,8 +284,9 @@ def _room(state: State, key: QueueKey, name: str, own: str, promised: ReservedLo
 def _limit(
     state: State, component: int, name: str, own: str, promised: ReservedLoads, now: float, waiting: bool = True
 ) -> float | None:
-    """The least that holds now; ``own`` is a target of the budget ``name``, or the same. ``waiting``: with what is held back before
-    there is a number of what others take.
+    """The lowest limit that holds now; None where there is none. ``own``: the budget ``name`` itself, or one target of it.
+
+    ``waiting``: whether to count the limit 0 that holds while there is no number yet of what others take.
     """
     narrow = narrowed_now(state, component, promised, now)
     known = [state.index.budgets.get(own), narrow.get(name), narrow.get(own), left_for_us(state, own, now, waiting)]
@@ -286,7 +294,9 @@ def _limit(
 
 
 def narrowed_now(state: State, component: int, promised: ReservedLoads, now: float) -> Mapping[str, float]:
-    """Purpose: what narrows budgets for a component at this time: its own limits, windows, yields, people's words."""
+    """Purpose: budget -> the limit that holds for a component now, of the component itself, windows, yields and overrides by
+    people.
+    """
     if component not in promised.limits:
         limits = state.index.components[component].limits
         found = dict(limits.budgets) | {f"copies:{test}": float(most) for test, most in limits.copies}
@@ -297,7 +307,7 @@ def narrowed_now(state: State, component: int, promised: ReservedLoads, now: flo
 
 
 def _is_licensed(state: State, component: int, pool: str, own: str, promised: ReservedLoads, now: float) -> bool:
-    """Whether the cluster charges this budget itself, and nothing holds now that it does not know of."""
+    """Whether the cluster itself counts this budget, and no limit holds now that the cluster does not know."""
     if (pool.partition(":")[0], own) not in state.index.licensed or own.partition("@")[0] in state.index.observed:
         return False
     narrow = narrowed_now(state, component, promised, now)

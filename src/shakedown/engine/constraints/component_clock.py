@@ -1,4 +1,4 @@
-"""The time of components that run for a time, as their clocks measure it: when a part of it is over, and when it is up.
+"""Components that run for a time, as their clocks measure it: when a part of that time is over, and when all of it is.
 
 ``tell_time`` is the table of contents.
 """
@@ -15,7 +15,9 @@ from shakedown.model.nouns import Component, Drill
 
 
 def tell_time(state: State, decision: Decision, now: float) -> bool:
-    """Purpose: say once that the time of a mix, or a part of it, is up; until then be woken for it. Whether it was said."""
+    """Purpose: record once that the time of a component, or a part of it, is over; until then ask to be woken at that moment.
+    Returns whether anything was recorded.
+    """
     before = len(decision.orders)
     for number in state.index.rolling:
         name = state.index.components[number].name
@@ -34,7 +36,9 @@ def tell_time(state: State, decision: Decision, now: float) -> bool:
 
 
 def acts_of(state: State, number: int) -> list[Act]:
-    """Purpose: what was said of a component's clock. It starts with the first order, or when a person says so."""
+    """Purpose: the acts on a component's clock (start, stop, go on, restart) with their times. The clock starts with the first
+    order, or when a person starts it.
+    """
     component = state.index.components[number]
     said = [(spell.at, spell.act) for spell in state.clocks.events.get(component.name, ())]
     roll, terms = state.clocks.mixes.get(component.name), component.clock
@@ -44,7 +48,7 @@ def acts_of(state: State, number: int) -> list[Act]:
 
 
 def ends_at(state: State, number: int, now: float) -> float | None:
-    """Purpose: when the time of a component is up, as its clock stands at ``now``; None where it stands still."""
+    """Purpose: when the time of a component ends, as its clock stands at ``now``; None where the clock stands still."""
     return when(acts_of(state, number), state.index.components[number].duration_s, now)
 
 
@@ -55,10 +59,10 @@ def is_up(state: State, number: int, now: float) -> bool:
 
 
 def idle_since(state: State, number: int, now: float) -> float | None:
-    """Purpose: since when the clock of a component would have run on without work, where it is over and is taken up again now.
+    """Purpose: for a component that is over and is run again now: since when its clock would have run on without any work.
 
-    None where it still has work, is not over, or its clock stands still by another word. Where the drain is no clock time that is
-    when its time was up; else when its last run ended.
+    None where the component still has work, is not over, or its clock stands still for another reason. Where the drain does not
+    count as clock time, the answer is the moment when its time was over; otherwise it is the end of its last run.
     """
     component = state.index.components[number]
     roll, acts = state.clocks.mixes.get(component.name), acts_of(state, number)
@@ -75,7 +79,9 @@ def idle_since(state: State, number: int, now: float) -> float | None:
 
 
 def has_started(state: State, number: int) -> bool:
-    """Purpose: whether a clock that a person starts was started. One that starts by itself needs no word."""
+    """Purpose: whether the clock of a component has been started, where a person must start it. True for a clock that starts by
+    itself.
+    """
     component = state.index.components[number]
     if not component.duration_s or component.clock.start == "first order":
         return True
@@ -90,7 +96,7 @@ def _why_up(state: State, number: int, now: float) -> str:
 
 
 def _tell_part(state: State, decision: Decision, number: int, now: float) -> None:
-    """After each part but the last the component pauses, and its clock stands still from the very end of the part."""
+    """After each part but the last, the component pauses. Its clock stands still from the exact end of the part."""
     component = state.index.components[number]
     over = state.clocks.parts_over.get(component.name, 0)
     if over >= len(component.phases) - 1 or component.name in state.overrides.paused:
@@ -111,7 +117,7 @@ def drill_moment(state: State, number: int, drill: Drill, now: float) -> float |
 
 
 def _tell_drills(state: State, decision: Decision, number: int, now: float) -> None:
-    """Say once that the moment of a drill has come; one that a test does begins by itself then, and needs no word."""
+    """Record once that the moment of a drill has come. A drill that a test carries out begins by itself and is not recorded."""
     component = state.index.components[number]
     for drill in component.drills:
         progress = state.clocks.drills.get(component.name, {}).get(drill.name)
@@ -125,7 +131,7 @@ def _tell_drills(state: State, decision: Decision, number: int, now: float) -> N
 
 
 def drill_in_words(component: Component, drill: Drill) -> str:
-    """Purpose: what a person is to do now, and to say of it."""
+    """Purpose: what a person has to do now for a drill, and the command that records it."""
     what = f": {drill.about}" if drill.about else ""
     whose = f" ({drill.who} does it)" if drill.who else ""
     say = f"shakedown drill {component.name} {drill.name} --begun, and --ended when it is done"

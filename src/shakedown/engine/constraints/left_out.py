@@ -1,8 +1,8 @@
-"""A node that launches nothing while others do costs the plan neither its attempts nor its queue.
+"""A node that launches nothing, while others do, must not cost attempts of the plan, and must not stop a whole queue.
 
-After a few jobs in a row that end on one node before their claims, the node is given no new job for a while; then one job at a
-time may go there, and the first that takes its claim lets the node in. A sweep waits for it as for a node that is down, and its own
-job is one that may go there.
+After a few jobs in a row that end on one node before their claims, the node is left out: it gets no new job for a while. Then one
+job at a time may go there to probe it, and the first that takes its claim ends this. A sweep waits for such a node as for one that
+is down, and the sweep's own job for that node may be the probe.
 
 ``keep_nodes`` is the table of contents.
 """
@@ -29,7 +29,9 @@ _LONGEST = 500  # characters of what was said
 
 
 def keep_nodes(state: State, decision: Decision, now: float) -> bool:
-    """Purpose: leave out nodes that launch nothing, and let in those that do again. Whether anything was ordered."""
+    """Purpose: leave out nodes that launch nothing, and take back those that launch jobs again. Returns whether anything was
+    ordered.
+    """
     pools = state.pools
     if not (pools.in_vain or pools.left_out):
         return False
@@ -54,8 +56,10 @@ def keep_nodes(state: State, decision: Decision, now: float) -> bool:
 
 
 def points_to_nodes(state: State, pool: str, guard: Guard, now: float, node: str = "") -> bool:
-    """Purpose: whether what failed in a pool was on one node, or again on those for which its queue was held in vain before, and
-    nodes enough are left: then it is no affair of the whole queue. ``node``: one of them, whose row others did not end.
+    """Purpose: whether the failed launches of a pool point to single nodes rather than to its whole queue.
+
+    True where all of them were on one node, or on nodes for which the queue was held in vain before, and enough other nodes are
+    left. ``node``: one more node to count, whose own row of failures goes on while other nodes run jobs.
     """
     nodes = {job.node for job in guard.row.values()} | ({node} if node else set())
     again = bool(nodes) and nodes <= guard.before.keys() and now <= guard.released + ROW_S
@@ -65,7 +69,7 @@ def points_to_nodes(state: State, pool: str, guard: Guard, now: float, node: str
 
 
 def enough_left(state: State, pool: str, nodes: Collection[str]) -> bool:
-    """Purpose: whether at least half of a pool is left without these nodes and those that have no work already."""
+    """Purpose: whether at least half of a pool is left when these nodes go, beside those that are excluded or left out already."""
     place = state.index.places.get(pool)
     if place is None:
         return False
@@ -74,13 +78,15 @@ def enough_left(state: State, pool: str, nodes: Collection[str]) -> bool:
 
 
 def barred(state: State, due: Collection[str] = ()) -> tuple[str, ...]:
-    """Purpose: the nodes that a new job must not have: excluded, or left out. ``due``: those of them that it may probe."""
+    """Purpose: the nodes that a new job must not get: those excluded or left out. ``due``: nodes that are left out but may be
+    probed.
+    """
     return (*state.overrides.excluded, *(node for node in state.pools.left_out if node not in due))
 
 
 def due_again(state: State, pool: str, now: float, probed: Collection[str]) -> list[str]:
-    """Purpose: the nodes of a pool that are left out and to which a job may go, to see whether they launch jobs again.
-    ``probed``: those that a job of this decision may go to already.
+    """Purpose: the nodes of a pool that are left out and to which a job may go now, to see whether they launch jobs again.
+    ``probed``: nodes that a job of this decision already may go to.
     """
     guard = state.pools.guards.get(pool)
     if guard is not None and guard.since:
@@ -94,8 +100,8 @@ def due_again(state: State, pool: str, now: float, probed: Collection[str]) -> l
 
 
 def to_probe(state: State, pool: str, units: int, now: float, probed: Collection[str]) -> list[str]:
-    """Purpose: the nodes of a pool that are left out and that the next job of so many units may go to: one, or all that are due
-    where it could not start with one. ``probed``: those that a job of this decision may go to already.
+    """Purpose: the nodes that are left out and that the next job of ``units`` nodes may get: one node, or all that are due where
+    the job could not start with only one of them. ``probed``: nodes that a job of this decision already may go to.
     """
     place = state.index.places.get(pool)
     due = due_again(state, pool, now, probed) if place is not None else []
@@ -106,9 +112,9 @@ def to_probe(state: State, pool: str, units: int, now: float, probed: Collection
 
 
 def well_first(state: State, pool: str, numbers: Iterable[int]) -> list[int]:
-    """Purpose: nodes of a pool, by number, in the order in which they are tried: those on which no launch failed come first.
+    """Purpose: nodes of a pool, by number, in the order in which they are tried: those without a failed launch come first.
 
-    The others are tried one after the other until they are left out, and where no more may be, in turn.
+    The others are tried one at a time until they are left out. Where no more nodes may be left out, they take turns.
     """
     failed = failed_nodes(state, pool)
     known = numbers_in(state.index.places[pool].nodes) if failed else {}
@@ -118,10 +124,11 @@ def well_first(state: State, pool: str, numbers: Iterable[int]) -> list[int]:
 
 
 def to_avoid(state: State, pool: str, units: int) -> list[str]:
-    """Purpose: the nodes that a job of so many units must not have when it probes the held queue of a pool: those on which launches
-    failed since shortly before it was held, the last first, as many as leave enough others.
+    """Purpose: the nodes that a job of ``units`` nodes must not get when it probes the held queue of a pool: those on which
+    launches failed since shortly before the queue was held, the latest first. Enough other nodes are always left.
 
-    So each probe goes to nodes that were not tried, or tried longest ago: else a few bad nodes, always idle, are drawn every time.
+    So each probe goes to nodes that were not tried, or not for the longest time. Without this, a few bad nodes, which are always
+    idle, would be chosen every time.
     """
     guard, place = state.pools.guards.get(pool), state.index.places.get(pool)
     if place is None or guard is None or not guard.since or guard.what:
@@ -133,7 +140,9 @@ def to_avoid(state: State, pool: str, units: int) -> list[str]:
 
 
 def left_out_in_words(state: State) -> list[str]:
-    """Purpose: each node that is left out: since when, why, and when it is tried again. None once the campaign is over."""
+    """Purpose: a sentence for each node that is left out: since when, why, and when it is tried again. Empty when the campaign is
+    over.
+    """
     return (
         []
         if state.phase == CampaignPhase.ENDED

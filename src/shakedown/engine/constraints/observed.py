@@ -1,7 +1,7 @@
-"""What numbers that are observed leave of budgets: what there is less what others take.
+"""What observed numbers leave of budgets: the whole amount less what others take.
 
-A number that is too old is none. Before the first one, and where the plan says ``hold``, nothing more that loads the budget may
-start. No run is ended and no job taken back for it.
+A number that is too old does not count. While there is no number yet, and while it is missing where the plan says ``hold``, nothing
+more that loads the budget may start. No run is ended and no job is taken back because of it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from shakedown.model.units import show_duration
 
 
 def names_observed(state: State) -> dict[str, Observe]:
-    """Purpose: budget, or budget@target -> the plan's word on the number that narrows it."""
+    """Purpose: budget, or budget@target -> the plan's entry for the number that narrows it."""
     return {
         own: word for name, word in state.index.observed.items() for own in state.index.targets.get(name) or (name,)
     }
 
 
 def left_for_us(state: State, own: str, now: float, waiting: bool = True) -> float | None:
-    """Purpose: the most that our runs may load of a budget, or of a target of it, by what was observed; None = nothing narrows it.
-
-    ``waiting``: count what is held back while there is no number, too.
+    """Purpose: the most that our runs may load of a budget or of a target, by what was observed; None where nothing narrows it.
+    ``waiting``: also count the limit 0 that holds while there is no number.
     """
     word = state.index.observed.get(own.partition("@")[0])
     if word is None:
@@ -37,7 +36,7 @@ def left_for_us(state: State, own: str, now: float, waiting: bool = True) -> flo
 
 
 def held_in_silence(state: State, own: str, now: float) -> bool:
-    """Purpose: whether nothing more that loads a budget, or a target of it, starts because nobody says what others take of it."""
+    """Purpose: whether nothing more that loads this budget or target starts because there is no number of what others take."""
     seen = state.pools.observed.get(own, Observed())
     word = state.index.observed.get(own.partition("@")[0])
     young = word is not None and seen.at and now < seen.at + word.oldest_s
@@ -45,7 +44,7 @@ def held_in_silence(state: State, own: str, now: float) -> bool:
 
 
 def narrows(state: State, name: str, now: float) -> bool:
-    """Purpose: whether what others take, or that nobody says it, leaves less of a budget now than the plan does, on any target."""
+    """Purpose: whether the observed number, or its absence, leaves less of a budget than the plan allows, on any of its targets."""
     for own in state.index.targets.get(name) or (name,) if name in state.index.observed else ():
         left = left_for_us(state, own, now)
         if left is not None and left < state.index.budgets.get(own, left):
@@ -54,18 +53,22 @@ def narrows(state: State, name: str, now: float) -> bool:
 
 
 def total_of(state: State, own: str) -> float:
-    """Purpose: all that there is of a budget, or of each of its targets, whatever the plan lets us take of it."""
+    """Purpose: the whole amount of a budget, or of each of its targets, even where the plan allows us less."""
     return dict(state.index.document.system.budgets)[own.partition("@")[0]]
 
 
 def silent_from(state: State, own: str, word: Observe) -> float:
-    """Purpose: when the number counts as missing, unless there is a newer one by then: nobody is silent before they were asked."""
+    """Purpose: from when on the number counts as missing, unless a newer one comes. The time before it was first asked for does not
+    count.
+    """
     seen = state.pools.observed.get(own, Observed())
     return max(seen.at, seen.since, state.driver.since, state.driver.awake_since) + word.oldest_s
 
 
 def observed_in_words(state: State, own: str, now: float) -> str:
-    """Purpose: "observed 83 of 100 (as of 20s ago)", and what follows where there is no such number; "" where none is asked for."""
+    """Purpose: for instance "observed 83 of 100 (as of 20 s ago)", or what happens while there is no number; "" where none is
+    observed.
+    """
     word = state.index.observed.get(own.partition("@")[0])
     if word is None:
         return ""

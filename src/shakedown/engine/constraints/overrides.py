@@ -1,4 +1,4 @@
-"""What standing orders of people and of the plan hold back: pauses, drains, windows, caps, yielding, stopped cases.
+"""What overrides by people and terms of the plan hold back: pauses, drains, windows, caps, yields, stopped cases.
 
 ``standing_reason`` is the table of contents.
 """
@@ -26,16 +26,18 @@ FOR_PEOPLE = ("stopped:", "paused:", "clock:", "excluded:")  # reasons that last
 
 
 def standing_reason(state: State, key: QueueKey, now: float) -> Reason | None:
-    """Purpose: the standing order that holds this class back at ``now``, or None."""
+    """Purpose: the override or term of the plan that holds this class back at ``now``; None where there is none."""
     if is_step(key.mode):
         return step_reason(state, key, now) or _capped(state, key)
     return _stopped(state, key) or component_reason(state, key.component, now) or _capped(state, key)
 
 
 def step_reason(state: State, key: QueueKey, now: float) -> Reason | None:
-    """Purpose: what holds a set-up or a clean-up back at ``now``: a pause, and of a set-up what ends or closes its component.
+    """Purpose: what holds a set-up or a clean-up back at ``now``: a pause, and for a set-up also a drain, a closed window or a
+    yield.
 
-    It is outside of the clock, so that a person may declare that after the set-up; and a clean-up is owed after a drain, too.
+    Set-ups and clean-ups do not count as clock time: a person may start the clock after the set-up, and a clean-up also runs after
+    a drain.
     """
     component = state.index.components[key.component]
     paused = _paused(state, component)
@@ -45,7 +47,7 @@ def step_reason(state: State, key: QueueKey, now: float) -> Reason | None:
 
 
 def component_reason(state: State, number: int, now: float) -> Reason | None:
-    """Purpose: the standing order that holds all of a component back at ``now``, or None."""
+    """Purpose: the override or term of the plan that holds a whole component back at ``now``; None where there is none."""
     component = state.index.components[number]
     return (
         _paused(state, component)
@@ -67,7 +69,7 @@ def _paused(state: State, component: Component) -> Reason | None:
 
 
 def pause_in_words(name: str, pause: Pause) -> str:
-    """Who paused a component, since when, why, and how it goes on."""
+    """Who paused a component, since when, why, and how to resume it."""
     if pause.phase:
         return pause.why
     cause = f" ({pause.cause})" if pause.cause else ""
@@ -106,14 +108,14 @@ def _closed_yield(state: State, component: Component) -> Reason | None:
 
 
 def yield_in_words(state: State, component: Component, word: Yield) -> str:
-    """To whom a component leaves room, and until when."""
+    """Which jobs a component leaves room for, and until when."""
     waits = ", ".join(f"{state.pools.pending.get(cluster, 0)} on {cluster}" for cluster in word.clusters)
     until = f"until no more than {word.until} wait" + (" on each" if len(word.clusters) > 1 else " there")
     return f"component {component.name} leaves room for the jobs that wait on other clusters ({waits}), {until}"
 
 
 def _capped(state: State, key: QueueKey) -> Reason | None:
-    """A cap by a person that is reached."""
+    """The cap that a person set, where it is reached."""
     cap = state.overrides.caps.get(key.test) if key.test else None
     live = state.usage.loads.get(f"copies:{key.test}", 0.0)
     if cap is None or live + 1 <= cap * (1 + 1e-9):
@@ -122,7 +124,7 @@ def _capped(state: State, key: QueueKey) -> Reason | None:
 
 
 def cap_in_words(state: State, test: str) -> str:
-    """A cap by a person, and how it is lifted."""
+    """The cap that a person set, and how to lift it."""
     words = state.overrides.said_by.get(LimitKey("cap", test), "")
     return f"{test} is capped at {state.overrides.caps[test]} at once {words}; shakedown cap {test} none lifts it"
 
@@ -131,7 +133,9 @@ def cap_in_words(state: State, test: str) -> str:
 
 
 def narrowed(state: State, component: int, now: float) -> dict[str, float]:
-    """Purpose: budgets (by name, ``budget@target``, or ``copies:TEST``) that hold less at ``now`` than the plan's own amount."""
+    """Purpose: budgets (by name, ``budget@target`` or ``copies:TEST``) whose limit at ``now`` is below the amount of the plan ->
+    limit.
+    """
     found = state.index.components[component]
     if not (state.overrides.caps or state.overrides.amounts or found.windows or state.pools.yielding):
         return {}
@@ -144,7 +148,7 @@ def narrowed(state: State, component: int, now: float) -> dict[str, float]:
 
 
 def narrowed_by(state: State, number: int, name: str, now: float) -> str:
-    """Purpose: "window" or "yield" where one of these makes a budget hold less at ``now`` than anything else does; else ""."""
+    """Purpose: "window" or "yield" where one of these gives the lowest limit of a budget at ``now``; else ""."""
     component, least = state.index.components[number], narrowed(state, number, now).get(name)
     own = dict(component.limits.budgets) | {f"copies:{test}": float(most) for test, most in component.limits.copies}
     if least is None or least >= own.get(name, float("inf")):
@@ -182,26 +186,26 @@ def _yields(state: State, component: Component) -> Iterator[Yield]:
 
 
 def next_change(state: State, now: float) -> float | None:
-    """Purpose: when a standing order by the clock on the wall (a window) next changes; None = never."""
+    """Purpose: when a window of the plan next opens or closes; None where none does."""
     changes = [windows.next_change(window, now) for component in _at_work(state) for window in component.windows]
     return min((change for change in changes if change is not None), default=None)
 
 
 def clusters_watched(state: State) -> tuple[str, ...]:
-    """Purpose: the clusters whose queues are to be counted: those that components with results left leave room for."""
+    """Purpose: the clusters whose waiting jobs are to be counted: components that still have results to get leave room for them."""
     named = [name for component in _at_work(state) for word in component.yields for name in word.clusters]
     return tuple(dict.fromkeys(named))
 
 
 def _at_work(state: State) -> Iterator[Component]:
-    """Components with results left, of those that have windows or leave room for others."""
+    """Components that still have results to get, and that have windows or yields."""
     for number, component in enumerate(state.index.components):
         if (component.windows or component.yields) and not state.tallies[number].over:
             yield component
 
 
 def withdrawn(state: State, component: str) -> str:
-    """Purpose: why what is queued of a component, and has not started, is to be taken back; "" where it stays in the queue."""
+    """Purpose: why the queued jobs of a component are to be taken back; "" where they stay in the queue."""
     pause = state.overrides.paused.get(component)
     if pause is not None:
         return pause_in_words(component, pause)
@@ -216,7 +220,7 @@ def closed_now(state: State, number: int, now: float) -> str:
 
 
 def in_force(state: State, now: float) -> list[str]:
-    """Purpose: every standing order that holds at ``now``, as sentences."""
+    """Purpose: a sentence for each override, window and yield that holds at ``now``."""
     paused = ((name, pause) for name, pause in state.overrides.paused.items() if name in state.index.component_number)
     said = [pause_in_words(name, pause) for name, pause in paused]
     said += state.overrides.draining.values()
@@ -237,7 +241,7 @@ def in_force(state: State, now: float) -> list[str]:
 
 
 def _excluded_in_words(state: State) -> list[str]:
-    """Nodes that were excluded for the same reason, together."""
+    """A sentence for each reason, with all nodes that are excluded for it."""
     alike: dict[str, list[str]] = {}
     for node, why in state.overrides.excluded.items():
         alike.setdefault(why, []).append(node)

@@ -1,9 +1,9 @@
-"""A queue is not burnt: what keeps every waiting job from starting must not cost each of them an attempt.
+"""Queues that are held: a fault that keeps every job from starting must not cost each of them an attempt.
 
-After a few jobs in a row that end before they take their claims, or submissions that are refused for the same reason, the queue
-of their pool is held: nothing new is ordered, what waits at the scheduler is kept from starting, and after a while one job
-probes, on other nodes than those that failed. When it took its claim the rest follows. What ends before its claim while the queue
-is held spends no attempt.
+The queue of a pool is held after a few jobs in a row that end before they take their claims, or after submissions that are refused
+for the same reason. Then nothing new is ordered there, and jobs that wait at the scheduler are kept from starting. After a while
+one job probes, on other nodes than those that failed. When it has taken its claim, the rest follows. A job that ends before its
+claim while the queue is held spends no attempt.
 
 ``keep_queues`` is the table of contents.
 """
@@ -31,9 +31,8 @@ PATIENCE_S = 60.0  # that a probe waits for nodes on which no launch failed, bef
 
 
 def keep_queues(state: State, decision: Decision, now: float) -> bool:
-    """Purpose: hold queues and let them go on; keep what waits at the scheduler, and let one job probe.
-
-    Whether anything was ordered.
+    """Purpose: hold queues and release them; while one is held, keep its waiting jobs from starting and let one job probe. Returns
+    whether anything was ordered.
     """
     before = len(decision.orders)
     for pool, guard in state.pools.guards.items():
@@ -51,9 +50,8 @@ def keep_queues(state: State, decision: Decision, now: float) -> bool:
 
 
 def guard_reason(state: State, pool: str, now: float, promised: Mapping[str, int]) -> Reason | None:
-    """Purpose: why nothing new is ordered in a pool whose queue is held; None where a job may, to probe.
-
-    ``promised``: units by pool that are ordered or released in this decision.
+    """Purpose: why nothing new is ordered in a pool whose queue is held; None where a job may be ordered, to probe it.
+    ``promised``: pool -> units that this decision has ordered or released.
     """
     guard = state.pools.guards.get(pool)
     if guard is None or not guard.since:
@@ -64,7 +62,7 @@ def guard_reason(state: State, pool: str, now: float, promised: Mapping[str, int
 
 
 def _may_probe(state: State, pool: str, guard: Guard, now: float) -> bool:
-    """Whether it is time for a job to probe a held queue: not before the claims of those that ended are ours."""
+    """Whether a job may probe a held queue now. First it must be settled, for each job that ended, that its claim was not taken."""
     if now < guard.until or guard.probe in state.jobs:
         return False
     return next(_not_settled(state, pool), None) is None
@@ -82,7 +80,7 @@ def is_held(state: State, pool: str) -> bool:
 
 
 def held_queues(state: State) -> list[str]:
-    """Purpose: the pools whose queues are held. Of a campaign that is over none is: nothing waits there any more."""
+    """Purpose: the pools whose queues are held; none when the campaign is over, since nothing waits any more."""
     return (
         []
         if state.phase == CampaignPhase.ENDED
@@ -91,13 +89,13 @@ def held_queues(state: State) -> list[str]:
 
 
 def was_tried(state: State, pool: str, case: str) -> bool:
-    """Purpose: whether a case probed a held queue in vain, so that others go before it."""
+    """Purpose: whether a run of this case probed the held queue in vain, so that other cases go first."""
     guard = state.pools.guards.get(pool)
     return guard is not None and bool(guard.since) and case in guard.tried
 
 
 def queue_in_words(state: State, pool: str, guard: Guard) -> str:
-    """Purpose: why a queue is held, since when, and what is done about it."""
+    """Purpose: that a queue is held, since when, why, and what is done about it."""
     said = f"{queue_in_short(pool)} since {moment(guard.since)}: {_what(guard)}"
     if guard.probe in state.jobs:
         return f"{said}; {guard.probe} probes, and the rest follows when it has taken its claim"
@@ -108,7 +106,7 @@ def queue_in_words(state: State, pool: str, guard: Guard) -> str:
 
 
 def queue_in_short(pool: str) -> str:
-    """Purpose: the same where ``queue_in_words`` stands beside it: one cause is told in full once."""
+    """Purpose: that a queue is held, without the reason, for places where ``queue_in_words`` is shown too."""
     return f"the queue of {pool} is held"
 
 
@@ -121,7 +119,7 @@ def _what(guard: Guard) -> str:
 
 
 def _is_due(guard: Guard) -> bool:
-    """A submission may be refused for what its case asks for: only the same words about several cases concern the queue."""
+    """A submission may be refused for what its case asks for. Only the same refusal of several cases concerns the whole queue."""
     if len(guard.row) < FEW:
         return False
     return not guard.what or len({one.case for one in guard.row.values()}) > 1
@@ -163,7 +161,7 @@ def _let_go(state: State, pool: str, guard: Guard, now: float) -> Event:
 
 
 def _is_about_nodes(state: State, guard: Guard) -> bool:
-    """Whether all that failed was on nodes that are left out by now: then nothing speaks against the queue any more."""
+    """Whether all failures were on nodes that are now left out: then there is no reason left to hold the queue."""
     nodes = {one.node for one in guard.row.values()}
     return bool(nodes) and nodes <= state.pools.left_out.keys() and guard.probe not in state.jobs
 
@@ -179,7 +177,9 @@ def _let_go_for_nodes(pool: str, guard: Guard, now: float) -> Event:
 
 
 def _keep(state: State, decision: Decision, pool: str, now: float) -> None:
-    """Jobs that could start are kept from it by the scheduler. Where it is our own, they are taken back: see ``attend``."""
+    """Have the scheduler hold jobs that could start. Shakedown's own scheduler cannot hold: there ``attend`` takes
+    the jobs back.
+    """
     if state.index.policy.withdraw_on_stop:
         return
     most = len(decision.orders) + BATCH
@@ -209,7 +209,7 @@ def _waiting_there(state: State, pool: str) -> Iterator[Job]:
 
 
 def _probe(state: State, decision: Decision, pool: str, guard: Guard, now: float) -> None:
-    """When it is time, a job that is kept at the scheduler probes; where there is none, the next that is ordered does."""
+    """When it is time, release a waiting job to probe the queue. Where none waits, the next job that is ordered probes."""
     if guard.probe in state.jobs:
         _let_go_anywhere(state, decision, guard, now)
         return
@@ -222,9 +222,8 @@ def _probe(state: State, decision: Decision, pool: str, guard: Guard, now: float
 
 
 def _let_go_anywhere(state: State, decision: Decision, guard: Guard, now: float) -> None:
-    """The nodes on which no launch failed may all be busy for hours: a probe that waited for them in vain may have any.
-
-    Then it may find that the others launch jobs again.
+    """A probe that has waited in vain for nodes without a failed launch may get any node, for those nodes may be busy for hours. It
+    may also find that the other nodes launch jobs again.
     """
     job = state.jobs[guard.probe]
     waits = job.phase == JobPhase.QUEUED and job.report.state in ("", "queued") and not (job.stale and not job.restart)
@@ -241,8 +240,10 @@ def _let_go_anywhere(state: State, decision: Decision, guard: Guard, now: float)
 def order_release(
     state: State, decision: Decision, job: Job, targets: Mapping[str, str], more: Mapping[str, Any]
 ) -> None:
-    """Purpose: order that a job that waits at the scheduler may start. One that probes a held queue may not have the nodes on which
-    launches failed, unless ``more``, which goes into the event, says which ones it avoids.
+    """Purpose: order that a job that waits at the scheduler may start. ``more`` goes into the event as well.
+
+    A job that probes a held queue may not get the nodes on which launches failed, unless ``more`` itself says which nodes it
+    avoids.
     """
     value: dict[str, Any] = {"targets": dict(targets)} | dict(more)
     guard, exclude = state.pools.guards.get(pool_of(state, job)), None
@@ -260,7 +261,9 @@ def order_release(
 
 
 def _to_release(state: State, pool: str, guard: Guard) -> Job | None:
-    """The kept job that probes next: of a case that did not probe yet, if there is one, kept or waiting for its order."""
+    """The kept job that probes next: of a case that has not probed yet, where a kept job or a result that waits to be ordered is of
+    one.
+    """
     kept = [job for job in _waiting_there(state, pool) if job.requests.hold == Step.TAKEN and job.charged]
     order = {node: place for place, node in enumerate(well_first(state, pool, {job.node for job in kept}))}
     kept.sort(
@@ -277,9 +280,8 @@ def _to_release(state: State, pool: str, guard: Guard) -> Job | None:
 
 
 def give_back(state: State, decision: Decision, job: Job, now: float) -> bool:
-    """Purpose: the runs of a job that ended before its claim wait again, once it is known that nothing of them ran or ever will.
-
-    Whether that is so, or is being found out.
+    """Purpose: let the runs of a job that ended before its claim wait again, once it is certain that nothing of them ran or will
+    run. Returns whether that is so or is being found out.
     """
     if not job.spared or job.report.facts.get("elapsed_s") is not None:
         return False  # of what ran something was seen: one of its other nodes did not start its part
@@ -307,7 +309,9 @@ def give_back(state: State, decision: Decision, job: Job, now: float) -> bool:
 
 
 def probe_first(state: State, key: QueueKey) -> int:
-    """Purpose: a class whose next result probed a held queue in vain comes after others."""
+    """Purpose: sort key: 1 for a class whose waiting cases have all probed a held queue in vain, so that it comes after others;
+    else 0.
+    """
     guard = state.pools.guards.get(key.pool)
     if guard is None or not guard.since:
         return 0

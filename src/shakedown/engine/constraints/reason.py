@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """``key`` is stable (it changes only when the reason does); ``words`` are for people, or make them: most reasons are asked
-    for thousands of times and read once; ``notable`` ones are logged. ``recorded`` makes what the record says, where the words
-    have amounts and ages of one moment: it is the same for as long as ``key`` is.
+    """What holds a class back.
+
+    ``key``: stable, it changes only when the reason does. ``words``: the sentence, or a function that makes it, since most reasons
+    are asked for thousands of times and read once. ``notable``: whether it is logged. ``recorded``: makes the sentence for the
+    record where ``words`` has amounts and ages of one moment; it stays the same for as long as ``key`` does.
     """
 
     key: str
@@ -24,5 +26,5 @@ class Reason:
 
     @property
     def lasting(self) -> str:
-        """The words for the record: amounts and ages are worked out where somebody looks."""
+        """The sentence for the record, without amounts and ages of one moment: these are worked out when somebody looks."""
         return self.recorded() if self.recorded is not None else self.text

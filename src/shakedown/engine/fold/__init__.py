@@ -1,1 +1,1 @@
-"""Logged events into the state, one file a subject. ``evolve`` is the way in."""
+"""Folding logged events into the state, one file for each subject. ``evolve`` is where to begin."""

@@ -1,4 +1,4 @@
-"""Folding that a component is run again: its results are wanted once more, beside those of before."""
+"""Folding that a component is run again: its results are wanted once more, beside those it already has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ Want = tuple[str, str, int]  # mode, case, repeat
 
 
 def again(state: State, event: Event) -> None:
-    """A component is taken up: its drain, or the campaign's cancellation, holds for the others alone."""
+    """A component is run again. A drain, or the cancellation of the campaign, no longer holds for it, but still does for the
+    others.
+    """
     name = event.value["component"]
     number = state.index.component_number[name]
     others = [one.name for one in state.index.components if one.name != name]
@@ -41,13 +43,15 @@ def again(state: State, event: Event) -> None:
 
 
 def all_rounds(state: State, number: int) -> Iterator[Want]:
-    """Purpose: what a component wants that does not run for a time, with what it was told to run again."""
+    """Purpose: every result that a component without a duration wants: those of the plan, and those of each time
+    it was run again.
+    """
     for count in range(state.results.again.get(state.index.components[number].name, 0) + 1):
         yield from _round(state, number, count)
 
 
 def _round(state: State, number: int, count: int) -> Iterator[Want]:
-    """The results of one round; those of later ones are numbered on."""
+    """The results of one round. Repeats of later rounds are numbered on from those of the rounds before."""
     every = list(wanted_results(state.index, number))
     most: dict[tuple[str, str], int] = {}
     for mode, case, repeat in every:
@@ -65,7 +69,7 @@ def _want(state: State, number: int, mode: str, case: str, repeat: int) -> None:
 
 
 def _take_up(state: State, number: int, event: Event) -> None:
-    """The next result of each case is wanted, as at the beginning."""
+    """A component that runs for a time goes on: as at its beginning, the next result of each case is wanted."""
     component = state.index.components[number]
     roll = state.clocks.mixes.setdefault(component.name, MixProgress())
     roll.up, roll.up_at = False, None

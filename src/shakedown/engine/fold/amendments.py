@@ -1,4 +1,4 @@
-"""Folding an amendment: what is closed stays closed, what flies goes on, what waits keeps its attempt and its back-off."""
+"""Folding an amendment: closed results stay closed, live runs go on, and what waits keeps its attempt and its back-off."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Want = tuple[str, str, str, int]  # component's name, mode, case, repeat
 
 
 def amended(state: State, event: Event) -> None:
-    """A new document is in force (its index was put in place before). Only what is newly wanted begins anew."""
+    """A new plan is in force; its index is already in ``state.index``. Only results that the old plan did not want begin anew."""
     state.campaign.cancelled = ""
     for name, at in event.value.get("stopped", {}).items():
         stood_still(state, name, at, event)
@@ -60,8 +60,10 @@ def amended(state: State, event: Event) -> None:
 
 
 def _close_gates(state: State, event: Event) -> None:
-    """A gate was opened as it was then: one that asks for something else, or holds back others, is closed, and opens again where an
-    amendment has it ask for the same as when it was waived. Old records say only whose it was, and not what is open.
+    """Decide which gates that were waived stay open under the new plan.
+
+    A gate whose terms the amendment changes, or that now holds back other components, is closed. It opens again where a later
+    amendment gives it back the terms that it was waived with. Old records do not list the open gates: there they are worked out.
     """
     document = state.index.document
     if "gates" in event.value:
@@ -78,11 +80,12 @@ def _close_gates(state: State, event: Event) -> None:
 
 
 class _Before:
-    """What an amendment finds, by wanted result.
+    """What the state has before an amendment, by wanted result.
 
-    ``returns``: a live run that the plan before did not want is still its result's, and the attempt after one that ended meanwhile
-    is its next. Records of old do not say so: there such runs (``unwanted``) are no result's. Nor is what was taken back and an
-    earlier amendment stopped wanting (``taken_back``).
+    ``returns``: whether a live run that the old plan did not want belongs to its result again once the new plan wants it; the
+    attempt after a run that ended meanwhile is then the next. Old records do not say so: there such runs (``unwanted``) belong to
+    no result. ``taken_back``: results that wait for a verdict on a run that was taken back, and that an earlier amendment stopped
+    wanting.
     """
 
     def __init__(self, state: State, old: list[str], returns: bool) -> None:
@@ -102,12 +105,12 @@ class _Before:
         self.verdicts = {name: tally.verdicts for name, tally in zip(old, state.tallies, strict=False)}
 
     def drilled(self, component: str, mode: str) -> int:
-        """How many results of a drill were wanted so far."""
+        """How many results of a drill have been wanted so far."""
         every = [*self.closed, *self.flying, *self.waiting]
         return len({repeat for name, one, _, repeat in every if (name, one) == (component, mode)})
 
     def repeats_of(self, component: str, mode: str) -> dict[str, list[int]]:
-        """Every repeat of a mix, or of its fillers, that was ever begun, by case."""
+        """Case -> the repeats, of a component in one mode, that were ever begun."""
         found: dict[str, list[int]] = {}
         begun = [want for want, entry in self.waiting.items() if not entry.fresh or id(entry) in self.cancelled]
         for name, its, case, repeat in sorted([*self.closed, *self.flying, *begun]):
@@ -122,7 +125,7 @@ def _closed(state: State, old: list[str]) -> Iterator[Want]:
 
 
 def _spared_no_more(state: State) -> Iterator[Want]:
-    """What a ladder spared that the new plan does not have: nothing ran there, and it is wanted."""
+    """Results that were spared by a ladder which the new plan does not have. Nothing of them ran, so they are wanted again."""
     climbed = {part.name for part in state.index.components if part.ladder is not None}
     for key, repeats in state.results.given.items():
         spared = [repeat for repeat, given in repeats.items() if given.verdict == SPARED]
@@ -132,7 +135,9 @@ def _spared_no_more(state: State) -> Iterator[Want]:
 
 
 def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, str, int]]:
-    """What the new plan wants. Of a mix and its fillers: all that was begun, and the next result of each case."""
+    """The results that the new plan wants: (mode, case, repeat). Of a mix and its fillers: every result that was begun, and the
+    next one of each case.
+    """
     component = state.index.components[number]
     if not component.duration_s:
         yield from all_rounds(state, number)
@@ -154,7 +159,9 @@ def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, s
 
 
 def _want_again(state: State, before: _Before, number: int, mode: str, case: str, repeat: int) -> bool:
-    """One result that the new plan wants: closed, flying, waiting as it did, new, or (True) unavailable."""
+    """Count one result that the new plan wants, and put it where it belongs: closed, in flight, waiting as before, or new. Returns
+    True where it is unavailable.
+    """
     tally = state.tallies[number]
     tally.wanted += 1
     key = (state.index.components[number].name, mode, case, repeat)
@@ -173,8 +180,8 @@ def _want_again(state: State, before: _Before, number: int, mode: str, case: str
 
 
 def _goes_on(state: State, before: _Before, number: int, key: WantedKey) -> PendingResult:
-    """A result that is wanted again: anew, or with the attempt that was to follow, or would have, when a plan did not want it. A
-    mix counts no results, and nobody does a drill a second time unasked.
+    """A result that is wanted again after a plan did not want it: with its next attempt, where one was or would have been due, else
+    from its first. In a mix, and for a drill, it always begins anew: a mix counts no results, and nobody repeats a drill unasked.
     """
     last = state.results.cut_off.pop(key, None)
     entry = PendingResult(number, key.case, key.repeat, mode=key.mode)
@@ -190,8 +197,8 @@ def _goes_on(state: State, before: _Before, number: int, key: WantedKey) -> Pend
 
 
 def _retire(state: State, before: _Before) -> None:
-    """What the new plan does not want: live runs go on, are judged of the component that they were ordered of, and are its results
-    again once they are wanted again; a run that was taken back still needs a verdict.
+    """What the new plan does not want. Live runs go on and are judged by the component that they were ordered for; they count as
+    its results again once a plan wants them again. A run that was taken back still needs a verdict.
     """
     retired = state.index.component_number[NO_LONGER_WANTED]
     for name, run in (
@@ -212,7 +219,7 @@ def _retire(state: State, before: _Before) -> None:
 
 
 def _fly_on(state: State, run: Run, number: int) -> None:
-    """Its job asks for what it needs by the limits of the component that it is of now, which has a new number."""
+    """A live run goes on under the new number of its component; its job then counts by the limits of that component."""
     run.component, run.home = number, ""
     job = state.jobs.get(run.job)
     if job is not None:

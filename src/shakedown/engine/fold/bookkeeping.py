@@ -1,4 +1,4 @@
-"""Where results wait and what jobs hold: the few moves that every fold is made of."""
+"""Where results wait and what jobs hold: the few steps that all folds use."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ _UNDETERMINED: Final = RunPhase.UNDETERMINED
 
 
 def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
-    """It waits for its turn or for what it needs, or is to be judged: cancelled where nothing new is ordered of it, not run where
-    what it needs is lost.
+    """Put a wanted result where it waits: in its queue, or with those that wait for results they need.
+
+    Where nothing new of it is to be ordered it waits to be judged cancelled; where what it needs is lost, to be judged not run.
     """
     state.tallies[entry.component].waiting += 1
     entry.cancelled = why_unwanted(state, entry)
@@ -43,7 +44,9 @@ def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
 
 
 def put_back(state: State, entry: PendingResult) -> None:
-    """A further attempt waits for its time, unless what it needs has been taken back meanwhile."""
+    """Let a result wait for its next attempt: until its time has come, or in its queue. Where what it needs has gone meanwhile it
+    is judged instead.
+    """
     later = entry.not_before > state.time
     if later and (not needs_others(state, entry) or standing_of(state, entry).word == "met"):
         state.tallies[entry.component].waiting += 1
@@ -53,7 +56,9 @@ def put_back(state: State, entry: PendingResult) -> None:
 
 
 def _waits_for_others(state: State, entry: PendingResult) -> bool:
-    """Whether it waits for what it needs, or can only be judged since that is lost, or not needed."""
+    """Whether the result cannot be queued: it waits for what it needs, or that is lost or not needed any more, so that it is only
+    judged.
+    """
     entry.unmet, entry.spared = "", False
     if not needs_others(state, entry):
         return False
@@ -67,7 +72,7 @@ def _waits_for_others(state: State, entry: PendingResult) -> bool:
 
 
 def came_out(state: State, result: ResultsKey, repeat: int, given: Given) -> None:
-    """A result is closed. Where others need it, those that waited for it begin, or are judged not run."""
+    """A result is closed. Results that need it now begin, or are judged not run."""
     count_closed(state, result, repeat)
     name = state.index.components[result.component].name
     followers = _followers(state, name, result.mode, result.case)
@@ -80,20 +85,22 @@ def came_out(state: State, result: ResultsKey, repeat: int, given: Given) -> Non
 
 
 def _followers(state: State, component: str, mode: str, case: str) -> tuple[str, ...]:
-    """The cases of which results may wait for this one: those that need its case, and of a set-up all of its component."""
+    """The cases whose results may wait for this one: those that need its case; for a set-up, all cases of its component."""
     followers = state.index.followers.get(case, ())
     number = state.index.component_number.get(component)
     return (*followers, *state.index.all_cases(number)) if mode == SET_UP and number is not None else followers
 
 
 def count_closed(state: State, result: ResultsKey, repeat: int) -> None:
-    """A result is closed."""
+    """Count a result as closed."""
     state.tallies[result.component].closed += 1
     state.results.closed.setdefault(result, []).append(repeat)
 
 
 def judged_otherwise(state: State, needed: NeededKey, run: str, verdict: str) -> None:
-    """A later verdict on a run whose result others need: what of these has not begun waits by that. What was judged stands."""
+    """A run whose result others need has a later verdict. Those that have not begun go by the new one; what is judged stays as it
+    is.
+    """
     mine = [given for given in state.results.given.get(needed, {}).values() if given.run == run]
     for given in mine:
         given.verdict = verdict
@@ -108,7 +115,7 @@ def judged_otherwise(state: State, needed: NeededKey, run: str, verdict: str) ->
 
 
 def look_at_needing(state: State, cases: Iterable[str]) -> None:
-    """What waits for other results is looked at again: something of these came out, or is wanted no more."""
+    """Check the results of these cases that wait for others again, because one of those was closed or is no longer wanted."""
     for case in cases:
         for entry in state.waiting.needing.pop(case, []):
             state.tallies[entry.component].waiting -= 1
@@ -116,7 +123,9 @@ def look_at_needing(state: State, cases: Iterable[str]) -> None:
 
 
 def take(state: State, component: int, case: str, repeat: int, mode: str) -> PendingResult:
-    """Remove a waiting entry from wherever it waits. The usual place is the head of its queue."""
+    """Remove a waiting result from the place where it waits, usually the head of its queue. Raises ValueError where it waits
+    nowhere.
+    """
     key = state.index.class_of(component, case, mode)
     queue = state.waiting.queues.get(key)
     taken = queue.entries.pop((case, repeat), None) if queue is not None else None
@@ -138,18 +147,21 @@ def take(state: State, component: int, case: str, repeat: int, mode: str) -> Pen
 
 
 def number_of(identifier: str) -> int:
+    """The number in the name of a job or run: 17 for "r17"."""
     return int(identifier[1:])
 
 
 def fly(state: State, run: Run, sign: int = 1) -> None:
-    """A run of a component is in flight, or no longer. One that only could not be judged yet is live in no mix."""
+    """Count a run as in flight (``sign`` 1) or no longer (-1). A run that could not be judged yet does not count as live in its
+    mix.
+    """
     state.tallies[run.component].in_flight += sign
     if run.phase != _UNDETERMINED:
         count_live(state, run, sign)
 
 
 def count_live(state: State, run: Run, sign: int) -> None:
-    """A run of a mix lives, or no longer."""
+    """Count a run of a mix as live (``sign`` 1) or no longer (-1)."""
     roll = roll_of(state, run.component, run.mode)
     if roll is not None:
         test = state.index.cases[run.case].test
@@ -162,7 +174,7 @@ def count_live(state: State, run: Run, sign: int) -> None:
 
 
 def begins(state: State, run: Run, when: float) -> None:
-    """A run began: its test has not fallen out, whatever waits of it."""
+    """A run of a mix began: its test counts as under way, whatever else of it waits."""
     roll = roll_of(state, run.component, run.mode)
     if roll is not None:
         test = state.index.cases[run.case].test
@@ -173,14 +185,16 @@ def begins(state: State, run: Run, when: float) -> None:
 
 
 def roll_of(state: State, component: int, mode: str = "") -> MixProgress | None:
-    """What the mix of a component has had; None for a component that wants a number of results, and for what is in no mix."""
+    """The progress of a component's mix. None for a component that wants a number of results, and for runs that are in no mix."""
     if component not in state.index.rolling or is_step(mode):
         return None
     return state.clocks.mixes.setdefault(state.index.components[component].name, MixProgress())
 
 
 def facts_of(state: State, run: Run) -> dict[str, Any]:
-    """What the end of a run was reported with: of a part its own, else its job's, which is forgotten once it is judged."""
+    """The facts that the end of a run was reported with. A run in a job of several has its own; else they are those of its job. A
+    run that could not be judged keeps them itself, since its job may be forgotten.
+    """
     if run.phase == _UNDETERMINED:
         return run.facts
     job = state.jobs[run.job]
@@ -191,7 +205,9 @@ def facts_of(state: State, run: Run) -> dict[str, Any]:
 
 
 def resolved(index: PlanIndex, key: QueueKey, targets: Mapping[str, str], side_by_side: int = 1) -> Loads:
-    """Purpose: what a job of this class loads, each target by its own name; of several runs at once each does."""
+    """Purpose: what a job of this class loads, with the name of the target it got in place of a budget with targets.
+    ``side_by_side``: how many runs load it at once.
+    """
     at = (key, tuple(targets.items()), side_by_side)
     if at not in index.loaded:
         found = tuple(
@@ -208,7 +224,7 @@ def resolved(index: PlanIndex, key: QueueKey, targets: Mapping[str, str], side_b
 
 
 def hold(state: State, job: Job) -> None:
-    """Count a new job; what it loads and the units that it takes only where it may start."""
+    """Count a new job. Its loads and its units count only if it may start."""
     key = job.key = job.key or state.index.class_of(job.component, job.case, job.mode)
     state.usage.jobs[key.pool] = state.usage.jobs.get(key.pool, 0) + 1
     _load(state, ((name, load) for name, load in job.loads if is_place(name)), 1)
@@ -220,7 +236,7 @@ def hold(state: State, job: Job) -> None:
 
 
 def widen(state: State, job: Job, run: Run) -> None:
-    """One more run of a job of several: of each budget the job loads the most that any of its runs does."""
+    """Add a run to a job of several runs: of each budget the job loads the most that any of its runs does."""
     key = state.index.class_of(run.component, run.case, run.mode)
     loads = dict(job.loads)
     more = [one for one in resolved(state.index, key, job.targets, job.at_once) if one[1] > loads.get(one[0], 0.0)]
@@ -232,7 +248,7 @@ def widen(state: State, job: Job, run: Run) -> None:
 
 
 def charge(state: State, job: Job, sign: int = 1) -> None:
-    """Reserve what a job takes that may start, or give it back."""
+    """Reserve what a job takes that may start now (``sign`` 1), or give it back (-1)."""
     job.charged = sign > 0
     state.agenda.uncharged.pop(job.id, None)
     state.job_index.charge(job, sign)
@@ -264,7 +280,7 @@ def _stand(state: State, pool: str, stage: Stage, sign: int) -> None:
 
 
 def forget_job(state: State, job: Job) -> None:
-    """The job is known to be dead or never to have lived: what it held is free, or its successor's."""
+    """A job is known to be over, or never to have existed: what it held is free, or goes to the job that follows it."""
     key = job.key
     assert key is not None
     if job.charged:
@@ -286,8 +302,9 @@ def forget_job(state: State, job: Job) -> None:
 
 
 def _pass_on(state: State, job: Job) -> None:
-    """The job that waited for this one may start now. If this one never ran, its follower would start beside the job
-    before it, so the follower is taken back."""
+    """The job that follows this one may start now. If this one never ran, that job would start beside the one before this one, so
+    it is taken back.
+    """
     successor, before = state.jobs.get(job.successor), state.jobs.get(job.after)
     began = job.started is not None or job.report.state in ("completed", "failed")
     if before is not None and before.successor == job.id and not began:
@@ -304,7 +321,7 @@ def _pass_on(state: State, job: Job) -> None:
 
 
 def doubt(state: State, job: Job, why: str) -> None:
-    """A job is to be ordered again, if it has not begun."""
+    """Mark a job that has not begun to be taken back and ordered again, for the reason ``why``."""
     job.stale = why
     state.agenda.stale[job.id] = None
 
@@ -313,7 +330,7 @@ def doubt(state: State, job: Job, why: str) -> None:
 
 
 def next_wide(state: State, pool: str) -> None:
-    """The job of more than one unit that may start and waits in a pool for the longest time."""
+    """Find the job of more than one unit that may start and has waited longest in a pool."""
     state.usage.wide.pop(pool, None)
     waiting = [name for name in state.job_index.wide.get(pool, ()) if _waits_wide(state.jobs[name])]
     if waiting:
@@ -321,7 +338,7 @@ def next_wide(state: State, pool: str) -> None:
 
 
 def watch_wide(state: State, job: Job) -> None:
-    """A job was ordered or released, or waits again."""
+    """Note that a job may start and waits: it was ordered or released, or it waits again."""
     if _waits(job):
         state.job_index.wait(job)
     if job.key is None or not _waits_wide(job):
@@ -332,7 +349,9 @@ def watch_wide(state: State, job: Job) -> None:
 
 
 def overtake(state: State, job: Job) -> None:
-    """A job begins: the wide one that was ordered before it and still waits was overtaken. A filler is over before that begins."""
+    """A job begins. A wide job that was ordered earlier and still waits counts as overtaken. Fillers do not count: they end before
+    it begins.
+    """
     if job.key is None:
         return
     pool = job.key.pool
@@ -353,7 +372,7 @@ def _waits(job: Job) -> bool:
 
 
 def cap_test(state: State, test: str) -> None:
-    """From now on a test's copies are limited: what waits of it gets classes of its own, and what lives is counted."""
+    """From now on the copies of a test are limited: its waiting results get classes of their own, and its live runs are counted."""
     if test in state.index.capped:
         return
     state.index.cap(test)
@@ -368,7 +387,7 @@ def cap_test(state: State, test: str) -> None:
 
 
 def _count_copies(state: State, job: Job, test: str) -> None:
-    """A job that lives counts as so many copies of a test as it may run at once; one that is held will, when it is released."""
+    """Count a live job as so many copies of a test as it may run at once. A job that is held counts when it is released."""
     cases = [state.runs[part].case for part in job.parts if part in state.runs] if job.bundle else [job.case]
     copies = sum(state.index.cases[case].test == test for case in cases)
     load = (f"copies:{test}", float(min(copies, job.at_once)))

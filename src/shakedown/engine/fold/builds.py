@@ -1,4 +1,4 @@
-"""Folding what concerns builds: ordered, begun, over."""
+"""Folding events of builds: ordered, started, ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def build_start(state: State, event: Event) -> None:
 
 
 def build_end(state: State, event: Event) -> None:
-    """Done, failed, or not carried out at all: that says nothing about the build, and it is tried again."""
+    """A build is done or has failed. A build that could not be carried out at all tells nothing, so it is tried again later."""
     build = state.builds[event.build]
     build.message, build.log = event.reason, event.value.get("log", "")
     if event.value.get("transient"):

@@ -23,7 +23,7 @@ def campaign_start(state: State, event: Event) -> None:
 
 
 def _want_all(state: State) -> None:
-    """Everything the plan wants and the record does not have yet."""
+    """Want every result of the plan. Those that are unavailable are noted, to be announced."""
     for number, tally in enumerate(state.tallies):
         missing: dict[str, None] = {}
         for mode, case, repeat in wanted_results(state.index, number):
@@ -37,7 +37,9 @@ def _want_all(state: State) -> None:
 
 
 def driver_start(state: State, event: Event) -> None:
-    """What the last driver left open is in doubt: jobs are asked after again, collecting and building start again."""
+    """A new driver starts. What the last one left unanswered is asked again: jobs are looked up, collecting and building start
+    anew.
+    """
     state.driver.driven, state.driver.stopping, state.driver.no_room = True, "", ""
     note_room(state, event.time, full=False)  # if it is full all the same, that is found at once
     state.driver.environment = event.value.get("environment", "")
@@ -115,7 +117,7 @@ def waiting(state: State, event: Event) -> None:
 
 
 def cancel_request(state: State, event: Event) -> None:
-    """Waiting entries that match are put aside to be judged cancelled; live jobs that match are to be ended."""
+    """Waiting results that match are put aside to be judged cancelled; live jobs that match are to be ended."""
     value = event.value
     everything, runs, cases = bool(value.get("all")), set(value.get("runs", [])), set(value.get("cases", []))
     if everything:
@@ -147,17 +149,18 @@ def cancel_request(state: State, event: Event) -> None:
 
 
 def doubted(state: State, event: Event) -> None:
-    """After this a component that is over may come out differently."""
+    """A person said something that may change the outcome of a component that is over."""
     state.campaign.doubted = event.seq
 
 
 def opens_epoch(state: State, event: Event) -> None:
+    """A new epoch begins; the outcomes of components that are over are worked out again."""
     state.epoch += 1
     state.campaign.doubted = event.seq
 
 
 def fingerprint(state: State, event: Event) -> None:
-    """The machine as found; a change since the last time opens an epoch, the first time opens none."""
+    """The machine as it was found. A change since the last fingerprint opens an epoch; the first fingerprint opens none."""
     found = event.value.get("digest", "")
     if machine_changed(event.value, state.campaign.fingerprint):
         opens_epoch(state, event)
@@ -165,7 +168,7 @@ def fingerprint(state: State, event: Event) -> None:
 
 
 def waived(state: State, event: Event) -> None:
-    """A gate that a person waived opens; where the plan asks for consent, once every party agreed."""
+    """A person waived a gate: it opens. Where the plan asks for consent it opens only when every party has agreed."""
     state.campaign.doubted = event.seq
     if event.value.get("what") == "gate":
         component = event.value.get("component", "")
@@ -182,7 +185,7 @@ def agreed(state: State, event: Event) -> None:
 
 
 def withdrawn(state: State, event: Event) -> None:
-    """A gate whose waiver was taken back holds again what has not begun."""
+    """The waiver of a gate was taken back: the gate again holds back what has not begun."""
     state.campaign.doubted = event.seq
     for name in event.value.get("gates", ()):
         state.gates.waived.pop(name, None)

@@ -1,4 +1,4 @@
-"""Folding drills: that one is due was told; a person said that it began, or ended."""
+"""Folding drills: that one is due, and that a person said it began or ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shakedown.model.events import Event
 
 
 def drilled(state: State, event: Event) -> None:
-    """A later word on the begin opens the drill anew."""
+    """A person said that a drill began or ended. A later begin opens the drill anew, so an earlier end no longer counts."""
     state.campaign.doubted = event.seq
     progress, at = _progress(state, event), float(event.value["from"])
     if event.value.get("act") == "begun":
@@ -19,12 +19,12 @@ def drilled(state: State, event: Event) -> None:
 
 
 def due(state: State, event: Event) -> None:
-    """The moment of a drill has come."""
+    """The moment of a drill has come, and this was recorded."""
     _progress(state, event).due = float(event.value["at"])
 
 
 def clock_began_anew(state: State, component: str) -> None:
-    """Every drill comes once more."""
+    """The clock of a component restarted: each of its drills comes once more."""
     state.clocks.drills.pop(component, None)
 
 

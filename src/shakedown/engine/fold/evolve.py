@@ -1,7 +1,7 @@
-"""Fold one logged event into the state, in place, in constant time. Replay calls nothing else of the engine.
+"""Fold one logged event into the state, in place, in constant time. Replay of a record needs nothing else of the engine.
 
-``model.event_kinds`` is the table of contents: each event names the function that it is folded by. One that names none changes
-nothing.
+``model.event_kinds`` is the table of contents: each kind of event names the function that folds it. A kind that names none does not
+change the state.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ Handler = Callable[[State, Event], None]
 
 
 def evolve(state: State, event: Event) -> None:
-    """Purpose: the state after ``event``. Raises ValueError where ``seq`` leaves a gap: the record is damaged."""
+    """Purpose: change ``state`` to what it is after ``event``. Raises ValueError where the number of the event is not the next one:
+    the record is damaged.
+    """
     if event.seq != state.seq + 1:
         raise ValueError(f"event {event.seq} follows event {state.seq}")
     state.seq, state.time = event.seq, event.time
@@ -47,7 +49,7 @@ _FILES = (again, amendments, builds, campaign, drills, findings, jobs, observing
 
 
 def handlers(kinds: Iterable[EventKind]) -> dict[str, Handler]:
-    """Purpose: an event's name -> the function that its declaration names, in a new epoch where it opens one.
+    """Purpose: an event's name -> the function that its declaration names. Where the kind opens an epoch, that is done first.
 
     Errors: KeyError or AttributeError where there is no such file or function.
     """
@@ -63,7 +65,9 @@ def handlers(kinds: Iterable[EventKind]) -> dict[str, Handler]:
 
 
 def _in_a_new_epoch(new: str, handler: Handler | None, state: State, event: Event) -> None:
-    """After a change of the machine a component that is over may come out differently; a new plan judges all of them anew."""
+    """Open an epoch, then fold the event. After a change of the machine, components that are over may have another outcome; a new
+    plan judges all of them anew anyway.
+    """
     if new == "machine":
         campaign.opens_epoch(state, event)
     else:

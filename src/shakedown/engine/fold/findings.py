@@ -1,4 +1,6 @@
-"""Folding what was found: marks that came late, deadlines that passed, a component's time that is up, tests that fell out."""
+"""Folding findings: a late mark, a deadline that passed, the time of a component that is over, a test that fell out of its mix, and
+others.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,7 @@ from shakedown.model.job_terms import with_altered
 
 
 def finding(state: State, event: Event) -> None:
-    """A late mark, or a deadline that passed, proves an orphaned job dead; the time of a mix is up; copies do not fit;
-    the conductor heard nobody up to now.
-    """
+    """Fold a finding by its kind. Kinds that are not listed here change nothing, unless they concern a job."""
     kind = event.value.get("kind")
     if kind == "time_is_up":
         time_is_up(state, event.value["component"])
@@ -70,7 +70,7 @@ def finding(state: State, event: Event) -> None:
 
 
 def _changed(state: State, event: Event) -> None:
-    """Somebody changed what a job asks for, at the scheduler."""
+    """Somebody changed at the scheduler what a job asks for."""
     job = state.jobs.get(event.job)
     if event.value.get("before_seen"):
         fold_first_looks.changed_before(state, event)
@@ -79,7 +79,9 @@ def _changed(state: State, event: Event) -> None:
 
 
 def _of_a_job(state: State, event: Event) -> None:
-    """What was found of one job: a sign that it is dead, or that it lives on."""
+    """A finding about one job: that it is dead, that it was seen alive, or that the scheduler started it again although it must
+    not.
+    """
     job = state.jobs.get(event.job)
     if job is not None and (job.phase == JobPhase.ORPHANED or (job.bundle and event.value.get("dead"))):
         if event.value.get("dead"):
@@ -92,7 +94,7 @@ def _of_a_job(state: State, event: Event) -> None:
 
 
 def _fell_out(state: State, event: Event) -> None:
-    """Nothing of a test of a mix, or of the whole mix, is under way or begins."""
+    """No run of a test, or of the whole mix, is under way or begins."""
     roll, value = state.clocks.mixes.get(event.value["component"]), event.value
     if roll is not None:
         said = roll.stalled if value["kind"] == "stands_still" or value.get("submitted") else roll.fallen
@@ -100,7 +102,9 @@ def _fell_out(state: State, event: Event) -> None:
 
 
 def time_is_up(state: State, component: str) -> None:
-    """What was never ordered of a mix is no longer wanted; what waits for another attempt gets none; what runs may end."""
+    """The time of a mix is over. What was never ordered is no longer wanted; what waits for another attempt gets none; live runs
+    may end.
+    """
     number = state.index.component_number[component]
     tally = state.tallies[number]
     state.clocks.mixes.setdefault(component, MixProgress()).up = True

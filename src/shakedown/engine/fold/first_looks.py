@@ -1,8 +1,8 @@
-"""Folding how the scheduler had jobs when they were first seen: as ordered, by a rule of the site's, or changed by somebody.
+"""Folding the terms that jobs had when they were first seen: as ordered, altered by a rule of the site, or changed by a person.
 
-One job alone does not tell which. A rule looks at what a job asks for, so it meets all jobs that ask for the same by all of their
-words, and perhaps no others: one of these that was taken as it asks tells that the others were changed. A rule that is new, or that
-looks at something else besides (how full a partition is), makes the same of such jobs at look after look; a person does not.
+One job alone does not tell which. A rule goes by what a job asks for, so it alters every job that asks for exactly the same. If one
+such job has what it asked for, the others were changed by a person. A rule that is new, or that also goes by something else (how
+full a partition is), makes the same change to such jobs at look after look; a person does not.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _ONE_LOOK_S = 1.0  # what one look tells is heard within this time
 
 
 def alike(asked: Mapping[str, Any]) -> str:
-    """Purpose: what a rule of a site may look at in what a job asks for, as text. It looks at no node by its name."""
+    """Purpose: the part of what a job asks for that a rule of a site may go by, as text. Names of nodes are left out of it."""
     words = {name: bool(value) if name == "wants" else value for name, value in asked.items()}
     return " ".join(f"{name}={value}" for name, value in sorted(words.items()))
 
 
 def first_seen(state: State, job: Job, now: float) -> None:
-    """Purpose: count each of the terms that a job is first seen on."""
+    """Purpose: count each of the terms that a job has when it is first seen."""
     if job.terms is None or not job.asked:
         return
     pool, words = pool_of(state, job), alike(job.asked)
@@ -49,7 +49,9 @@ def first_seen(state: State, job: Job, now: float) -> None:
 
 
 def _as_asked(look: FirstLook) -> None:
-    """Those before it that were not so were changed, unless that had become a rule, which is lifted now."""
+    """A job has what it asked for. Earlier ones that had not were changed by a person, unless a rule was established, which is gone
+    now.
+    """
     for job in [job for job, (*_, has) in look.jobs.items() if _is_settled(look, has)]:
         del look.jobs[job]
     look.as_asked = True
@@ -61,12 +63,14 @@ def _is_settled(look: FirstLook, has: Any) -> bool:
 
 
 def is_rule(look: FirstLook | None, has: Any) -> bool:
-    """Purpose: whether jobs that are first seen with this instead of what they ask for have met a rule, as far as is known."""
+    """Purpose: whether a rule of the site, as far as is known, gives jobs ``has`` in place of what they ask for."""
     return look is None or not look.as_asked or _is_settled(look, has)
 
 
 def limit_by_rule(state: State, job: Job) -> bool:
-    """Purpose: whether a job has the time limit that the site gives every job that asks for the same, look after look."""
+    """Purpose: whether the job has the time limit that a rule of the site gives all jobs that ask for the same, at
+    look after look.
+    """
     if job.terms is None or "time_limit_s" not in job.asked:
         return False
     look = state.pools.first_looks.get(TermKey(pool_of(state, job), "time_limit_s", alike(job.asked)))
@@ -74,7 +78,7 @@ def limit_by_rule(state: State, job: Job) -> bool:
 
 
 def ordered_as(state: State, job: Job, terms: Terms) -> Terms:
-    """Purpose: the terms of a job that is seen for the first time, as they were before somebody changed them."""
+    """Purpose: the terms of a job that is first seen, without what a person changed before that."""
     changed = {}
     pool, words = pool_of(state, job), alike(job.asked)
     for name, asked in asked_terms(job.asked).items():
@@ -85,7 +89,7 @@ def ordered_as(state: State, job: Job, terms: Terms) -> Terms:
 
 
 def changed_before(state: State, event: Event) -> None:
-    """Purpose: fold that somebody changed a job before it was first seen. What it was taken as is what was ordered."""
+    """Purpose: fold that a person changed a job before it was first seen. Its terms are set to those that it was ordered with."""
     changes = event.value["altered"]
     for key, look in state.pools.first_looks.items():
         if key.name in changes:

@@ -1,4 +1,4 @@
-"""Folding what concerns jobs: ordered, accepted, seen, ended, restarted, claimed, cancelled."""
+"""Folding events of jobs: ordered, accepted, seen, ended, started again, claimed, cancelled."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def submit_order(state: State, event: Event) -> None:
 
 
 def _has_begun(state: State, number: int) -> None:
-    """Something of a component was ordered: its clean-ups are owed from now on."""
+    """Something of a component was ordered: from now on its clean-ups must run."""
     component = state.index.components[number]
     if component.clean_up and component.name not in state.results.begun:
         state.results.begun[component.name] = None
@@ -130,7 +130,7 @@ def _new_job(state: State, event: Event, run: Run) -> None:
 
 
 def _allowed(state: State, job: Job, now: float) -> None:
-    """A run may start from now on."""
+    """A job may start from now on."""
     test = state.index.cases[job.case].test
     if test in state.index.capped:
         state.usage.allowed_at[test] = now
@@ -138,7 +138,7 @@ def _allowed(state: State, job: Job, now: float) -> None:
 
 
 def release_order(state: State, event: Event) -> None:
-    """From here the budgets of a held job are charged; it is released again and again until the scheduler took that."""
+    """From here on the budgets count a held job as taken. Its release is ordered again until the scheduler has taken it."""
     job = state.jobs[event.job]
     job.requests.release = Step.ORDERED
     fold_guard.probes(state, job, event)
@@ -165,7 +165,7 @@ def released(state: State, event: Event) -> None:
 
 
 def _roll_on(state: State, entry: PendingResult, now: float) -> None:
-    """Of a mix the next result of the case is wanted as soon as one is ordered, until its time is over."""
+    """As soon as a result of a mix is ordered, the next one of its case is wanted, until the time of the mix is over."""
     roll = roll_of(state, entry.component, entry.mode)
     if roll is None:
         return
@@ -191,13 +191,13 @@ def submit_accepted(state: State, event: Event) -> None:
 
 
 def runs_of(state: State, job: Job) -> list[Run]:
-    """The runs of a job that are not judged yet."""
+    """The runs of a job that have no verdict yet."""
     names = list(job.parts) if job.bundle else [job.run]
     return [state.runs[name] for name in names if name in state.runs]
 
 
 def submit_deferred(state: State, event: Event) -> None:
-    """Nothing was attempted: the runs keep their ids and wait, and so does every other of their pool for a moment."""
+    """Nothing was submitted: the runs keep their names and wait, and so do all others of their pool for a moment."""
     job = state.jobs[event.job]
     _shut(state, _pool(state, job), event)
     fold_guard.probe_is_gone(state, job, event.time)
@@ -210,6 +210,9 @@ def submit_deferred(state: State, event: Event) -> None:
 
 
 def _put_off(state: State, job: Job, run: Run, event: Event) -> None:
+    """A run waits again after its job was not submitted; each time it waits longer. Where it is no longer wanted it is judged
+    instead.
+    """
     del state.runs[run.id]
     fly(state, run, -1)
     wait = min(DEFER_S * 2.0 ** min(run.deferrals, 10), LONGEST_DEFER_S)
@@ -230,7 +233,9 @@ def _pool(state: State, job: Job) -> str:
 
 
 def _open(state: State, pool: str, now: float) -> None:
-    """The scheduler took a job again: one more may be tried at once, until there are so many that nothing need be watched."""
+    """The scheduler took a job again: one more may be tried at once than before, until so many are taken that no
+    limit is needed.
+    """
     shut = state.pools.backoffs.get(pool)
     if shut is None or now < shut.until:
         return  # one of the batch of which another was refused
@@ -240,6 +245,7 @@ def _open(state: State, pool: str, now: float) -> None:
 
 
 def _shut(state: State, pool: str, event: Event) -> None:
+    """The scheduler of a pool takes no jobs: nothing is submitted there for a while, each time twice as long up to a limit."""
     before = state.pools.backoffs.get(pool)
     if before is not None and event.time < before.until:
         return  # one of the same batch
@@ -249,7 +255,7 @@ def _shut(state: State, pool: str, event: Event) -> None:
 
 
 def _answers_again(state: State, job: Job, now: float) -> None:
-    """The queue of a job's cluster is heard again after a silence: whether it takes jobs again is tried at once."""
+    """The queue of a job's cluster answers again after a silence: submitting to it is tried at once."""
     cluster = _pool(state, job).partition(":")[0]
     for pool, shut in state.pools.backoffs.items():
         if pool.partition(":")[0] == cluster:
@@ -331,8 +337,10 @@ def job_report(state: State, event: Event) -> None:
 
 
 def _note_doubt(state: State, job: Job, said: str, now: float) -> None:
-    """Since when its doubt lasts. A scheduler that is away for a moment ends no doubt and begins none anew: for how long nobody
-    knew the job before that is kept until somebody does.
+    """Note since when it is not known what became of a job.
+
+    A scheduler that does not answer for a moment neither ends nor restarts this time: how long the job was absent before is kept
+    until its state is known again.
     """
     before = job.report.state
     if said not in _DOUBTFUL:
@@ -344,7 +352,7 @@ def _note_doubt(state: State, job: Job, said: str, now: float) -> None:
 
 
 def _note_halt(job: Job, value: dict[str, Any], now: float) -> None:
-    """When the job was seen to stand still, and when it went on or was over. A report that does not know this changes nothing."""
+    """Note when a job was seen suspended, and when it went on or ended. A report from a source that cannot tell changes nothing."""
     open_since = bool(job.halts) and len(job.halts[-1]) == 1
     if value.get("halted"):
         if not open_since:
@@ -354,7 +362,7 @@ def _note_halt(job: Job, value: dict[str, Any], now: float) -> None:
 
 
 def _note_stuck(state: State, job: Job, value: dict[str, Any], now: float) -> None:
-    """Since when a person has to do something before it can start. A source that is silent changes nothing."""
+    """Note since when a person must act before the job can start. A source that does not answer changes nothing."""
     if value["state"] in _DOUBTFUL:
         return
     stuck = value.get("stuck", "")
@@ -367,7 +375,7 @@ def _note_stuck(state: State, job: Job, value: dict[str, Any], now: float) -> No
 
 
 def _did_nothing(state: State, job: Job, event: Event) -> None:
-    """It was started, and ended without doing anything, because it must not: with its claim taken its runs wait again."""
+    """The job was started and ended without doing anything, because it had to. Once its claim is taken, its runs wait again."""
     job.report.message = event.reason
     if job.phase != _JOB_ENDED:
         _back_in_the_queue(state, job)
@@ -375,7 +383,7 @@ def _did_nothing(state: State, job: Job, event: Event) -> None:
 
 
 def _back_in_the_queue(state: State, job: Job) -> None:
-    """It was called running and has not begun."""
+    """A job that was reported as running has not begun."""
     job.phase, job.started, job.report.hearsay = _JOB_QUEUED, None, False
     for run in runs_of(state, job):
         run.started = None
@@ -385,7 +393,7 @@ def _back_in_the_queue(state: State, job: Job) -> None:
 
 
 def _advance(state: State, job: Job, run: Run, event: Event) -> None:
-    """A live job moves forward: queued, running, ended. It never moves back: a stale queue may still say "queued"."""
+    """Move a live job forward: queued, running, ended. It never moves back, since the answer of a queue may be old."""
     said = event.value["state"]
     if said == "running" and not (job.charged or job.after) and job.report.source == "accounting":
         said = "queued"  # it was never released: accounting alone is not believed that it runs
@@ -426,10 +434,10 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
 
 
 def _began(state: State, job: Job, run: Run, event: Event) -> float | None:
-    """When a run began that is over: as the job itself says, for we heard of it a poll later.
+    """When a run that is over began, in seconds since the epoch. The job's own word is used where it can be true, since the poll
+    came later. A time before the job was ordered, or too late for the run to fit in, comes from a wrong clock and is not used.
 
-    A time before we ordered the job, or one that leaves no room for the run, is of a clock that is not ours: not believed.
-    Without its word it began when it was seen, but early enough to be over when we heard of its end.
+    Without such a word it is when the run was first seen, but no later than its end less its elapsed time.
     """
     elapsed: float | None = event.value.get("elapsed_s")
     began: float | None = event.value.get("began")
@@ -442,7 +450,7 @@ def _began(state: State, job: Job, run: Run, event: Event) -> float | None:
 
 
 def requeued(state: State, event: Event) -> None:
-    """The job lives on under the same id with a new run; the old run was judged just before."""
+    """The job goes on under the same id with a new run. The old run was judged just before."""
     job = state.jobs[event.job]
     value = event.value
     number = state.index.component_number[value["component"]]
@@ -477,7 +485,9 @@ def claim_order(state: State, event: Event) -> None:
 
 
 def claim_taken(state: State, event: Event) -> None:
-    """The job, or this part of it, never ran and never will. Its runs keep their ids and wait again, before all others."""
+    """The driver took the claim of a job, or of a part: it never ran and never will. Its runs keep their names and wait before all
+    others.
+    """
     job = state.jobs[event.job]
     runs = [state.runs[event.run]] if event.value.get("part") else runs_of(state, job)
     fold_guard.probe_is_gone(state, job, event.time)
@@ -507,7 +517,7 @@ def cancel_order(state: State, event: Event) -> None:
 
 
 def cancel_done(state: State, event: Event) -> None:
-    """The scheduler took it, or could not be asked: then it is asked again after a while."""
+    """The scheduler took the cancellation, or could not be asked: then it is asked again after a while."""
     job = state.jobs.get(event.job)
     if job is None:
         return

@@ -1,6 +1,6 @@
-"""Folding what concerns nodes that launch nothing: jobs that end there before their claims, jobs that take theirs, the probe.
+"""Folding what concerns nodes that launch nothing: jobs that end there before their claims, jobs that take their claims, probes.
 
-``count`` and ``prove`` count; whether a node is left out is decided in ``constraints/left_out.py`` and folded by ``finding``.
+``count`` and ``prove`` keep count. ``constraints/left_out.py`` decides whether a node is left out, and ``finding`` folds that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _ONE_NODE = re.compile(r"[^\s,\[\]]+")
 
 
 def node_of(value: dict[str, Any]) -> str:
-    """Purpose: the one node that a job ended on before its claim, by its report; "" where it is not one, or nobody knows."""
+    """Purpose: the one node on which a job ended before its claim, by its report; "" where it is not exactly one
+    or is not known.
+    """
     failed = value.get("failed_nodes") or []
     if failed:
         return str(failed[0]) if len(failed) == 1 else ""
@@ -32,7 +34,9 @@ def node_of(value: dict[str, Any]) -> str:
 
 
 def count(state: State, job: Job, pool: str, node: str, event: Event) -> bool:
-    """One more that ended on a node before its claim. Whether the node is left out already: then it says nothing of the queue."""
+    """Count a job that ended on a node before its claim. Returns whether the node is already left out; then the failure says
+    nothing about the queue.
+    """
     row = state.pools.in_vain.setdefault(node, VainRow(pool))
     row.jobs = {name: at for name, at in row.jobs.items() if event.time - at <= ROW_S} | {job.id: event.time}
     row.why = event.reason
@@ -47,7 +51,7 @@ def count(state: State, job: Job, pool: str, node: str, event: Event) -> bool:
 
 
 def prove(state: State, job: Job, value: dict[str, Any], began: float) -> None:
-    """A job took its claim: its first node launches jobs, and each of its nodes does where all went well."""
+    """A job took its claim: its first node launches jobs. If the job was completed, all of its nodes do."""
     pools = state.pools
     watched = pools.in_vain.keys() | pools.left_out.keys()
     for guard in pools.guards.values():
@@ -74,14 +78,14 @@ def probes(state: State, job: Job, nodes: list[str]) -> None:
 
 
 def elsewhere(state: State, job: Job, nodes: str) -> None:
-    """A job began: where it might have probed a node and is on another one, the next job may."""
+    """A job began. Where it was to probe a node and is on other nodes, the next job may probe it."""
     for node, out in state.pools.left_out.items():
         if out.probe == job.id and nodes and node not in names_in(nodes):
             out.probe = ""
 
 
 def finding(state: State, event: Event) -> None:
-    """The engine leaves a node out, or lets it in again."""
+    """Fold that a node is left out, or is given jobs again."""
     for node in event.value["nodes"]:
         if event.value["kind"] == "node_let_in":
             let_in(state, node)
@@ -115,7 +119,7 @@ def order_again(state: State, nodes: Sequence[str]) -> None:
 
 
 def _leave_out(state: State, node: str, event: Event) -> None:
-    """What waits at the scheduler and may come to the node was ordered without a word of it: it is taken back and ordered again."""
+    """A node is left out. Jobs that wait at the scheduler and could get the node are taken back and ordered again without it."""
     pool = event.value["pool"]
     place = state.index.places.get(pool)
     number = numbers_in(place.nodes).get(node, 0) if place is not None else 0

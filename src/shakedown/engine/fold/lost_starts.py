@@ -1,6 +1,6 @@
-"""Starts of a job whose node was lost: the processes may live on there, though the scheduler has started the job again elsewhere.
+"""Jobs that the scheduler started again elsewhere after a node was lost: processes of the lost start may still run on that node.
 
-What the job holds stays held until that start is known to be dead as well: by its own end mark, by its nodes, or by its time limit.
+What the job holds stays reserved until the lost start is known to be dead too: by its own end mark, its nodes or its time limit.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from shakedown.engine.state.state import State
 
 
 def let_go(state: State, job: Job) -> None:
-    """Purpose: forget a job that is over, unless a start of it that was lost may live on: then that is all that is left of it."""
+    """Purpose: forget a job that is over. If a lost start of it may still run, the job is kept as that start alone."""
     if job.lost_start < 0:
         forget_job(state, job)
         return

@@ -1,4 +1,4 @@
-"""Folding numbers that narrow budgets, and what is told where there are none."""
+"""Folding the numbers that narrow budgets, and the note that such a number is missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shakedown.model.events import Event
 
 
 def observed(state: State, event: Event) -> None:
-    """A number, or why there is none: then the one before counts until it is too old."""
+    """A number was observed, or could not be: then the last number counts until it is too old."""
     value = event.value
     seen = state.pools.observed.setdefault(value["budget"], Observed())
     if value.get("number") is None:
@@ -19,5 +19,5 @@ def observed(state: State, event: Event) -> None:
 
 
 def silent(state: State, event: Event) -> None:
-    """It was said that there is no number young enough: once, until there is one."""
+    """It was recorded that the number is missing. This is recorded once, until there is a number again."""
     state.pools.observed.setdefault(event.value["budget"], Observed()).told = True

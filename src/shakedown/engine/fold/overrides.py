@@ -1,6 +1,7 @@
-"""Folding standing orders, by people and by the plan, and what they are given for: failures of nodes, failures in a row.
+"""Folding overrides, by people and by the plan, and the failures that lead to them: of nodes, and in a row.
 
-Orders of people say ``by``, ``who`` and the reason; an amendment keeps those that are still about something, and takes drains back.
+Overrides by people have ``by``, ``who`` and a reason. An amendment keeps those whose subject is still in the plan, and takes drains
+back.
 """
 
 from __future__ import annotations
@@ -62,13 +63,15 @@ def clock(state: State, event: Event) -> None:
 
 
 def stood_still(state: State, component: str, since: float, event: Event) -> None:
-    """What is taken up now did nothing since then: that is no clock time."""
+    """A component goes on that did nothing since ``since``: that time does not count on its clock."""
     for at, act in ((since, "stop"), (event.time, "go on")):
         _say(state, component, ClockEvent(at, act, "", event.reason))
 
 
 def _say(state: State, component: str, spell: ClockEvent) -> None:
-    """Spells by time. With a restart the time and its parts begin at nothing, and so do the shares of the mix."""
+    """Add an act to the clock of a component, sorted by time. A restart sets its time, its parts, its drills and the shares of its
+    mix to zero.
+    """
     insort(state.clocks.events.setdefault(component, []), spell, key=lambda said: said.at)
     if spell.act == "restart":
         state.clocks.parts_over.pop(component, None)
@@ -86,7 +89,7 @@ def drain_request(state: State, event: Event) -> None:
 
 
 def _put_aside(state: State) -> None:
-    """Waiting entries of which nothing new is ordered any more are to be judged cancelled."""
+    """Waiting results of which nothing new may be ordered are put aside to be judged cancelled."""
     for entry in state.waiting.every():
         entry.cancelled = why_unwanted(state, entry)
     state.waiting.to_cancel += state.waiting.set_aside(lambda entry: bool(entry.cancelled))
@@ -113,7 +116,9 @@ def budget_set(state: State, event: Event) -> None:
 
 
 def excluded(state: State, event: Event) -> None:
-    """What waits at a scheduler was ordered without a word of these nodes: it is taken back and ordered again."""
+    """Nodes are excluded. Jobs that wait at a scheduler were ordered without knowing that: they are taken back and
+    ordered again.
+    """
     why = f"excluded {_by(event)}" if event.value.get("by") else event.reason
     state.overrides.excluded |= dict.fromkeys(event.value["nodes"], why)
     local = {one.name for one in state.index.document.system.clusters if one.embedded}
@@ -137,7 +142,7 @@ def included(state: State, event: Event) -> None:
 
 
 def surveyed(state: State, event: Event) -> None:
-    """What is not said anew is as it was: unknown is not none."""
+    """A look at idle nodes and waiting jobs. What it does not mention stays as it was: not known does not mean none."""
     state.pools.idle |= {pool: list(numbers) for pool, numbers in event.value.get("idle", {}).items()}
     state.pools.pending |= event.value.get("pending", {})
     for pool, out in event.value.get("out", {}).items():
@@ -156,7 +161,7 @@ def surveyed(state: State, event: Event) -> None:
 
 
 def _out(state: State, pool: str, out: dict[str, list[int]]) -> None:
-    """Where a node is back, its sweeps have something to see again."""
+    """Note which nodes of a pool are down or drained. Where one is back, sweeps that waited for it can go on."""
     before, after = _numbers(state.pools.out.get(pool, {})), _numbers(out)
     if before - after:
         state.pools.unseen = {key: since for key, since in state.pools.unseen.items() if key.pool != pool}
@@ -165,8 +170,8 @@ def _out(state: State, pool: str, out: dict[str, list[int]]) -> None:
 
 
 def _let_go_of(state: State, pool: str, out: set[int]) -> None:
-    """What a sweep has waiting at the scheduler for a node that is down or drained is taken back: it waits here for the node, as
-    long as the sweep does, and not for ever.
+    """The job that a sweep has waiting at the scheduler for a node that is down or drained is taken back. Its result waits in
+    Shakedown for the node, only as long as the sweep does.
     """
     for job in state.jobs.values() if out else ():
         waits = job.node in out and job.phase in NOT_BEGUN and not job.stale
@@ -179,12 +184,12 @@ def _numbers(out: dict[str, list[int]]) -> set[int]:
 
 
 def sweep_waits(state: State, event: Event) -> None:
-    """A sweep has nothing left to see but nodes that are out: it ends when it has waited for them."""
+    """A sweep has only nodes left that are down or drained. It waits for them for a while and then ends."""
     state.pools.unseen[SweepKey(event.value["component"], event.value["pool"])] = event.time
 
 
 def sweep_ends(state: State, event: Event) -> None:
-    """What a sweep still wants on nodes that are out is to be judged cancelled."""
+    """The results that a sweep still wants, on nodes that are down or drained, are to be judged cancelled."""
     key = SweepKey(event.value["component"], event.value["pool"])
     state.pools.unseen.pop(key, None)
     number = state.index.component_number[key.component]
@@ -202,7 +207,9 @@ def _not_seen(state: State, entry: PendingResult, pool: str) -> PendingResult:
 
 
 def _yield_again(state: State) -> None:
-    """A yield begins where ``pending`` wait on any of its clusters, and ends where no more than ``until`` wait on all."""
+    """Work out which yields hold. One begins when ``pending`` jobs wait on any of its clusters, and ends when no more than
+    ``until`` wait on each of them.
+    """
     before, state.pools.yielding = set(state.pools.yielding), []
     for component in state.index.components:
         for number, word in enumerate(component.yields):
@@ -216,7 +223,9 @@ def _yield_again(state: State) -> None:
 
 
 def case_stopped(state: State, event: Event) -> None:
-    """Of a component that lasts it waits for a person; of another its remaining results are to be judged cancelled."""
+    """A case failed too often in a row. In a component that runs for a time it waits for a person; in others its remaining results
+    are to be judged cancelled.
+    """
     name = event.value["component"]
     state.overrides.stopped[CaseKey(name, event.case)] = event.reason
     state.failures.streaks.pop(CaseKey(name, event.case), None)
@@ -226,7 +235,7 @@ def case_stopped(state: State, event: Event) -> None:
 
 
 def count_failure(state: State, event: Event) -> None:
-    """A first verdict on a run that had a job: what it says of its nodes, and of its case."""
+    """Count the first verdict on a run that had a job: for its nodes, where a node failed, and for its case."""
     verdict = event.value["verdict"]
     if verdict == "node_fail":
         count_nodes(state, event)
@@ -246,13 +255,13 @@ def count_failure(state: State, event: Event) -> None:
 
 
 def count_nodes(state: State, event: Event) -> None:
-    """One more failure of each node that an event says failed."""
+    """Count a failure for each node that the event names as failed."""
     for node in _failed_nodes(event):
         _count_node(state, node, event)
 
 
 def _failed_nodes(event: Event) -> list[str]:
-    """The nodes that are known to have failed; of a run on one node it was that one."""
+    """The nodes that are known to have failed. Where the event names none and the run was on one node, that node."""
     named = event.value.get("failed_nodes")
     if named is not None:
         return [str(node) for node in named]
@@ -261,7 +270,7 @@ def _failed_nodes(event: Event) -> list[str]:
 
 
 def _count_node(state: State, node: str, event: Event) -> None:
-    """Once for each start of a job: what fails with a node that many runs of a job were on is one failure of it."""
+    """Count a failure of a node, once for each start of a job, however many runs of the job were on the node."""
     job = state.jobs.get(event.job)
     failure = NodeFailure(event.run, event.job, job.restart if job is not None else 0)
     failures = state.failures.nodes.setdefault(node, [])
@@ -272,7 +281,7 @@ def _count_node(state: State, node: str, event: Event) -> None:
 
 
 def runs_in(failures: Sequence[NodeFailure | RunVerdict]) -> list[str]:
-    """The runs of remembered failures of a node, or of failures in a row."""
+    """The runs of the failures that are remembered of a node, or of a case in a row."""
     return [failure.run for failure in failures]
 
 
@@ -280,9 +289,11 @@ def runs_in(failures: Sequence[NodeFailure | RunVerdict]) -> list[str]:
 
 
 def standing_orders_after(state: State) -> None:
-    """Of a new plan: orders about what it no longer has are gone, drains are taken back as a cancellation is. Excluded nodes stay
-    so, and what was said of clocks stays said. A pause lasts until it is taken back, for its clock stands still as long: also
-    that of a component that is out of the plan, which may be in it again.
+    """What stays of overrides under a new plan. Those about something that the plan no longer has are gone, and drains are taken
+    back.
+
+    Excluded nodes and acts on clocks stay. A pause lasts until a person ends it, as its clock stands still until then; this is also
+    so for a component that is not in the new plan, since it may be in a later one.
     """
     index = state.index
     state.overrides.draining = {}
@@ -322,6 +333,6 @@ def _is_budget(state: State, name: str) -> bool:
 
 
 def _by(event: Event) -> str:
-    """Who said it, when, and why."""
+    """Who said it, when and why, as words."""
     by = event.value.get("by") or event.value.get("who") or "somebody"
     return f"by {by} on {moment(event.time)}: {event.reason}"

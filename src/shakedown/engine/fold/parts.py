@@ -1,6 +1,6 @@
-"""Folding what concerns jobs of several runs: each part has a begin, an end and a verdict of its own.
+"""Folding events of jobs with several runs: each part has its own start, end and verdict.
 
-The job has an end too; what it says of parts that have none of their own is decided in ``attend_parts``.
+The job has an end as well. What that means for parts without an end of their own is decided in ``attend_parts``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OF_THE_JOB = ("failed_nodes", "launch_failure", "dead", "cause")
 
 
 def part_report(state: State, job: Job, event: Event) -> None:
-    """A part began or came to its own end. Once ended it says nothing new."""
+    """A part began or ended. Once it has ended, later reports change nothing."""
     run, said = state.runs.get(event.run), event.value["state"]
     if run is None or run.phase in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED, RunPhase.UNDETERMINED):
         return
@@ -46,7 +46,7 @@ def part_report(state: State, job: Job, event: Event) -> None:
 
 
 def job_report(state: State, job: Job, event: Event) -> None:
-    """The job as a whole: it began, or it is over; then what is left of its parts wants a decision."""
+    """The job as a whole began or is over. When it is over, what to do about its open parts is to be decided."""
     said = event.value["state"]
     if said == "queued" and job.phase in UNANSWERED:
         job.phase = JobPhase.QUEUED
@@ -81,7 +81,7 @@ def _begin(state: State, job: Job, event: Event) -> None:
 
 
 def is_known_again(job: Job) -> None:
-    """Whether the claims of a job's parts are taken can be told again."""
+    """It can be seen again whether the claims of a job's parts are taken."""
     if job.bundle is not None:
         job.bundle.unknown = False
 
@@ -101,13 +101,13 @@ def go_back(state: State, job: Job, run: Run) -> None:
 
 
 def leave(state: State, job: Job, run: Run) -> None:
-    """A part was judged: the job is done with when it is over and no other part is left."""
+    """A part has its verdict. The job is forgotten once it is over and no other part is left."""
     remove_part(job, run)
     if job.phase == JobPhase.ENDED and not job.parts:
         forget_job(state, job)
 
 
 def remove_part(job: Job, run: Run) -> None:
-    """A run of a job of several is judged, or waits again: it is no part of the job any more."""
+    """A run is no longer a part of its job: it has its verdict, or it waits again."""
     if job.bundle is not None:
         job.bundle.parts.pop(run.id, None)
