@@ -1,6 +1,7 @@
-"""Folding what concerns queues that are held: jobs that end before their claim, jobs kept at the scheduler, the job that probes.
+"""Folding what concerns queues that are held: jobs that end before their claims, jobs kept at the scheduler, the job that probes.
 
-``count_report`` and ``count_answer`` count; whether a queue is held is decided in ``guard.py`` and folded by ``finding``.
+``count_report`` and ``count_answer`` keep count. ``constraints/queue_guard.py`` decides whether a queue is held, and ``finding``
+folds that.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _PARTICULARS = re.compile(r"[a-z]*\d+|\(.*?\)")
 
 
 def count_report(state: State, job: Job, event: Event) -> None:
-    """What a source said of a job, as far as it concerns its queue."""
+    """Count what a source reports of a job, as far as it concerns the queue of its pool."""
     said, source = event.value["state"], event.value.get("source", "")
     if job.report.state == "no_answer" and job.report.source == "marks" and said not in ("no_answer", "unknown"):
         _look_again(state, job, event.time)
@@ -41,14 +42,14 @@ def count_report(state: State, job: Job, event: Event) -> None:
 
 
 def _look_again(state: State, job: Job, now: float) -> None:
-    """Files of jobs can be read again: a job may probe soon, however often others did in vain."""
+    """Files of jobs can be read again: a job may probe soon, however many probes failed before."""
     guard = state.pools.guards.get(pool_of(state, job))
     if guard is not None and guard.since:
         guard.until, guard.strikes = min(guard.until, now + PROBE_S), 0
 
 
 def count_answer(state: State, job: Job, event: Event) -> None:
-    """A submission was refused for good (``submit_refused``), or taken."""
+    """Count a submission that was refused for good (``submit_refused``) or taken."""
     if event.event == "submit_refused":
         job.not_taken = True
         _count(state, job, event, _PARTICULARS.sub("", event.reason) or "refused")
@@ -63,11 +64,14 @@ def count_answer(state: State, job: Job, event: Event) -> None:
 
 
 def pool_of(state: State, job: Job) -> str:
+    """The pool that a job goes to: "cluster:partition"."""
     return (job.key or state.index.class_of(job.component, job.case, job.mode)).pool
 
 
 def _count(state: State, job: Job, event: Event, what: str, node: str = "") -> None:
-    """One more of a row. ``what``: of refused submissions, why, without ids and places; of other jobs nothing. ``node``: where."""
+    """Count one more job of a row that did not come to run. ``what``: why a submission was refused, without ids and places; "" for
+    a job that ended before its claim. ``node``: where it ended, "" where that is not known.
+    """
     if job.spared:  # counted before
         _name_node(state, job, event, node)
         return
@@ -97,10 +101,10 @@ def _count(state: State, job: Job, event: Event, what: str, node: str = "") -> N
 
 
 def _name_node(state: State, job: Job, event: Event, node: str) -> None:
-    """A job of a row is heard of again, now with the node that it ended on: what probes next avoids the node.
+    """A job of the row is reported again, now with the node that it ended on, so that the next probe avoids this node.
 
-    While the files of jobs cannot be read nobody can say where a job ended. It counts once, and it is no part of the node's own
-    row: it may have ended because of the files.
+    While the files of jobs cannot be read, it is not known where a job ended. The job counts once. It does not count in the node's
+    own row, since it may have ended because of the files.
     """
     guard = state.pools.guards.get(pool_of(state, job))
     before = guard.row.get(job.id) if guard is not None else None
@@ -117,7 +121,7 @@ def _probe_again(guard: Guard, event: Event) -> None:
 
 
 def _prove(state: State, job: Job, event: Event) -> None:
-    """A job took its claim: it ends a row, unless it did so before the row began."""
+    """A job took its claim. This ends the row, unless it took the claim before the row began."""
     fold_left_out.prove(state, job, event.value, _began(job, event))
     guard = state.pools.guards.get(pool_of(state, job))
     if guard is None:
@@ -130,7 +134,9 @@ def _prove(state: State, job: Job, event: Event) -> None:
 
 
 def _began(job: Job, event: Event) -> float:
-    """When it took its claim, by a clock that is believed: not before it was ordered, nor after it was heard of."""
+    """When the job took its claim, in seconds since 1970. A time before its order, or after the report, comes from a wrong clock:
+    then it is the time of the order.
+    """
     began: float | None = event.value.get("began")
     return began if began is not None and job.ordered <= began <= event.time else job.ordered
 
@@ -139,7 +145,7 @@ def _began(job: Job, event: Event) -> float:
 
 
 def finding(state: State, event: Event) -> None:
-    """The engine holds a queue, or lets it go on."""
+    """Fold that the engine holds a queue, or releases it."""
     pool = event.value["pool"]
     guard = state.pools.guards.setdefault(pool, Guard())
     if event.value["kind"] == "queue_held":
@@ -172,14 +178,16 @@ def _nodes(guard: Guard) -> dict[str, None]:
 
 
 def _remember(guard: Guard) -> None:
-    """The nodes for which a queue is held, or was just before, stay in doubt until they launch a job. The last to fail is last."""
+    """Nodes for which a queue is or was held stay in doubt until a job takes its claim there. They are sorted by their last
+    failure, the latest at the end.
+    """
     for node in _nodes(guard):
         guard.before.pop(node, None)
         guard.before[node] = None
 
 
 def _let_go(state: State, job: Job, now: float) -> None:
-    """A job that was kept from starting is released as one is whose release the scheduler did not take."""
+    """Have a job that was kept from starting released, as after a release that the scheduler did not take."""
     job.requests.hold = Step.NONE
     if job.charged and job.phase == JobPhase.QUEUED:
         job.requests.release, job.requests.release_after = Step.WANTED, now
@@ -187,7 +195,9 @@ def _let_go(state: State, job: Job, now: float) -> None:
 
 
 def probes(state: State, job: Job, event: Event) -> None:
-    """A job was ordered, or may start: in a held queue it is the one that probes. Where that waited long, on more nodes."""
+    """A job was ordered or released: in a held queue it becomes the probe. A probe that waited long may be
+    released for more nodes.
+    """
     guard = state.pools.guards.get(pool_of(state, job))
     if guard is None or not guard.since or (guard.probe in state.jobs and guard.probe != job.id):
         return
@@ -203,7 +213,7 @@ def probes(state: State, job: Job, event: Event) -> None:
 
 
 def probe_is_gone(state: State, job: Job, now: float) -> None:
-    """A job was put off, taken back or forgotten: if it probed, another one does, after a while."""
+    """A job was put off, taken back or forgotten. If it was the probe, another job probes after a while."""
     guard = state.pools.guards.get(pool_of(state, job))
     if guard is not None and guard.since and guard.probe == job.id:
         guard.probe, guard.avoids, guard.until = "", [], max(guard.until, now + PROBE_S)
@@ -228,9 +238,9 @@ def held(state: State, event: Event) -> None:
 
 
 def claim_unknown(state: State, event: Event) -> None:
-    """The file system did not let us tell whether a claim is taken: it is tried again after a while, and then now and then.
+    """The file system did not show whether a claim is taken. It is tried again after a while, and then from time to time.
 
-    Of parts of a job the orders stand as they are.
+    For parts of a job the order stays as it is, and only this is noted.
     """
     job = state.jobs.get(event.job)
     if event.value.get("part"):
@@ -243,7 +253,7 @@ def claim_unknown(state: State, event: Event) -> None:
 
 
 def returned(state: State, event: Event) -> None:
-    """The job is over and nothing of its payload ran. Its runs keep their ids and wait again, before all others."""
+    """The job is over and nothing of its payload ran. Its runs keep their names and wait again, before all others."""
     job = state.jobs[event.job]
     names = list(job.parts) if job.bundle else [job.run]
     probe_is_gone(state, job, event.time)

@@ -1,4 +1,4 @@
-"""Folding what concerns verdicts: collecting, judging, retries, giving up."""
+"""Folding verdicts and what goes with them: collecting, judging, retries, giving up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENDED_WITH = ("exit", "elapsed_s", "nodes", "output")
 
 
 def check_start(state: State, event: Event) -> None:
-    """A run is being judged; where it could not be before, this says when to try again should it come to nothing."""
+    """A run is being judged. For a run that could not be judged before, also note when to try again in case this fails too."""
     state.agenda.to_collect.pop(event.run, None)
     again = state.agenda.undetermined.get(event.run)
     if again is None:
@@ -43,6 +43,7 @@ def check_start(state: State, event: Event) -> None:
 
 
 def verdict(state: State, event: Event) -> None:
+    """A verdict on a run, or on a wanted result without a job; a first verdict, or one that supersedes another."""
     value = event.value
     verdict = value["verdict"]
     number = state.index.component_number.get(value["component"])
@@ -80,7 +81,7 @@ def verdict(state: State, event: Event) -> None:
 
 
 def _note_left(state: State, run: Run, event: Event) -> None:
-    """What it may hand on to other runs, where that lies, and what its ladder looks at."""
+    """Note the files that the run may hand on, where they are, and the figure that its ladder goes by."""
     run.left = event.value.get("left", {})
     run.directory = event.value.get("output", {}).get("directory", "")
     ladder = state.index.components[run.component].ladder
@@ -89,7 +90,7 @@ def _note_left(state: State, run: Run, event: Event) -> None:
 
 
 def _note_end(state: State, number: int, event: Event) -> None:
-    """The last end of a run of a component that runs for a time: its clock is read up to there once it is over."""
+    """Note the latest end of a run in a component that runs for a time: once it is over, its clock is read up to that moment."""
     roll, value = roll_of(state, number, mode_in(event.value)), event.value
     if roll is not None:
         end = end_of(value.get("started"), value.get("ended"), value.get("elapsed_s"), event.time)
@@ -97,7 +98,7 @@ def _note_end(state: State, number: int, event: Event) -> None:
 
 
 def _keep(state: State, run: Run, event: Event, ended: str) -> None:
-    """Nothing can be said of it yet: it stays wanted, with all that is known of its end, and is judged again before long."""
+    """A run could not be judged. It stays wanted, all that is known of its end is kept, and it is judged again before long."""
     count_live(state, run, -1)
     run.phase, run.seen = RunPhase.UNDETERMINED, ""
     run.facts = {name: event.value[name] for name in _ENDED_WITH if name in event.value} | {"state": ended}
@@ -107,7 +108,9 @@ def _keep(state: State, run: Run, event: Event, ended: str) -> None:
 
 
 def _judged_after_all(state: State, event: Event) -> None:
-    """What could not be judged has its verdict now. It counts as the first, for nothing was counted so far but the work."""
+    """A run that could not be judged has its verdict now. It counts as a first verdict, since only the work of the run was counted
+    so far.
+    """
     run, value = state.runs[event.run], event.value
     if value["verdict"] == UNDETERMINED and not value.get("gone"):
         state.agenda.undetermined[run.id].seq = event.seq
@@ -142,7 +145,7 @@ def _count_verdict(tally: Tally, verdict: str, step: int) -> None:
 
 
 def _count_work(state: State, run: Run, event: Event) -> None:
-    """What a mix had of the machine by this run: units x run time, by the run's own clock where that is known."""
+    """Add what a run of a mix took of the machine, in unit-seconds: by the run's own clock, where it is known."""
     roll = roll_of(state, run.component, run.mode)
     if roll is None:
         return
@@ -171,7 +174,9 @@ def _judge_waiting(state: State, event: Event, number: int) -> None:
 
 
 def _leave_job(state: State, run: Run, alive: bool) -> None:
-    """A judged run's job is forgotten once it is known to be dead; else it is an orphan and keeps what it holds."""
+    """Forget the job of a run that was judged, if the job is known to be dead. Otherwise it is an orphan and keeps
+    what it holds.
+    """
     job = state.jobs.get(run.job)
     if job is not None and job.bundle:
         if alive or job.phase == JobPhase.ORPHANED:
@@ -205,7 +210,9 @@ def _close_run(state: State, run: Run) -> None:
 
 
 def given_up(state: State, event: Event) -> None:
-    """No attempt follows. Where that is only since the plan in force does not want the result, one may, once a plan does again."""
+    """No attempt follows. Where the only reason is that the plan in force does not want the result, a later plan may want it again,
+    so the last attempt is remembered.
+    """
     state.agenda.undetermined.pop(event.run, None)
     run = state.runs[event.run]
     if run.home and not run.cancelled and not state.campaign.cancelled:
@@ -215,7 +222,7 @@ def given_up(state: State, event: Event) -> None:
 
 
 def _spent(run: Run) -> tuple[tuple[str, int], ...]:
-    """How many attempts at its result ended with which verdict, this one among them."""
+    """How many attempts at the run's result ended with which verdict, including this one."""
     return tuple(sorted((dict(run.spent) | {run.verdict: run.times}).items()))
 
 

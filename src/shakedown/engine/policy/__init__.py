@@ -1,1 +1,1 @@
-"""What to order next, and why not: the mix, sweeps, packs, held jobs, recovery. ``decide`` is the way in."""
+"""What to order next, and why the rest waits: the mix, sweeps, packs, held jobs, recovery. ``decide`` is where to begin."""

@@ -1,4 +1,4 @@
-"""Standing orders that the plan gives by itself: nodes that fail too often are given no more work, cases no more tries.
+"""Circuit breakers: nodes that fail too often are excluded, and cases that fail too often in a row are not run again.
 
 ``stand`` is the table of contents.
 """
@@ -17,7 +17,9 @@ TOLD_EACH = 0.1  # share of the machine's nodes: that so many are excluded is a 
 
 
 def stand(state: State, decision: Decision, now: float) -> bool:
-    """Purpose: exclude nodes and stop cases where it is time; be woken for windows. Whether anything was ordered."""
+    """Purpose: exclude nodes and stop cases that have failed often enough, and ask to be woken when a window changes. Returns
+    whether anything was ordered.
+    """
     before = len(decision.orders)
     _exclude(state, decision)
     _stop_cases(state, decision)
@@ -28,7 +30,7 @@ def stand(state: State, decision: Decision, now: float) -> bool:
 
 
 def _exclude(state: State, decision: Decision) -> None:
-    """A node that failed so many jobs is excluded, with the runs that say so."""
+    """Exclude each node that has failed as often as the plan allows, and name the runs that show it."""
     most = state.index.document.limits.exclude_after
     if not most:
         return
@@ -48,7 +50,7 @@ def _exclude(state: State, decision: Decision) -> None:
 
 
 def _say_many(state: State, decision: Decision, more: int) -> None:
-    """That a plan takes a tenth of the machine out of the campaign, and each tenth after it, is not left to be noticed."""
+    """Record when a tenth of the machine is excluded, and each further tenth, so that nobody has to notice it by chance."""
     nodes, before = different_nodes(list(state.index.document.system.partitions())), len(state.overrides.excluded)
     step = TOLD_EACH * nodes
     if step and (before + more) // step > before // step:
@@ -59,7 +61,7 @@ def _say_many(state: State, decision: Decision, more: int) -> None:
 
 
 def _stop_cases(state: State, decision: Decision) -> None:
-    """A case that failed so often in a row is ordered no more."""
+    """Stop each case that has failed in a row as often as the plan allows."""
     for key, row in state.failures.streaks.items():
         name, case = key
         number = state.index.component_number.get(name)

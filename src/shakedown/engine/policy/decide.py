@@ -1,6 +1,6 @@
-"""What to order next, and when to look again. Pure: the state is read, never altered; every order comes with its event.
+"""What to order next, and when to look again. Pure: the state is read and never changed; each order comes with its event.
 
-``decide`` is the table of contents: what is announced, settled, attended to, collected, built and submitted, in that order.
+``decide`` is the table of contents: it announces, settles, attends to jobs, collects, builds and submits, in that order.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DONE: Final = BuildPhase.DONE
 
 
 def decide(state: State, now: float) -> Decision:
-    """Purpose: the orders that policy permits at ``now``. The same state and time give the same decision, always."""
+    """Purpose: the orders that the rules allow at ``now``. The same state and time always give the same decision."""
     decision = Decision()
     if state.phase != _RUNNING or not state.driver.driven:
         return decision
@@ -76,7 +76,7 @@ def _announce(state: State, decision: Decision) -> None:
 
 
 def _settle(state: State, decision: Decision, now: float) -> None:
-    """After a verdict that may be retried: another attempt, later if need be, or the end of it."""
+    """Decide after a verdict whether another attempt follows, perhaps later, or none."""
     for name in islice(state.agenda.to_settle, BATCH):
         run = state.runs[name]
         value: dict[str, Any] = {"component": component_of(state, run), "repeat": run.repeat}
@@ -96,8 +96,10 @@ def _settle(state: State, decision: Decision, now: float) -> None:
 
 
 def _wait_before(rule: Retry, run: Run) -> float:
-    """The plan's back-off, doubled each time. Without one the first three retries are at once, and later ones wait all the
-    same: what goes wrong again and again must not be tried a thousand times a minute.
+    """How long to wait before the next attempt, in seconds: the plan's back-off, doubled each time.
+
+    Without a back-off the first three retries come at once; later ones wait longer and longer, so that something that always fails
+    is not tried a thousand times a minute.
     """
     if rule.backoff_s:
         return rule.backoff_s * 2.0 ** min(run.times - 1, 10)
@@ -135,7 +137,7 @@ def _order_collecting(state: State, decision: Decision, run: Run, facts: dict[st
 
 
 def _judge_again(state: State, decision: Decision, now: float) -> None:
-    """What could not be judged is tried again, less and less often, until it can be or a person wants no more of it."""
+    """Try again to judge runs that could not be judged, less and less often, until it works or a person cancels them."""
     for name, again in islice(state.agenda.undetermined.items(), BATCH):
         run = state.runs[name]
         unwanted = state.campaign.cancelled or run.cancelled
@@ -150,7 +152,9 @@ def _judge_again(state: State, decision: Decision, now: float) -> None:
 
 
 def _started_again(state: State, run: Run, facts: Mapping[str, Any]) -> Event:
-    """The scheduler started a job again that had come to its own end, perhaps since it lost a node that went on working."""
+    """The finding that the scheduler started a job again although it had ended by itself, perhaps because it lost a node that still
+    worked.
+    """
     value = {"kind": "started_again", "restart": facts["again"]}
     value |= {key: facts[key] for key in ("cause", "nodes", "failed_nodes") if key in facts}
     why = (
@@ -167,8 +171,8 @@ def _judge_cancelled(state: State, decision: Decision) -> None:
 
 
 def _judge_unmet(state: State, decision: Decision) -> None:
-    """What a result needs did not pass, or its ladder does not need it: it is not run. What needs that in turn is judged by
-    this.
+    """Judge results that are not run because what they need did not pass, or because their ladder does not need them. Results that
+    need these are then judged in turn.
     """
     for entry in islice(state.waiting.unmet, BATCH):
         if entry.spared:
@@ -205,7 +209,9 @@ def _end(state: State, decision: Decision) -> None:
 
 
 def _build(state: State, decision: Decision, now: float) -> None:
-    """Start what waiting classes need, in the plan's order; a failed build judges everything that waits for it."""
+    """Start the builds that waiting classes need, in the plan's order. Where a build failed, all results that wait for it are
+    judged.
+    """
     builds = state.builds
     if all((build := builds.get(key)) is not None and build.phase == _DONE for key in state.index.builds):
         return

@@ -1,4 +1,4 @@
-"""Why something waits, in words, from the very predicates that ``decide`` uses."""
+"""Why something waits, in words. It calls the same functions as ``decide``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ from shakedown.model.units import show_duration
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Some wanted results of one case that wait, and the one reason that binds them. ``key`` is stable."""
+    """Waiting results of one case, and the one reason that holds them back.
+
+    ``key``: the name of the reason, which changes only when the reason does. ``until``: when a back-off ends, in seconds since
+    1970; 0 where there is none.
+    """
 
     component: str
     case: str
@@ -39,7 +43,9 @@ class Waiting:
 
 
 def explain(state: State, case: str = "", now: float = 0.0) -> list[Waiting]:
-    """Purpose: each group of waiting results (of ``case``, or of all) with its one binding reason at ``now``."""
+    """Purpose: the waiting results of ``case``, or of all cases, in groups, each with the one reason that holds it
+    back at ``now``.
+    """
     found: list[Waiting] = []
     ahead = outlook(state, now)
     rolling = mixes(state, Decision(), now)
@@ -52,7 +58,7 @@ def explain(state: State, case: str = "", now: float = 0.0) -> list[Waiting]:
 
 
 def _wait_for_others(state: State, case: str) -> list[Waiting]:
-    """Results that wait for others to pass, by what they wait for."""
+    """Results that wait for other results to pass, grouped by what they wait for."""
     live = {(run.component, run.mode, run.case, run.repeat): run.id for run in state.runs.values()}
     found: dict[tuple[str, str, str, str], int] = {}
     for entry in chain(chain.from_iterable(state.waiting.needing.values()), state.waiting.unmet):
@@ -81,7 +87,7 @@ def _why(state: State, key: QueueKey, now: float, ahead: Outlook, mix: Mix | Non
 
 
 def _why_delayed(state: State, entry: PendingResult, now: float, ahead: Outlook) -> Waiting:
-    """A back-off until its time has come, then whatever else holds it."""
+    """The back-off until its time has come; after that, whatever else holds the result back."""
     component = state.index.components[entry.component].name
     if entry.not_before <= now:
         key = state.index.class_of(entry.component, entry.case, entry.mode)
@@ -94,7 +100,7 @@ def _why_delayed(state: State, entry: PendingResult, now: float, ahead: Outlook)
 
 
 def waits_for_people(state: State, now: float = 0.0) -> str:
-    """Purpose: what a person has to do before anything goes on, or "" where something goes on by itself."""
+    """Purpose: what a person must do before anything goes on; "" where something goes on without that."""
     idle = not (state.jobs or state.runs or state.waiting.delayed or state.waiting.to_cancel or state.builds_running())
     if state.phase != CampaignPhase.RUNNING or state.driver.stopping or not idle or not state.waiting.queues:
         return ""
@@ -111,7 +117,7 @@ def waits_for_people(state: State, now: float = 0.0) -> str:
 
 
 def _asks_people(state: State, number: int) -> str:
-    """What a component that is over needs from a person, where others wait for it."""
+    """What a person must do so that the components which wait for this one may begin; "" where nothing is to be done."""
     component = state.index.components[number]
     awaited = {name for other in state.index.components for name in other.after}
     if component.name not in awaited or component.name in state.gates.waived or not state.tallies[number].over:
@@ -156,15 +162,17 @@ def _why_not_yet(state: State, key: QueueKey, ahead: Outlook, mix: Mix | None) -
 
 
 def _no_room(state: State, pool: str, live: int) -> str:
-    """As many jobs as may be are with the scheduler; what does not run among them is why nodes may be idle."""
+    """As many jobs as are allowed are at the scheduler. How many of them do not run is said too, since that may
+    explain idle nodes.
+    """
     stored = in_store(state, pool)
     waits = f"; {stored} of them wait for their release, or for another job" if stored else ""
     return f"{live} jobs of ours are with the scheduler of {pool}, and no more may be at once{waits}"
 
 
 def explain_run(state: State, run_id: str, now: float | None = None) -> str:
-    """Purpose: what a live run is doing and what is in doubt about it; "" for a run that is not live. ``now``: the time of the last
-    event where it is not given.
+    """Purpose: what a live run is doing, and what is not known about it; "" for a run that is not live. ``now``: if it is not
+    given, the time of the last event.
     """
     said, run = _explain_run(state, run_id, state.time if now is None else now), state.runs.get(run_id)
     job = state.jobs.get(run.job) if run is not None else None
@@ -176,7 +184,7 @@ def explain_run(state: State, run_id: str, now: float | None = None) -> str:
 
 
 def _waits_there(state: State, run: Run, job: Job, now: float) -> str:
-    """What a job that is in the scheduler's queue waits for there by our word; "" where it waits for the scheduler."""
+    """Why Shakedown itself keeps a job in the scheduler's queue; "" where only the scheduler decides when it starts."""
     pool = pool_of(state, job)
     if job.phase == JobPhase.QUEUED and job.requests.hold in (Step.ORDERED, Step.TAKEN) and pool in held_queues(state):
         return f"it is kept in the scheduler's queue, for {queue_in_short(pool)}"
@@ -217,10 +225,10 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
 
 
 def waits_again(job: Job) -> str:
-    """Purpose: a sentence where a job began, and the scheduler has it waiting in its queue all the same; else "".
+    """Purpose: a sentence for a job that began although the scheduler now has it waiting in its queue; else "".
 
-    A scheduler that lost its memory does that, and so may an old answer for a moment. The job is taken for running either way: what
-    it began may go on, and its claim keeps a second start from doing anything.
+    A scheduler that lost its memory reports this, and for a moment an old answer may too. The job counts as running either way:
+    what it began may go on, and its claim keeps a second start from doing anything.
     """
     if job.phase != JobPhase.RUNNING or job.report.state != "queued":
         return ""
@@ -232,7 +240,7 @@ def waits_again(job: Job) -> str:
 
 
 def _held_by_us(state: State, job: Job) -> str:
-    """Why a job that may start by the plan is still held by our own word, and when it goes."""
+    """Why a job that may start is still held by Shakedown, and when it is released."""
     if job.requests.hold:
         return f"we hold it, for the queue of {pool_of(state, job)} was held; it is let go by itself when that is over"
     return "we held it, and are letting it go now"

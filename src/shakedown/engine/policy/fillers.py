@@ -1,8 +1,9 @@
-"""What the fillers of a mix may take: nodes that nothing else takes, for as long as a wide job that waits has no use for them.
+"""What the fillers of a mix may take: idle nodes that nothing else uses, until a wide job that waits needs them.
 
-``gap_of`` is the table of contents. A job that waits at the scheduler takes nodes if as many are idle, first come first served. The
-first that wants more is the *head*: nothing of what it waits for is taken by what comes later. Until enough nodes can be expected
-to be idle for it a filler may have them, if it is over by then; nodes that the head leaves even then it may have for longer.
+``gap_of`` is the table of contents. Jobs that wait at the scheduler are served first come first served, as far as enough nodes are
+idle. The first that needs more nodes than are idle is the *head*; no later job may take nodes that it waits for. A filler may use
+nodes if it ends before enough of them can be expected to be idle for the head. Nodes that the head will not need even then may be
+used for longer.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ Expected = Callable[
 
 @dataclass(slots=True)
 class Gap:
-    """What fillers may take of a pool in one decision. ``left``: units, with what may wait of them; ``head``: what waits for more
-    nodes than are idle, in words, "" = nothing does. ``starts``: when it can be expected to begin; ``spare``: units that it leaves
-    idle then.
+    """What fillers may take of a pool in one decision.
+
+    ``left``: units, including a few fillers that may wait. ``head``: the job that waits for more nodes than are idle, in words; ""
+    where there is none. ``starts``: when that job can be expected to begin. ``spare``: units that will still be idle then.
     """
 
     pool: str
@@ -41,13 +43,15 @@ class Gap:
     spare: float = 0.0
 
     def take(self, units: int, ends: float) -> None:
-        """A filler is ordered that is over by ``ends``."""
+        """Count a filler that is ordered and ends by ``ends``."""
         self.left -= units
         if self.head and ends > self.starts:
             self.spare -= units
 
     def reason(self, units: int, now: float, longest_s: float) -> Reason | None:
-        """Purpose: why a filler of so many units, which takes up to so long, may not have what is idle; None where it may."""
+        """Purpose: why a filler of ``units`` that takes up to ``longest_s`` seconds may not have the idle nodes;
+        None where it may.
+        """
         if not self.head or self.left <= 0 or units <= self.spare or now + longest_s <= self.starts:
             return None
         due = max(0.0, self.starts - now)
@@ -61,7 +65,7 @@ class Gap:
 
 
 def idle_beside_waiting(state: State, busy: dict[str, float]) -> bool:
-    """Purpose: whether fewer units run anywhere than are to be busy."""
+    """Purpose: whether, in any pool, fewer units run than are to be busy. ``busy``: pool -> units that are to be busy."""
     waiting = state.job_index.waiting_units
     return any(state.usage.units.get(pool, 0) - waiting.get(pool, 0) < units for pool, units in busy.items())
 
@@ -73,7 +77,9 @@ def fillers_waiting(state: State, pool: str) -> int:
 
 
 def gap_of(state: State, ahead: Outlook, pool: str, busy: float, expected: Expected, now: float) -> Gap:
-    """Purpose: what fillers may take of ``pool``, of which ``busy`` units are to be busy."""
+    """Purpose: what fillers may take of ``pool`` now. ``busy``: units that are to be busy there; ``expected``: how long jobs take
+    at least.
+    """
     wanted, store = _wanted(state, ahead, pool, now), max(1.0, _STORE * busy)
     running = state.usage.units.get(pool, 0) - state.job_index.waiting_units.get(pool, 0)
     running += sum(_begun_since(state, pool))
@@ -96,7 +102,7 @@ def gap_of(state: State, ahead: Outlook, pool: str, busy: float, expected: Expec
 def _start_of(
     state: State, pool: str, units: int, idle: int, starting: list[_Wanted], expected: Expected, now: float
 ) -> tuple[float, float]:
-    """When so many units can be expected to be idle, and how many more are then."""
+    """When ``units`` units can be expected to be idle, and how many more are idle then."""
     if units <= idle:
         return now, float(idle - units)
     ends = [(now + expected(one.case, one.limit_s), one.units) for one in starting]
@@ -129,7 +135,7 @@ class _Wanted:
 
 
 def _wanted(state: State, ahead: Outlook, pool: str, now: float) -> list[_Wanted]:
-    """First come first served, without what waits for something else than nodes."""
+    """The jobs that may start and wait for nodes, first come first served. Jobs that wait for something else are left out."""
     found = []
     lacking = _lacking(state, ahead, pool, now) if state.index.licensed else {}
     for one, noted in reversed(list(_all(state, ahead, pool))):
@@ -142,7 +148,7 @@ def _wanted(state: State, ahead: Outlook, pool: str, now: float) -> list[_Wanted
 
 
 def _all(state: State, ahead: Outlook, pool: str) -> Iterator[tuple[_Wanted, bool]]:
-    """What may start, and whether the scheduler says that something else than nodes keeps it."""
+    """All jobs that may start, each with whether the scheduler says that something other than nodes keeps it waiting."""
     for name in state.job_index.waiting.get(pool, ()):
         job = state.jobs[name]
         if job.key is not None and _waits(job):
@@ -156,7 +162,7 @@ def _waits(job: Job) -> bool:
 
 
 def _begun_since(state: State, pool: str) -> Iterator[int]:
-    """Units of jobs that the index still has as waiting: they ended before anybody saw them run."""
+    """The units of jobs that the index still counts as waiting although they are over: nobody saw them run."""
     waiting = state.job_index.waiting.get(pool, {})
     return (units for name, units in waiting.items() if not _waits(state.jobs[name]))
 

@@ -1,7 +1,8 @@
-"""Jobs that wait at the scheduler for a word: held ones until their budgets have room, followers until another job is over.
+"""Jobs that wait at the scheduler until Shakedown releases them (held jobs), or until another job is over (followers).
 
-``release_held`` lets held jobs start, the test furthest behind its share first. ``top_up`` keeps them in store: held ones for
-what budgets bind, so that a freed budget is used at once; followers where the plan wants to survive without a conductor.
+``release_held`` releases held jobs whose budgets have room; the test furthest behind its share comes first. ``top_up`` orders such
+jobs in advance: held jobs where budgets limit the mix, so that a budget that becomes free is used at once; followers where the plan
+asks that work goes on without a conductor.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ _QUEUED: Final = JobPhase.QUEUED
 def release_held(
     state: State, decision: Decision, plan: Reservations, rolling: Mapping[int, Mix | None], now: float
 ) -> set[QueueKey]:
-    """Purpose: release orders for held jobs that may start now, and again for those that the scheduler did not take.
+    """Purpose: release held jobs that may start now, and repeat releases that the scheduler did not take.
 
-    Gives the classes that leave their turn to a test further behind its share, of which nothing is held: that is ordered first,
-    and nothing new of these.
+    Returns the classes whose held jobs are skipped in this round, because a test further behind its share has no held job: a run of
+    that test is ordered first, and nothing new of these classes.
     """
     _release_again(state, decision, now)
     waiting, left = _by_class(state), set[QueueKey]()
@@ -74,7 +75,7 @@ def release_held(
 def _another_first(
     state: State, plan: Reservations, mix: Mix, key: QueueKey, waiting: Container[QueueKey], now: float
 ) -> bool:
-    """Whether a class of the mix that is further behind, and of which nothing is held, may be ordered now."""
+    """Whether a class of the mix that is further behind its share, and has no held job, may be ordered now."""
     if key.mode:
         return False
     behind = mix.behind(key)
@@ -87,13 +88,15 @@ def _another_first(
 
 
 def _is_of_another_plan(rolling: Mapping[int, Mix | None], key: QueueKey) -> bool:
-    """An amendment took its case out of the mix, or put a mix where there was none: what is held of it asks for no share."""
+    """Whether an amendment took the job's case out of the mix, or made a mix where there was none. Such held jobs count in no
+    share.
+    """
     mix = rolling.get(key.component)
     return mix is not None and key.case not in mix.tests
 
 
 def _by_class(state: State) -> dict[QueueKey, Iterator[Job]]:
-    """Held jobs that may be released, first come first served in each class; no class without any."""
+    """Class -> its held jobs that may be released, first come first served. Classes without any are left out."""
     found: dict[QueueKey, Iterator[Job]] = {}
     gone = {number for number in {key.component for key in state.job_index.held} if withdrawn(state, number)}
     for key, names in state.job_index.held.items():
@@ -124,7 +127,7 @@ def _is_held(job: Job) -> bool:
 
 
 def _may_go(state: State, job: Job) -> bool:
-    """Nobody wants it gone, or is about to take it back. What the scheduler started again is not taken back: it goes on."""
+    """Whether a job is still wanted and not about to be taken back. A job that the scheduler started again is never taken back."""
     if job.restart:
         paused = state.index.components[job.component].name in state.overrides.paused
         return not (job.requests.claim or job.requests.cancel or paused)
@@ -150,7 +153,7 @@ def _release(state: State, decision: Decision, job: Job, targets: Mapping[str, s
 
 
 def top_up(state: State, decision: Decision, plan: Reservations, mix: Mix, now: float) -> None:
-    """Purpose: orders of held jobs and of followers, as many as the plan wants in store."""
+    """Purpose: order held jobs or followers in advance, as many as the plan wants."""
     fill = state.index.components[mix.number].fill
     if fill.survive_s:
         _order_followers(state, decision, plan, mix, fill.survive_s, now)
@@ -159,7 +162,9 @@ def top_up(state: State, decision: Decision, plan: Reservations, mix: Mix, now: 
 
 
 def _order_held(state: State, decision: Decision, plan: Reservations, mix: Mix, ahead_s: float, now: float) -> None:
-    """For each class that waits for a budget: as many as will end in the time to be bridged of those that are live."""
+    """For each class that waits for a budget: order as many held jobs as live jobs of it will end in the time that the plan wants
+    bridged.
+    """
     lacking = {
         key: lacks
         for key in mix.queues
@@ -180,7 +185,7 @@ def _order_held(state: State, decision: Decision, plan: Reservations, mix: Mix, 
 
 
 def _lacks(state: State, plan: Reservations, mix: Mix, key: QueueKey, ahead_s: float, now: float) -> int:
-    """How many more of a class are wanted in store, where it waits for room in a budget."""
+    """How many more held jobs are wanted of a class that waits for room in a budget; 0 where it waits for something else."""
     reason = mix.reason(state, key, now, plan.ahead)
     if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
         return 0
@@ -195,9 +200,8 @@ def _lacks(state: State, plan: Reservations, mix: Mix, key: QueueKey, ahead_s: f
 def _order_followers(
     state: State, decision: Decision, plan: Reservations, mix: Mix, survive_s: float, now: float
 ) -> None:
-    """Each job of the mix that budgets bind is followed by others of the mix on the same targets, for the time to be survived.
-
-    A follower takes over what the job before it loads: so the budgets are obeyed although nobody watches.
+    """Let each job of the mix that uses budgets be followed by others on the same targets, for as long as the plan wants to survive
+    without a conductor. A follower takes over the loads of the job before it, so the budgets are kept although no driver watches.
     """
     for job in list(state.jobs.values()):
         if (
@@ -228,8 +232,8 @@ def _order_followers(
 
 
 def _room_in_store(state: State, plan: Reservations, key: QueueKey, now: float) -> int:
-    """How many more jobs may be kept in store: at most half of what may be with the scheduler. The rest is for jobs that can start,
-    else nodes are idle beside a queue of jobs that wait for a word.
+    """How many more jobs may wait for a release or for another job: at most half of those allowed at the scheduler. The other half
+    is for jobs that can start; otherwise nodes would be idle beside a full queue.
     """
     places_left, most = places(state, key, plan.ahead.loads, now)
     room = min(room_for(state, plan, key), places_left)
@@ -256,7 +260,7 @@ def _can_be_followed(job: Job, mix: Mix, now: float) -> bool:
 
 
 def _covered_s(state: State, job: Job, mix: Mix, now: float) -> float:
-    """For how long this job and those that it follows will be at it, from now on."""
+    """For how many seconds from now this job, and the jobs that it follows, will run."""
     covered, links = 0.0, 0
     at: Job | None = job
     while at is not None and links < _LONGEST_CHAIN:
@@ -267,6 +271,6 @@ def _covered_s(state: State, job: Job, mix: Mix, now: float) -> float:
 
 
 def _held_back(state: State, plan: Reservations, mix: Mix, key: QueueKey, now: float) -> bool:
-    """Whether anything but a budget holds it back: its slot's load is there already."""
+    """Whether something other than a budget holds the class back. The budget does not count, since a follower takes over a load."""
     reason = mix.reason(state, key, now, plan.ahead)
     return reason is not None and not reason.key.startswith(_WAITS_FOR_ROOM)

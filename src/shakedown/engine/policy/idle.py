@@ -1,13 +1,14 @@
-"""What keeps idle nodes idle, by the predicates that ``decide`` itself goes by: causes with a share each. Pure.
+"""Why idle nodes are idle, by the same rules that ``decide`` uses: causes, each with its share. Pure.
 
-It is a first guess: where several things bind at once, only rehearsing without one of them tells what that one costs.
+This is a first estimate. Where several causes hold at once, only a rehearsal without one of them shows what that one costs.
 
-A cause is a word, and what it is about behind a colon: ``budget:f2/mdt``, ``copies:cm4``, ``build:slots``, ``build:time``,
-``stagger:cm4``, ``share:cm4``, ``queued`` (the most jobs at the scheduler), ``ahead`` (enough is queued, as far as the engine
-knows), ``licence:NAME`` (what waits at the scheduler waits for it), ``window:NAME`` and ``yield:NAME`` (of a component: no
-order, or narrower budgets and copies), ``wide`` (what waits at the scheduler is wider than what is idle), ``walltime`` (it is not,
-and may not start all the same), ``held:POOL`` (its queue is held, as job after job did not come to run), ``says:WORD`` (the
-scheduler holds it and says why), ``ramp``, ``drain``, ``tail`` (nothing is left to order), and what people and gates hold back.
+A cause is a word, often with its subject after a colon: ``budget:f2/mdt``, ``copies:cm4``, ``build:slots``, ``build:time``,
+``stagger:cm4``, ``share:cm4``, ``queued`` (as many jobs as allowed are at the scheduler), ``ahead`` (enough is queued, as far as
+the engine knows), ``licence:NAME`` (jobs at the scheduler wait for it), ``window:NAME`` and ``yield:NAME`` (of a component: it
+orders nothing, or its budgets and copies are narrowed), ``wide`` (jobs at the scheduler need more nodes than are idle),
+``walltime`` (they do not, and still may not start), ``held:POOL`` (the queue is held, since job after job did not come to run),
+``says:WORD`` (the scheduler holds jobs and says why), ``ramp``, ``drain``, ``tail`` (nothing is left to order), and what people and
+gates hold back.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ _NOTES = ("JobHeldUser", "Dependency")  # what the queue says of jobs that we ho
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One cause of idle nodes of a pool at a moment, with the component whose work it keeps, and how much of them it explains."""
+    """One cause of idle nodes in a pool at one moment. ``component``: whose work it holds back; ``weight``: its share of the idle
+    nodes.
+    """
 
     component: str
     cause: str
@@ -43,10 +46,10 @@ class Cause:
 def why_idle(
     state: State, pool: str, idle: int, queued: int, now: float, licences: tuple[str, ...] = ()
 ) -> list[Cause]:
-    """Purpose: why ``idle`` nodes of a pool are idle at ``now``, when everything is decided; the weights add up to one.
+    """Purpose: why ``idle`` nodes of a pool are idle at ``now``, after all orders of the decision. The weights add up to 1.
 
-    ``queued``: the units of the narrowest job that may start and waits for nodes there, 0 = none does. ``licences``: those that
-    jobs wait for at the scheduler.
+    ``queued``: the units of the narrowest job that may start and waits for nodes there, 0 where none does. ``licences``: those that
+    jobs at the scheduler wait for.
     """
     if is_held(state, pool):  # whatever else binds: nothing there may start but one job, to probe it
         return [Cause(_at_work(state), f"held:{pool}", 1.0)]
@@ -79,7 +82,7 @@ def why_idle(
 def _classes(
     state: State, plan: Reservations, rolling: dict[int, Mix | None], pool: str, idle: int, now: float
 ) -> Iterator[tuple[QueueKey, str, float]]:
-    """What waits and could use the idle nodes: its class, what holds it back, and how much it weighs."""
+    """The waiting classes that could use the idle nodes, each with what holds it back and its weight."""
     for key, queue in state.waiting.queues.items():
         if key.pool != pool or key.mode == FILLER:
             continue
@@ -101,7 +104,7 @@ def _classes(
 def _fillers(
     state: State, plan: Reservations, rolling: dict[int, Mix | None], pool: str, now: float
 ) -> dict[tuple[str, str], float]:
-    """What holds back the fillers of a mix, where nothing of them may start: they would take whatever is idle."""
+    """What holds back the fillers of a mix, where none of them may start. If one may start, nothing else explains idle nodes."""
     found: dict[tuple[str, str], float] = {}
     for key in state.waiting.queues:
         mix = rolling.get(key.component)
@@ -117,7 +120,7 @@ def _fillers(
 
 
 def _share(state: State, key: QueueKey) -> float:
-    """Of the node-hours of its mix; without one all tests are alike."""
+    """The share of the class's test in the node-hours of its mix; 1 where the component has no mix."""
     mix = dict(state.index.components[key.component].mix)
     return mix.get(state.index.cases[key.case].test, 0.0) if mix else 1.0
 
@@ -148,7 +151,7 @@ def _ramps(state: State, number: int, now: float) -> bool:
 
 
 def _noted(state: State, pool: str) -> dict[tuple[str, str], float]:
-    """Jobs that the scheduler has, may start and do not wait for nodes: something in front of it holds them, and it says what."""
+    """Causes from jobs that may start but that the scheduler keeps waiting for something other than nodes, as it says itself."""
     found: dict[tuple[str, str], float] = {}
     for job in state.jobs.values():
         if job.phase == JobPhase.QUEUED and job.key is not None and job.key.pool == pool and job.report.note:
@@ -160,7 +163,7 @@ def _noted(state: State, pool: str) -> dict[tuple[str, str], float]:
 
 
 def _at_work(state: State) -> str:
-    """The component that jobs are of, or the first that is not over."""
+    """The component that live jobs belong to, or else the first one that is not over."""
     for job in state.jobs.values():
         return state.index.components[job.component].name
     return next(
@@ -174,7 +177,7 @@ def _at_work(state: State) -> str:
 
 
 def _nothing_waits(state: State) -> str:
-    """Nothing is left to order: a mix whose time is over drains, of anything else the last runs go on."""
+    """The cause where nothing is left to order: "drain" where the time of a mix is over, "tail" where only the last runs go on."""
     name = _at_work(state)
     roll = state.clocks.mixes.get(name)
     return f"drain:{name}" if roll is not None and roll.up else "tail"

@@ -1,7 +1,7 @@
-"""Jobs that wait although nodes that they fit are idle: who looks at that when, and the finding that says it once. Pure.
+"""Jobs that wait although nodes that fit them are idle: when to look at the nodes, and the finding that says it once. Pure.
 
-``tell_idle_while_pending`` is the table of contents. A stretch begins and ends with what a look at the nodes found, never between
-two looks. Nothing is looked up as long as the jobs that run leave no room in the pool for one that waits.
+``tell_idle_while_pending`` is the table of contents. Such a stretch begins and ends with a look at the nodes, never between two
+looks. Nodes are not looked at while our running jobs leave no room in the pool for a waiting one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KEPT_NODES = ("Reserved for maintenance", "May be reserved for other job", "res
 
 
 def tell_idle_while_pending(state: State, decision: Decision, now: float) -> None:
-    """Purpose: a finding for each stretch that lasts; and when to look next."""
+    """Purpose: record a finding for each stretch that lasts, and ask to be woken for the next look."""
     for pool, stretch in state.pools.unused.items():
         since = max(stretch.since, state.driver.awake_since)
         if stretch.told:
@@ -54,7 +54,9 @@ def tell_idle_while_pending(state: State, decision: Decision, now: float) -> Non
 
 
 def pools_watched(state: State, now: float) -> tuple[str, ...]:
-    """Purpose: the pools whose idle nodes are wanted: a job has waited there for long, and those that run leave room for it."""
+    """Purpose: the pools whose idle nodes are to be looked up: a job has waited there for long, and our running jobs leave room for
+    it.
+    """
     return tuple(
         pool
         for pool in state.index.places
@@ -63,14 +65,14 @@ def pools_watched(state: State, now: float) -> tuple[str, ...]:
 
 
 def look_number(now: float) -> int:
-    """Purpose: which look it is time for: one in ``EVERY_S``."""
+    """Purpose: the number of the look that is due at ``now``; there is one every ``EVERY_S`` seconds."""
     return int(now // EVERY_S)
 
 
 def pending_beside(state: State, pool: str, nodes: int, now: float) -> list[Job]:
-    """Purpose: the jobs that have waited for long, for nothing but nodes, and fit so many idle ones.
+    """Purpose: the jobs that have waited for long, for nothing but nodes, and would fit on ``nodes`` idle ones.
 
-    None where a wider job waits for its turn: the scheduler may keep the nodes for it.
+    Empty where a wider job waits as well, without a note from the scheduler: the nodes may be kept for that one.
     """
     if nodes <= 0:
         return []
@@ -97,7 +99,7 @@ def _waiting(state: State, pool: str) -> list[Job]:
 
 
 def _room(state: State, pool: str, waiting: Iterable[Job]) -> int:
-    """Nodes of a pool that none of our own jobs runs on."""
+    """Nodes of a pool on which none of our jobs runs."""
     running = state.usage.units.get(pool, 0) - sum(_units(job) for job in waiting)
     return state.index.pools[pool].capacity - running
 
@@ -133,7 +135,7 @@ def _finding(state: State, pool: str, nodes: int, jobs: list[Job], since: float,
 
 
 def in_words(state: State, now: float) -> list[str]:
-    """Purpose: what is so now and was told, a sentence for each pool."""
+    """Purpose: a sentence for each pool where this was reported and still is so."""
     found = []
     for pool, stretch in state.pools.unused.items():
         if stretch.told and (jobs := pending_beside(state, pool, stretch.nodes, now)):

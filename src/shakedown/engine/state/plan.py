@@ -128,8 +128,8 @@ class PlanIndex:
     fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
     rooms: dict[tuple[int, str, str], Any] = field(
         default_factory=dict
-    )  # (component, pool, budget): ``loads.Room`` by the plan
-    terms: dict[int, Any] = field(default_factory=dict)  # of components that run a mix: ``rolling.Terms``
+    )  # (component, pool, budget): ``budgets.Room`` by the plan
+    terms: dict[int, Any] = field(default_factory=dict)  # of components that run a mix: ``mix.Terms``
     tests_of: dict[tuple[str, str, str], Test] = field(default_factory=dict)  # by test, toolchain and case
     places: dict[str, Partition] = field(
         default_factory=dict
