@@ -72,7 +72,8 @@ def look_number(now: float) -> int:
 def pending_beside(state: State, pool: str, nodes: int, now: float) -> list[Job]:
     """Purpose: the jobs that have waited for long, for nothing but nodes, and would fit on ``nodes`` idle ones.
 
-    Empty where a wider job waits as well, without a note from the scheduler: the nodes may be kept for that one.
+    Where a wider job waits as well, only jobs for which the scheduler gives a reason count: it may keep the nodes for the wider
+    one.
     """
     if nodes <= 0:
         return []

@@ -1,6 +1,6 @@
-"""Jobs that need a decision of their own: refused, in doubt, ended badly, restarted, to be cancelled, or not surely dead.
+"""Jobs that need a decision of their own: refused, in doubt, ended badly, started again, to be cancelled, or perhaps still alive.
 
-``attend`` is the table of contents. Silence is never a verdict, except ``lost`` after its stated deadline.
+``attend`` is the table of contents. Silence never leads to a verdict, except ``lost`` after its stated deadline.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "can
 
 
 def attend(state: State, decision: Decision, now: float) -> None:
-    """Purpose: orders for every job that needs one, and when to look at the others again."""
+    """Purpose: the orders for every job that needs one; ask to be woken for those that need one later."""
     attend_parts.judge_ends(state, decision)
     most = len(decision.orders) + BATCH
     for name in state.agenda.attention:  # all of them: hundreds in doubt must not hide one of which something is known
@@ -77,7 +77,7 @@ def attend(state: State, decision: Decision, now: float) -> None:
 
 
 def _attend_phase(state: State, decision: Decision, job: Job, now: float) -> None:
-    """A job of one run that the scheduler did not start again, by its phase."""
+    """Handle a job of one run that the scheduler did not start again, by its phase."""
     match job.phase:
         case JobPhase.ORPHANED:
             _orphaned(state, decision, job, now)
@@ -99,7 +99,7 @@ def refusal(job: Job) -> str:
 
 
 def _withdraw(state: State, decision: Decision, now: float) -> None:
-    """Take back what has not started: with its claim in our hands it never will, and its run waits for better times."""
+    """Take back jobs that have not started. Once the driver has its claim, such a job can never start, and its run waits again."""
     stopping = state.driver.stopping if state.index.policy.withdraw_on_stop else ""
     whole = {number: why for number in range(len(state.index.components)) if (why := withdrawn(state, number))}
     late = _may_not_follow(state, decision, now) | _in_held_queues(state) | _may_not_begin(state, now)
@@ -164,12 +164,16 @@ def _above(job: Job, most: Mapping[str, float], left: Mapping[str, float]) -> st
 
 
 def _held_for(job: Job) -> int:
-    """The component that a job waits with for its release, -1 = it may start: an amendment may have taken it out of its own."""
+    """The number of the component whose turn a held job waits for; -1 where the job may start. After an amendment this need not be
+    the component that the job was ordered for.
+    """
     return job.key.component if job.key is not None and not job.charged and not job.after else -1
 
 
 def _in_held_queues(state: State) -> dict[str, str]:
-    """Where the scheduler is our own, what waits in a queue that is held is taken back, but for the job that probes."""
+    """Job -> why it is taken back. Shakedown's own scheduler cannot hold jobs, so jobs in a held queue are taken back, except the
+    probe.
+    """
     if not state.index.policy.withdraw_on_stop:
         return {}
     held = {pool: guard.probe for pool, guard in state.pools.guards.items() if guard.since}
@@ -182,8 +186,8 @@ def _age(job: Job) -> int:
 
 
 def _may_not_follow(state: State, decision: Decision, now: float) -> dict[str, str]:
-    """Jobs that begin as soon as another one is over, although by then that one's place may be given to nobody: a budget holds less
-    than is taken of it, or nothing of their component is to begin. The scheduler does not know that, so they are taken back.
+    """Job -> why it is taken back. These are followers that must not take over from the job before them: the budget now has a lower
+    limit than is taken of it, or nothing of their component may begin. The scheduler does not know this and would start them.
     """
     if not state.job_index.followers:
         return {}
@@ -212,10 +216,10 @@ def _may_not_follow(state: State, decision: Decision, now: float) -> dict[str, s
 
 
 def _handed_over_by(state: State, now: float) -> float:
-    """When the end of each job whose follower runs already is known at the latest, or 0 where none is awaited.
+    """By when the end of each job whose follower already runs must be known; 0 where there is no such job.
 
-    A scheduler starts a follower once the job before it is over, and its end may be told some looks later than that start: a job on
-    several nodes is first held against the boots of its nodes. Until then both are charged.
+    A scheduler starts a follower once the job before it is over, but may report that end some looks later: for a job on several
+    nodes, the boots of its nodes are checked first. Until then the loads of both are counted.
     """
     began = [
         job.started if job.started is not None else now
@@ -227,7 +231,7 @@ def _handed_over_by(state: State, now: float) -> float:
 
 
 def withdrawn(state: State, number: int) -> str:
-    """Purpose: why what a component has in the queue is taken back before it starts, or ""."""
+    """Purpose: why the queued jobs of a component are taken back before they start; "" where they stay."""
     roll = state.clocks.mixes.get(state.index.components[number].name)
     if roll is not None and roll.up:
         return f"the time of component {state.index.components[number].name} is over"
@@ -235,7 +239,7 @@ def withdrawn(state: State, number: int) -> str:
 
 
 def _ended(state: State, decision: Decision, job: Job) -> None:
-    """It ended without running to its own end. Runs that did run to their end are collected instead."""
+    """Judge a job that did not run to its own end. Runs that did are collected and checked instead."""
     verdict = _VERDICT_OF.get(job.report.facts.get("state", ""))
     run = state.runs.get(job.run)
     if run is None or verdict is None or run.phase != RunPhase.ENDED:
@@ -268,7 +272,7 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
 
 
 def _is_cut_short(state: State, job: Job, run: Run) -> bool:
-    """Whether the scheduler's limit was neither the test's nor the partition's: somebody lowered it."""
+    """Whether somebody lowered the time limit that ended the job: it is neither the test's nor the partition's."""
     if run.cancelled or run.attempt >= attend_parts.MOST_CUT_SHORT:
         return False
     limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
@@ -283,7 +287,9 @@ def _is_cut_short(state: State, job: Job, run: Run) -> bool:
 
 
 def _at_limit(state: State, job: Job) -> str:
-    """A scheduler's limit need not be the test's: an administrator may have changed it."""
+    """At which time limit the scheduler ended the job, in words. It may differ from the test's, since an administrator may change
+    it.
+    """
     limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
     lowered, lengthened = lowered_s(job), lengthened_s(job)
     if 0 < lowered < limit:
@@ -317,7 +323,9 @@ def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, a
 
 
 def _restarted(state: State, decision: Decision, job: Job) -> None:
-    """The scheduler runs it again under the same id: the old run is judged, then a new one takes over the same job."""
+    """The scheduler started the job again under the same id. The old run is judged first; in the next decision a new run takes over
+    the job.
+    """
     run = state.runs.get(job.run)
     if run is not None and run.phase != RunPhase.JUDGED:
         _judge(state, decision, job, *_put_back(job, run))
@@ -346,7 +354,7 @@ def _restarted(state: State, decision: Decision, job: Job) -> None:
 
 
 def _put_back(job: Job, run: Run) -> tuple[str, str]:
-    """The verdict on a run whose job waits again under the same id, and why."""
+    """The verdict, and its reason, on the run of a job that the scheduler put back into its queue."""
     back = f"the scheduler put it back into the queue (restart {job.report.facts['restart']})"
     lost = job.report.facts.get("cause") == "node_fail"
     launch = bool(job.report.facts.get("launch_failure"))
@@ -368,7 +376,9 @@ def _waiting_entry(state: State, job: Job) -> PendingResult | None:
 
 
 def _orphaned(state: State, decision: Decision, job: Job, now: float) -> None:
-    """Judged, but perhaps alive: what it holds stays held until a mark, or its time limit, proves it dead."""
+    """The run is judged but the job may still be alive: what it takes stays reserved until a mark or its time limit shows that it
+    is dead.
+    """
     patience_s = state.index.policy.dead_after_s
     limit = limit_s(state, job) + patience_s
     deadline = max(
@@ -394,7 +404,7 @@ def _orphaned(state: State, decision: Decision, job: Job, now: float) -> None:
 
 
 def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
-    """Alive as far as we know, but a source is silent, or a person wants it gone."""
+    """A job that may be alive, but for which a source gives no answer or which a person wants cancelled."""
     if job.phase in LIVE:
         cancel_if_wanted(decision, job, now)
     why = look_into(state, decision, job, now)
@@ -403,15 +413,14 @@ def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
 
 
 def _is_in_the_queue(job: Job) -> bool:
-    """The scheduler itself has it running, however late: it is suspended, or somebody gave it more time. No record is as sure.
-
-    On this machine the scheduler has the process itself, and no clock knows better.
+    """Whether the scheduler itself, rather than a record, says that the job runs: then it does, however late it is. It may be
+    suspended, or somebody gave it more time. Shakedown's own scheduler has the process itself, which no clock can contradict.
     """
     return job.report.state == "running" and job.report.source in ("queue", SEEN_HERE)
 
 
 def _overdue(state: State, decision: Decision, now: float) -> None:
-    """Reported running long past the time limit: a record that ran away from its job."""
+    """Judge jobs ``lost`` that are said to run long past their time limit, unless the scheduler's queue says so itself."""
     asked = set[str]()
     for when, name in state.agenda.deadlines:
         if when > now:
@@ -437,7 +446,7 @@ def _overdue(state: State, decision: Decision, now: float) -> None:
 
 
 def _said_to_run(job: Job) -> str:
-    """Who says that a job runs, which job, and where."""
+    """Which source says that the job runs, which job it is, and where."""
     which = f"job {job.scheduler_id or job.id}" + (f" on {job.nodes}" if job.nodes else "")
     if job.report.source == "marks":
         return f"{which} wrote a mark when it began and none of an end"

@@ -1,7 +1,8 @@
-"""Components that run a mix of tests for a time: each test is to have its share of the node-hours, and the machine is to be full.
+"""Components that run a mix of tests for a time: each test is to get its share of the node-hours, and the machine is to be full.
 
-One fresh result of each case always waits; when it is ordered the next one is wanted. Which test comes next is decided by what
-each has had: unit-seconds of judged runs, and what the live ones can be expected to take. A filler comes after all of them.
+One fresh result of each case always waits; when it is ordered, the next one is wanted. The test that comes next is the one furthest
+behind its share. What a test has had is counted in unit-seconds: those of judged runs, and those that its live runs are expected to
+take. Fillers come after all tests.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from shakedown.engine.state.state import State
 
 @dataclass(slots=True)
 class Mix:
-    """One component's mix in one decision. ``expected``: test -> unit-seconds it has had or will have by what is live.
+    """The mix of one component, in one decision.
 
-    ``each``: test -> unit-seconds that one run of it is expected to take; ``seconds``: the same in time. ``busy`` and ``topped``:
-    pool -> units that are to be busy, and up to which it is topped up so that something always waits. ``ends``: when its time is
-    over, None where nobody can tell. ``filled``: a filler takes what is left, so no test needs more than its share. ``now``: the
-    time of the decision, which may be later than the last event.
+    ``expected``: test -> unit-seconds that it has had, or will have had when its live runs are over. ``each``: test -> unit-seconds
+    that one run is expected to take; ``seconds``: test -> its expected run time. ``busy``: pool -> units that are to be busy;
+    ``topped``: pool -> units up to which jobs are ordered, so that some always wait. ``ends``: when the time of the mix is over,
+    None where that is not known. ``filled``: fillers take what is left, so no test has to exceed its share. ``now``: the time of
+    the decision, which may be later than the last event.
     """
 
     number: int
@@ -60,7 +62,9 @@ class Mix:
         self.total = sum(self.expected.get(name, 0.0) for name in self.shares)
 
     def candidates(self) -> Iterator[tuple[QueueKey, PendingResult]]:
-        """The next result of each case: the test furthest behind its share first, its case with the fewest results first."""
+        """The next result of each case: first the test furthest behind its share, and within a test the case with the fewest
+        results.
+        """
         ranked = sorted(
             ((self.behind(key), entry.repeat, place, key, entry) for place, (key, entry) in enumerate(self.next())),
             key=lambda item: item[:3],
@@ -68,16 +72,19 @@ class Mix:
         return ((key, entry) for *_, key, entry in ranked)
 
     def fillers(self) -> Iterator[tuple[QueueKey, PendingResult]]:
-        """What takes the nodes that the mix leaves idle."""
+        """The next result of each filler."""
         return self.next(FILLER)
 
     def behind(self, key: QueueKey) -> float:
+        """A sort key: the smaller it is, the further the test of this class is behind its share."""
         test = self.tests[key.case]
         share = self.shares.get(test, 0.0)
         return self.expected[test] / share if share else float("inf")
 
     def next(self, mode: str = "") -> Iterator[tuple[QueueKey, PendingResult]]:
-        """What waits, then the results that will be wanted once that is ordered."""
+        """For each class of a mode: its next waiting result, or the result that will be wanted once all waiting
+        ones are ordered.
+        """
         for key, queue in self.queues.items():
             if key.mode != mode:
                 continue
@@ -111,25 +118,25 @@ class Mix:
             self.total += self.each[test]
 
     def full(self, state: State, ahead: Outlook, key: QueueKey) -> bool:
-        """Whether enough runs of this class are at the scheduler. A run that needs more nodes than are left counts as well: it is
-        ordered, and the machine drains for it.
+        """Whether enough jobs are at the scheduler in the pool of this class. A run may be ordered that needs more nodes than are
+        free; the machine then drains for it.
         """
         return self._units(state, ahead, key) >= self.topped[key.pool]
 
     def full_for_fillers(self, state: State, ahead: Outlook, key: QueueKey) -> bool:
-        """Nothing is idle that a filler could take, and a little of it waits for what falls idle before we hear of it."""
+        """Whether no nodes are left for fillers. A few fillers may wait, to take nodes at once that become idle."""
         return self.gap(state, ahead, key.pool).left <= 0
 
     def gap(self, state: State, ahead: Outlook, pool: str) -> Gap:
-        """What fillers may take of a pool, after all that was ordered so far."""
+        """What fillers may take of a pool, after everything that was ordered so far."""
         found = self.gaps.get(pool)
         if found is None:
             found = self.gaps[pool] = gap_of(state, ahead, pool, self.busy[pool], self._expected, self.now)
         return found
 
     def _expected(self, case: str, limit_s: float) -> float:
-        """How long a run of a case takes at least: as much less than the mean as the longest took more. Of a test that never ran
-        only the time limit is known.
+        """How long a run of this case takes at least, in seconds: the mean less the amount by which the longest run exceeded it.
+        For a test that never ran, only the time limit is known.
         """
         test = self.tests.get(case, "")
         return max(0.0, 2 * self.seconds[test] - self.longest[test]) if self.longest.get(test) else limit_s
@@ -138,12 +145,12 @@ class Mix:
         return self.longest.get(self.tests[case], 0.0) or self.limits[case]
 
     def _units(self, state: State, ahead: Outlook, key: QueueKey) -> float:
-        """What is at the scheduler and takes nodes, or will as soon as some fall idle; a filler once it has them."""
+        """Units of jobs at the scheduler that have nodes or take them as soon as some are idle. Waiting fillers do not count."""
         units = state.usage.units.get(key.pool, 0) + ahead.units.get(key.pool, 0) - self.feelers.get(key.pool, 0)
         return units - self._waiting(state, ahead, key.pool) if state.index.licensed else units
 
     def _waiting(self, state: State, ahead: Outlook, pool: str) -> float:
-        """Units of jobs that wait at the scheduler for a licence: idle nodes are of no use to them."""
+        """Units of jobs at the scheduler that wait for a licence and so cannot use idle nodes."""
         found: dict[str, float] = {}
         for key in self.queues:
             if key.pool == pool and key.loads:
@@ -152,14 +159,14 @@ class Mix:
         return sum(found.values())
 
     def reason(self, state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
-        """Purpose: what holds a class of the mix back, beside a full machine."""
+        """Purpose: what holds a class of the mix back, apart from a full machine; None where nothing does."""
         found = binding_reason(state, key, now, ahead) or self._too_late(state, key, now) or self._ahead(key)
         if found is None and key.mode == FILLER:
             found = self.gap(state, ahead, key.pool).reason(key.units, now, self._longest(key.case))
         return found or (self._licensed(state, key, now, ahead) if state.index.licensed else None)
 
     def _licensed(self, state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
-        """As much waits for a licence at the scheduler as is to wait there: the next test goes before it."""
+        """As many jobs as are to wait at the scheduler already wait for a licence, so other tests come first."""
         name, runs = waiting_for_licences(state, key, ahead.loads, now)
         stored = max(1.0, (self.topped[key.pool] - self.busy[key.pool]) / state.index.cases[key.case].shape.units)
         if runs < stored:
@@ -168,7 +175,7 @@ class Mix:
         return Reason(f"licence:{name}", text, notable=False)
 
     def _ahead(self, key: QueueKey) -> Reason | None:
-        """Where a filler takes what others leave idle, a test that is two runs ahead of its share waits for them."""
+        """In a mix with fillers, a test that is two runs ahead of its share waits until the others catch up."""
         test = self.tests[key.case]
         if not self.filled or not self.is_ahead(test):
             return None
@@ -176,21 +183,23 @@ class Mix:
         return Reason(f"share:{test}", text, notable=False)
 
     def is_ahead(self, test: str) -> bool:
-        """Whether a test has had, or is about to have, two runs more than its share."""
+        """Whether a test has had, or will have had with its live runs, at least two runs more than its share."""
         if test not in self.shares:
             return False
         return self.expected[test] - self.shares[test] * self.total > 2 * self.each[test]
 
     def is_behind(self, test: str) -> bool:
-        """Whether a test lacks a run or more of its share."""
+        """Whether a test is at least one run short of its share."""
         return self.shares[test] * self.total - self.expected[test] >= self.each[test]
 
     def in_time(self, test: str, now: float, wait_s: float) -> bool:
-        """Whether a run that begins so much later would be over before the component's time is."""
+        """Whether a run that begins in ``wait_s`` seconds would end before the time of the component is over."""
         return self.ends is None or now + wait_s + self.longest.get(test, 0.0) <= self.ends
 
     def _too_late(self, state: State, key: QueueKey, now: float) -> Reason | None:
-        """Near the end only what can be over in time is ordered; of a test that never ran nobody knows."""
+        """Near the end, only runs that will end in time are ordered. A test that never ran is ordered too: how long it takes is not
+        known.
+        """
         longest = self.longest.get(self.tests[key.case], 0.0)
         if not self.drain or self.ends is None or not longest or now + longest <= self.ends:
             return None
@@ -200,7 +209,9 @@ class Mix:
 
 
 def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]:
-    """Purpose: the mixes whose time is not over, by the number of their component; None for one with no room anywhere."""
+    """Purpose: the mixes whose time is not over, by the number of their component. None stands for a mix that has no room in any
+    pool.
+    """
     found: dict[int, Mix | None] = {}
     for number in state.index.rolling:
         component = state.index.components[number]
@@ -221,7 +232,9 @@ def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What of a mix is the plan's, and the same in every decision. ``limits``: test -> unit-seconds of a run at its time limit."""
+    """The part of a mix that comes from the plan and is the same in every decision. ``limits``: test -> unit-seconds at its time
+    limit.
+    """
 
     classes: tuple[QueueKey, ...]
     tests: dict[str, str]
@@ -233,7 +246,7 @@ class Terms:
 
 
 def _terms(state: State, number: int) -> Terms:
-    """Made once: a mix is weighed in every decision."""
+    """Worked out once and kept, since a mix is weighed in every decision."""
     found = state.index.terms.get(number)
     if found is None:
         component = state.index.components[number]
@@ -280,7 +293,9 @@ def _mix(state: State, number: int, roll: MixProgress, ends: float | None, now: 
 
 
 def _on_silent_nodes(state: State, number: int) -> dict[str, int]:
-    """Runs by test on nodes that do not answer: their test goes on elsewhere, and nothing is expected of them."""
+    """Test -> how many of its runs are on nodes that do not answer. Nothing is expected of these, so their test
+    goes on elsewhere.
+    """
     counts: dict[str, int] = {}
     for job in state.jobs.values() if state.pools.silent else ():
         if job.component == number and not job.mode and silent_node(state, job):
@@ -290,7 +305,7 @@ def _on_silent_nodes(state: State, number: int) -> dict[str, int]:
 
 
 def _held(state: State, number: int, counts: dict[str, int]) -> dict[str, int]:
-    """Runs by test that wait for their release, beside those in ``counts``: nobody knows when they will take anything."""
+    """Test -> how many of its runs wait for their release, added to ``counts``. It is not known when these will run."""
     for jobs in state.job_index.held.values():
         first = state.jobs[next(iter(jobs))]  # a class of a mix is one case of one component
         if first.component == number:
@@ -304,12 +319,14 @@ def _capacity(state: State, pool: str) -> float:
 
 
 def _ahead(terms: Terms, bridged_s: float, busy: float, typical_s: float) -> float:
-    """Units that are to wait beside the busy ones: one run of the widest, or as much as ends in the time to be bridged."""
+    """How many units are to wait beside the busy ones: one run of the widest case, or as much as will end in the time to be
+    bridged.
+    """
     return max(float(terms.widest), busy * bridged_s / typical_s if typical_s > 0 else 0.0)
 
 
 def _ramp(state: State, decision: Decision, mix: Mix, roll: MixProgress, now: float) -> None:
-    """While it grows, the units that may be taken do with the time since the first order."""
+    """During the ramp, the units that may be taken grow with the time since the first order."""
     ramp_s = state.index.components[mix.number].fill.ramp_s
     since = now - roll.started if roll.started is not None else 0.0
     if not ramp_s or since >= ramp_s:

@@ -1,6 +1,6 @@
-"""Jobs that nobody knows of, that no source answers for, or that a person wants gone; of one run or of several.
+"""Jobs that no source knows, for which no source answers, or that a person wants cancelled; with one run or with several.
 
-``look_into`` is the table of contents. Silence is never a verdict before its stated deadline.
+``look_into`` is the table of contents. Silence never leads to a verdict before its stated deadline.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from shakedown.model.events import Event
 
 
 def look_into(state: State, decision: Decision, job: Job, now: float) -> str:
-    """Purpose: why a job is lost by now, or ""; then what is to be done about it meanwhile, and when to look again."""
+    """Purpose: why a job counts as lost by now, else "". In the second case, order what is to be done meanwhile and ask to be
+    woken.
+    """
     policy = state.index.policy
     if job.report.state == "absent":
         if job.phase == JobPhase.RUNNING or job.requests.claim == Claim.FOUND:
@@ -29,7 +31,7 @@ def look_into(state: State, decision: Decision, job: Job, now: float) -> str:
 
 
 def cancel_if_wanted(decision: Decision, job: Job, now: float) -> None:
-    """Purpose: the order to end a job, at once or when the scheduler is to be asked again."""
+    """Purpose: order the cancellation of a job that is wanted: at once, or when the scheduler may be asked again."""
     if job.requests.cancel != Step.WANTED:
         return
     if now >= job.requests.cancel_after:
@@ -41,7 +43,7 @@ def cancel_if_wanted(decision: Decision, job: Job, now: float) -> None:
 
 
 def _claim_after(decision: Decision, job: Job, now: float, grace_s: float) -> None:
-    """Every source was asked and does not know it. If it never started, its claim settles the matter for ever."""
+    """No source knows the job. After the grace period its claim is taken: if it never started, it then never will."""
     due = max(job.since + grace_s - job.report.absent_s, job.requests.claim_after)
     if now >= due:
         decision.claim(job, f"no source knows it {grace_s:g} s after it was ordered")
@@ -52,7 +54,9 @@ def _claim_after(decision: Decision, job: Job, now: float, grace_s: float) -> No
 def _silent_until(
     state: State, decision: Decision, job: Job, now: float, patience_s: float, before_s: float = 0.0
 ) -> str:
-    """A time in which the conductor stood still does not count: nobody was asked in it. ``before_s``: what has passed already."""
+    """Why a job is lost, if its deadline has passed; else "". ``before_s``: seconds of silence that count already. A time in which
+    the conductor stood still does not count, since nobody asked then.
+    """
     deadline = max(job.since, state.driver.awake_since) + patience_s - before_s
     if now < deadline:
         decision.wake(deadline)

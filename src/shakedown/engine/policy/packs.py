@@ -1,4 +1,4 @@
-"""Packs: allocations with many runs of a class each.
+"""Packs: allocations that hold many runs of a class each.
 
 ``order_packs`` is the table of contents.
 """
@@ -29,7 +29,9 @@ def order_packs(
     bundle: Bundle,
     now: float,
 ) -> Reason | None:
-    """Purpose: allocations with as many of these runs each as they may hold; what binds comes back."""
+    """Purpose: order allocations, each with as many of these runs as it may hold. Returns the reason why the rest waits, None if
+    none.
+    """
     waiting: Iterator[PendingResult] = iter(entries)
     while (first := next(waiting, None)) is not None:
         if room_for(state, plan, key) <= 0:
@@ -53,12 +55,14 @@ def order_packs(
 
 
 def _goes_alone(entry: PendingResult) -> bool:
-    """Attempts at it were ended from outside, and others with them: once more, and alone, it shows whether it does that itself."""
+    """Whether earlier attempts at it were ended from outside, together with other runs. The next attempt runs alone, to show
+    whether the run itself is the cause.
+    """
     return ended_before(entry.spent) >= MOST_KILLED - 1
 
 
 def pack_reason(state: State, key: QueueKey) -> Reason | None:
-    """Purpose: why the runs of a pack have no allocation yet; None for what is no pack's, or may have one."""
+    """Purpose: why the runs of a pack have no allocation yet; None where they may have one, or are in no pack."""
     bundle = state.index.bundles.get((key.component, key.pool))
     return _too_many(state, bundle, None, key) if bundle is not None and bundle.kind == "pack" else None
 

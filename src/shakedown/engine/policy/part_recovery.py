@@ -1,7 +1,7 @@
-"""Jobs of several runs that need a decision: parts without an end of their own, when their job has one or nobody knows of it.
+"""Jobs of several runs that need a decision: parts without an end of their own, where their job has ended or is not known any more.
 
-``attend`` is the table of contents. A part that never began is kept from ever beginning and waits again; one that began and has
-no end is judged by what became of the job.
+``attend`` is the table of contents. A part that never began is kept from beginning, and waits again. A part that began and has no
+end is judged by how its job ended.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OWN_END = frozenset({"completed", "failed"})
 
 
 def attend(state: State, decision: Decision, job: Job, now: float) -> None:
-    """Purpose: orders for one job of several runs that wants attention."""
+    """Purpose: the orders for one job of several runs that needs attention."""
     runs = [state.runs[name] for name in islice(job.parts, BATCH)]
     if _is_unknown(state, job):
         decision.parts_again.append(job)
@@ -52,7 +52,7 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
 
 
 def judge_ends(state: State, decision: Decision) -> None:
-    """Purpose: verdicts on parts that came to an end of their own without running to it."""
+    """Purpose: verdicts on parts that ended by themselves without running to their end: a time limit, a node failure, a kill."""
     for name in islice(state.agenda.part_ends, BATCH):
         run = state.runs[name]
         job, words = state.jobs[run.job], run.facts.get("words", "")
@@ -71,7 +71,9 @@ def judge_ends(state: State, decision: Decision) -> None:
 
 
 def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
-    """Where its script came to its own end, so did all that it began: their marks are given time to be seen."""
+    """Judge the open parts of a job that is over. If its script ran to its end, so did all parts that began, so their marks get
+    time to be seen.
+    """
     said, seen_by = (
         job.report.facts.get("state", ""),
         max(job.since, state.driver.awake_since) + state.index.policy.grace_s,
@@ -97,14 +99,14 @@ def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: floa
 
 
 def _may_live(job: Job) -> bool:
-    """Whether something of a job that lost a node may run on there."""
+    """Whether something of a job that lost a node may still run there."""
     return job.report.facts.get("state") == "node_fail" and not job.report.facts.get("dead")
 
 
 def _by_the_job(state: State, job: Job, run: Run, said: str) -> tuple[str, str]:
-    """What a part is judged that was running when its job ended: as a job of one run is that ended so.
+    """The verdict, and its reason, on a part that was running when its job ended: as for a job of one run that ended so.
 
-    But for a job that somebody else cancelled: nobody said a word of the run, so it is attempted again.
+    The exception is a job that somebody else cancelled: nothing was said about the run itself, so it is attempted again.
     """
     words = f": {job.report.message}" if job.report.message else ""
     if not said:
@@ -133,21 +135,21 @@ def _by_the_job(state: State, job: Job, run: Run, said: str) -> tuple[str, str]:
 
 
 def _no_end_written(job: Job) -> str:
-    """What is known where a script came to its own end and told no end of a run: where it was, and what keeps it from that."""
+    """Why the end of a run may be missing although its script ran to its end: the node may not have been able to write it."""
     nodes = job.report.facts.get("nodes") or "its node"
     return f"; it told no end of this run: {nodes} may have been unable to write to the campaign's file system then"
 
 
 def ended_before(spent: Iterable[tuple[str, int]]) -> int:
-    """Purpose: how many attempts at a result were ended from outside. ``spent``: (verdict, how many ended so)."""
+    """Purpose: how many attempts at a result were ended from outside. ``spent``: (verdict, how many attempts ended so)."""
     return dict(spent).get("interrupted", 0)
 
 
 def _at_a_lowered_limit(state: State, job: Job, run: Run) -> str:
-    """Why the limit that a part's job came to was not the one that it asked for, or "".
+    """Why the time limit that ended a part's job was lower than the one it asked for; "" where it was not.
 
-    A job asks for all that its runs may take, within its partition's limit: where that is not reached, and a run is still well
-    within its own limit, somebody lowered the job's.
+    A job asks for all the time that its runs may take, within the limit of its partition. If it was ended before that time, and its
+    run was well within its own limit, somebody lowered the limit of the job.
     """
     bundle, limit = job.bundle, state.index.cases[run.case].shape.time_limit_s
     if bundle is None or job.started is None or run.started is None:
@@ -161,7 +163,9 @@ def _at_a_lowered_limit(state: State, job: Job, run: Run) -> str:
 
 
 def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> None:
-    """Nobody asked for it: what had begun is over, what had not is kept from beginning, and the job is ended."""
+    """The scheduler started the job again unasked: parts that had begun are judged, the others are kept from beginning, the job is
+    ended.
+    """
     for run in runs:
         if run.phase in RUN_OVER:
             continue
@@ -185,7 +189,9 @@ def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> N
 
 
 def _cancel(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
-    """The whole job where all of it is to be cancelled; else what has not begun of that which is."""
+    """Cancel the whole job if all of it is to be cancelled. Otherwise keep those cancelled parts from beginning that have not
+    begun.
+    """
     cancel_if_wanted(decision, job, now)
     for run in runs:
         if run.cancelled and not job.requests.cancel and run.phase not in _BEGUN and run.claim == Claim.NONE:
@@ -193,7 +199,7 @@ def _cancel(state: State, decision: Decision, job: Job, runs: list[Run], now: fl
 
 
 def lose(state: State, decision: Decision, job: Job, why: str) -> None:
-    """Purpose: what had begun is lost; what had not is kept from beginning; a job of which no run is open is let go."""
+    """Purpose: judge parts that had begun ``lost``, keep the others from beginning, and let go of a job without open parts."""
     for run in [state.runs[name] for name in islice(job.parts, BATCH)]:
         if run.phase in _BEGUN or run.claim == Claim.FOUND:
             if run.phase not in (RunPhase.ENDED, RunPhase.CHECKING):
@@ -205,20 +211,20 @@ def lose(state: State, decision: Decision, job: Job, why: str) -> None:
 
 
 def _let_go(decision: Decision, job: Job, why: str) -> None:
-    """Nothing of it is waited for: its runs are judged, or went back. What it held is free."""
+    """All runs of the job are judged or wait again: what the job takes is given back."""
     value = {"kind": "believed_dead", "seen": job.report.state, "dead": True}
     why = f"{why}; none of its runs is open, it is believed dead and what it held is free"
     decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
 
 
 def _is_unknown(state: State, job: Job) -> bool:
-    """Whether claims of its parts are ordered, and nobody could tell whether they are taken."""
+    """Whether claims of the job's parts were ordered and the file system did not show whether they are taken."""
     unknown = job.bundle is not None and job.bundle.unknown
     return unknown and any(state.runs[name].claim == Claim.ORDERED for name in job.parts)
 
 
 def _claim(state: State, decision: Decision, job: Job, run: Run, why: str) -> None:
-    """Have a part's claim taken. While nobody can tell of others of its job, it waits for these."""
+    """Order that the claim of a part is taken. This waits while it is not known whether other claims of the job are taken."""
     if _is_unknown(state, job):
         return
     event = Event("claim_order", job=job.id, run=run.id, value={"part": True}, reason=why)

@@ -1,4 +1,4 @@
-"""Numbers that narrow budgets and do not come any more: the finding that says it once, and when to look again. Pure."""
+"""Observed numbers that do not come any more: the finding that says so once, and when to look again. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from shakedown.model.units import show_duration
 
 
 def tell_silent(state: State, decision: Decision, now: float) -> None:
-    """Purpose: a finding for each number that is missing for as long as the plan bears; who leaves asks nobody any more."""
+    """Purpose: record a finding for each number that has been missing for longer than the plan allows. Not while
+    the driver stops.
+    """
     if not state.index.observed or state.driver.stopping:
         return
     for own, word in names_observed(state).items():

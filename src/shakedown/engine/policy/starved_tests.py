@@ -1,4 +1,6 @@
-"""Tests of a mix that fall out: nothing of them runs although something should, which is said once, with what holds them back."""
+"""Tests that fall out of a mix: none of their runs goes on although some should. This is recorded once, with what
+holds them back.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,9 @@ IDLE_S = 60.0  # for which nothing of a test is in flight before that is worth a
 
 
 def report_starved_tests(state: State, decision: Decision, mix: Mix, now: float) -> None:
-    """Purpose: a finding for each test of the mix of which nothing has been in flight for a minute and nothing is ordered now,
-    although it is a run or more behind its share. Never while the machine is being filled: then each waits for its turn.
+    """Purpose: record a finding for each test of the mix that has had no run in flight for a minute, has none ordered now, and is
+    at least one run behind its share. Nothing is recorded while the machine is being filled, since each test then waits for its
+    turn.
     """
     component = state.index.components[mix.number]
     roll = state.clocks.mixes.get(component.name)
@@ -56,8 +59,10 @@ def report_starved_tests(state: State, decision: Decision, mix: Mix, now: float)
 
 
 def _tell_stalled(state: State, decision: Decision, mix: Mix, test: str, now: float) -> None:
-    """Something of the test is submitted, and for a long time nothing of it has begun. A queue that is merely long passes by all
-    tests alike: only what the others had meanwhile, of which a share was due to this one, shows that it has fallen out.
+    """Record that runs of a test are submitted and none has begun for a long time.
+
+    A long queue alone delays all tests alike. Only what the other tests had meanwhile, of which this one should have had its share,
+    shows that it has fallen out.
     """
     component = state.index.components[mix.number]
     roll = state.clocks.mixes[component.name]
@@ -82,17 +87,18 @@ def _tell_stalled(state: State, decision: Decision, mix: Mix, test: str, now: fl
 
 
 def patience(state: State, mix: Mix, test: str) -> float:
-    """Purpose: for how long nothing of a test may begin while others do, before that is a finding, in seconds.
+    """Purpose: for how many seconds no run of a test may begin, while others do, before that is a finding.
 
-    Three of its starts, as far apart as its share of a full machine, its copies and the plan's stagger put them; but as long as the
-    longest run of the mix so far, which a wider job may have to wait for; two minutes at least and an hour at most.
+    It is three times the interval between its starts, as its share of a full machine, its copies and the plan's stagger give it;
+    but at least as long as the longest run of the mix so far, since a wider job may have to wait for that. It is 2 minutes at
+    least, 1 hour at most.
     """
     lasts = max(mix.longest.values(), default=0.0)
     return min(STALLED_S, max(SOONEST_S, RUNS_MISSED * _apart_s(state, mix, test), lasts))
 
 
 def _apart_s(state: State, mix: Mix, test: str) -> float:
-    """How far apart the starts of a test lie by the plan, in seconds."""
+    """The interval between starts of a test by the plan, in seconds."""
     component, plan = state.index.components[mix.number], state.index.document.limits
     busy = sum({key.pool: mix.busy[key.pool] for key in mix.queues if mix.tests[key.case] == test}.values())
     by_share = mix.each[test] / (mix.shares[test] * busy) if mix.shares[test] * busy > 0 else 0.0
@@ -102,9 +108,9 @@ def _apart_s(state: State, mix: Mix, test: str) -> float:
 
 
 def tell_standstill(state: State, decision: Decision, number: int, now: float) -> None:
-    """Purpose: a finding where runs of a mix are submitted, none runs, and none has begun for a long time.
+    """Purpose: record a finding where runs of a mix are submitted, none runs, and none has begun for a long time.
 
-    Everything that it may have at the scheduler waits there, so that nothing else is ordered either.
+    All jobs that the mix may have at the scheduler wait there, so nothing else is ordered.
     """
     component = state.index.components[number]
     roll = state.clocks.mixes.get(component.name)
@@ -136,7 +142,7 @@ def _says(state: State, runs: list[Run]) -> str:
 
 
 def _is_held(state: State, mix: Mix, test: str, now: float) -> bool:
-    """Somebody, or the plan, wants that nothing of it runs now."""
+    """Whether an override or the plan wants that no run of the test goes on now."""
     keys = [key for key in mix.queues if mix.tests[key.case] == test]
     return bool(keys) and all(standing_reason(state, key, now) is not None for key in keys)
 

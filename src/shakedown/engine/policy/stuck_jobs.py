@@ -1,4 +1,4 @@
-"""Jobs that wait at the scheduler and cannot start before a person does something: said once for each pool and reason."""
+"""Jobs that wait at the scheduler and cannot start until a person acts. This is recorded once for each pool and reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PERHAPS_S = 3600.0  # the same for what may pass
 
 
 def tell_stuck(state: State, decision: Decision, now: float) -> None:
-    """Purpose: a finding where jobs wait for a person, with what the scheduler says and the way out."""
+    """Purpose: record a finding where jobs wait for a person: what the scheduler says, and what to do."""
     told = set(state.agenda.said_stuck)
     for job in map(state.jobs.__getitem__, state.agenda.stuck):
         about = about_of(state, job)
@@ -45,14 +45,14 @@ def tell_stuck(state: State, decision: Decision, now: float) -> None:
 
 
 def _busy(state: State) -> set[str]:
-    """The pools in which something of ours runs."""
+    """The pools in which a job of ours runs."""
     return {pool_of(state, job) for job in state.jobs.values() if job.phase == JobPhase.RUNNING}
 
 
 def what_it_needs(state: State, job: Job) -> str:
-    """Purpose: what the scheduler says of a job that cannot start, and what a person has to do.
+    """Purpose: what the scheduler says of a job that cannot start, and what a person must do.
 
-    Where jobs of ours run in its pool, the nodes that it may have may only be busy, whatever the scheduler calls that.
+    Where jobs of ours run in the same pool, the nodes that it may have may just be busy, whatever word the scheduler uses.
     """
     if job.report.for_good:
         return f"{job.report.note}; it cannot start before somebody acts: {job.report.stuck}"
@@ -68,12 +68,16 @@ def what_it_needs(state: State, job: Job) -> str:
 
 
 def about_of(state: State, job: Job) -> str:
-    """Purpose: the pool of a job, and the scheduler's word for what it waits for."""
+    """Purpose: the pool of a job and the scheduler's word for what it waits for, as one text. Jobs with the same text are reported
+    once.
+    """
     return f"{pool_of(state, job)} {job.report.note.partition(',')[0].partition(' (')[0]}"
 
 
 def we_hold(job: Job) -> bool:
-    """Purpose: whether a job waits because we hold it, or because it follows another one of ours. A person must not let it go."""
+    """Purpose: whether the job waits because Shakedown holds it, or because it follows another job of ours. A person must not
+    release it.
+    """
     return not job.charged or bool(
         job.after or job.requests.hold or job.requests.release in (Step.ORDERED, Step.WANTED)
     )

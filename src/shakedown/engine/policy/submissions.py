@@ -24,7 +24,10 @@ from shakedown.model.ports import JobOrder, Part
 
 @dataclass(slots=True)
 class Reservations:
-    """What this decision has promised, and how many jobs each pool had room for before."""
+    """What this decision has promised, and how many jobs each pool had room for at its beginning.
+
+    ``ahead``: what is promised. ``room``: pool -> jobs. ``ordered``: jobs that this decision ordered.
+    """
 
     ahead: Outlook
     room: dict[str, int]
@@ -36,7 +39,9 @@ class Reservations:
 
 
 def room_for(state: State, plan: Reservations, key: QueueKey) -> int:
-    """How many more jobs of a class may be ordered. Modes and mixes are topped up at once: what they measure is a full machine."""
+    """How many more jobs of this class may be ordered. A class of a mode or a mix may always be topped up: it
+    needs a full machine.
+    """
     if key.pool not in plan.room:
         return 0
     promised = plan.ahead.jobs.get(key.pool, 0)
@@ -67,7 +72,7 @@ def order_held(
 def order_after(
     state: State, decision: Decision, plan: Reservations, key: QueueKey, entry: PendingResult, now: float, before: Job
 ) -> None:
-    """Purpose: order a job that may start when another one is over, on its targets and within what that one loads."""
+    """Purpose: order a job that may start when the job ``before`` is over, on its targets and with no more load than it has."""
     plan.ahead.take_place(key, key.loads)
     _count_stored(plan, key)
     targets = {name: before.targets[name] for name, _ in key.loads if name in before.targets}
@@ -118,8 +123,8 @@ def order_bundle(
     lanes: int = 1,
     node: int = 0,
 ) -> None:
-    """Purpose: order one job of several runs, ``lanes`` side by side. Each run has its own event; the job is submitted once all of
-    them are durable.
+    """Purpose: order one job of several runs, of which ``lanes`` run side by side. Each run has its own event; the job is submitted
+    once all of these are durable. ``node``: the number of the node that a sweep's job must have, 0 = any.
     """
     key = at_once(in_turn([own for own, _ in found]), lanes)
     cases = [state.index.cases[entry.case] for _, entry in found]
@@ -155,12 +160,14 @@ def order_bundle(
 
 
 def _where(due: list[str], avoids: list[str]) -> dict[str, Any]:
-    """What the event says of nodes: those left out that the job may go to, and those that it avoids as it probes a held queue."""
+    """What the event says of nodes: left-out nodes that the job may go to, and nodes that it avoids since it
+    probes a held queue.
+    """
     return ({"may_have": due} if due else {}) | ({"avoids": avoids} if avoids else {})
 
 
 def _sees_again(state: State, plan: Reservations, key: QueueKey, node: int, now: float) -> list[str]:
-    """The node of a sweep's job where it is left out: the job looks whether it launches jobs again."""
+    """The node of a sweep's job, if it is left out and due to be probed: the job shows whether it launches jobs again."""
     due = [
         name
         for name in due_again(state, key.pool, now, plan.ahead.probed)
@@ -171,7 +178,7 @@ def _sees_again(state: State, plan: Reservations, key: QueueKey, node: int, now:
 
 
 def _may_have(state: State, plan: Reservations, key: QueueKey, now: float) -> list[str]:
-    """Nodes that are left out and that this job may go to all the same, to see whether they launch jobs again."""
+    """Nodes that are left out and that this job may go to, to probe them."""
     due = to_probe(state, key.pool, key.units, now, plan.ahead.probed) if state.pools.left_out else []
     plan.ahead.probed.update(due)
     return due

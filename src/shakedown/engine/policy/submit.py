@@ -1,4 +1,4 @@
-"""Which waiting results become jobs now: queues in the plan's order, then retries whose time has come, then mixes.
+"""Which waiting results become jobs now: queues in the plan's order, then retries that are due, then mixes and sweeps.
 
 ``submit`` is the table of contents.
 """
@@ -27,7 +27,9 @@ from shakedown.model.events import Event
 
 
 def submit(state: State, decision: Decision, now: float) -> None:
-    """Purpose: the submissions and releases that policy permits, and the reasons why the rest waits, once per change."""
+    """Purpose: the submissions and releases that the rules allow now, and why the rest waits, recorded whenever a
+    reason changes.
+    """
     room = {name: _room(state, name) for name in state.index.pools}
     for shut in state.pools.backoffs.values():
         if shut.until > now and not state.driver.stopping:
@@ -72,12 +74,16 @@ def queues_in_order(state: State) -> Iterator[tuple[QueueKey, Queue]]:
 
 
 def in_order(queues: Iterable[tuple[QueueKey, Queue]]) -> Iterator[tuple[QueueKey, Queue]]:
-    """Queues by component, in the plan's order; within it modes in theirs, the rest in the order in which they first waited."""
+    """Queues by component in the plan's order; within a component by mode, and otherwise in the order in which
+    they came to wait.
+    """
     return iter(sorted(queues, key=lambda item: (item[0].component, item[0].place)))
 
 
 def _worth_asking(state: State, plan: Reservations, rolling: Container[int]) -> Iterator[tuple[QueueKey, Queue]]:
-    """All queues but those of mixes, and those that were told already that another has their pool to itself."""
+    """All queues that may be ordered from here: not those of mixes and sweeps, nor those already told that another stage has the
+    pool.
+    """
     holders = {pool: holder_of(state, pool, plan.ahead) for pool in plan.room} if state.index.staged else {}
     told = {pool: f"turn:{pool}" for pool, holder in holders.items() if holder}
     for key, queue in state.waiting.queues.items():
@@ -90,7 +96,9 @@ def _worth_asking(state: State, plan: Reservations, rolling: Container[int]) -> 
 
 
 def _room(state: State, pool: str) -> int:
-    """How many jobs may be ordered now: none while more than ``low`` live, then up to ``high``; one where none was taken."""
+    """How many jobs may be ordered in a pool now: none while more than ``low`` are live, else up to ``high``; after a back-off only
+    as many as the scheduler is being tried with.
+    """
     limits, live = state.index.pools[pool], state.usage.jobs.get(pool, 0)
     shut = state.pools.backoffs.get(pool)
     if shut is not None:
@@ -104,7 +112,7 @@ def _room(state: State, pool: str) -> int:
 def _submit_from(
     state: State, decision: Decision, plan: Reservations, key: QueueKey, queue: Queue, now: float
 ) -> Reason | None:
-    """Order from the head of a class until its pool is full or something binds; that reason comes back."""
+    """Order runs of a class, from the first on, until the pool is full or something holds them back. Returns that reason."""
     bundle = state.index.bundles.get((key.component, key.pool))
     if bundle is not None:
         return order_packs(state, decision, plan, key, queue, bundle, now)
@@ -119,13 +127,13 @@ def _submit_from(
 
 
 def _wake_when_due(state: State, decision: Decision, key: QueueKey, reason: Reason | None, now: float) -> None:
-    """Two starts of a test lie apart: look again when the next one may begin."""
+    """Starts of a test must be some time apart: ask to be woken when the next one may begin."""
     if reason is not None and reason.key.startswith("stagger:"):
         decision.wake(state.usage.allowed_at.get(key.test, now) + stagger_of(state, key))
 
 
 def _say_short(state: State, decision: Decision, key: QueueKey) -> None:
-    """A fill whose copies do not all fit runs with as many as do; that is said once."""
+    """A fill of which not all copies fit runs with fewer; this is recorded once."""
     copies = state.index.copies(key.component, key.case, key.mode)
     said = state.results.said_short + [order.event.value.get("stage") for order in decision.orders]
     if not copies.binding or str(key.stage) in said:
@@ -140,8 +148,8 @@ def _say_short(state: State, decision: Decision, key: QueueKey) -> None:
 def _submit_delayed(
     state: State, decision: Decision, plan: Reservations, now: float, deferred: bool = False
 ) -> dict[QueueKey, list[PendingResult]]:
-    """Retries whose time has come; or, ``deferred``, what was ordered before and not taken. Those that go into jobs of several runs
-    come back.
+    """Order retries that are due; with ``deferred``, those that were ordered before and that the scheduler did not take. Returns,
+    by class, those that go into jobs of several runs.
     """
     packed: dict[QueueKey, list[PendingResult]] = {}
     for entry in state.waiting.delayed:
@@ -194,13 +202,13 @@ def _submit_mix(
 
 
 def _others_may_probe(state: State, plan: Reservations, mix: Mix, key: QueueKey, now: float) -> bool:
-    """Whether another case of the mix, that did not probe a held queue in vain, may begin there."""
+    """Whether another case of the mix, which has not probed the held queue in vain, may begin there."""
     others = (one for one in mix.queues if one.pool == key.pool and not was_tried(state, one.pool, one.case))
     return any(mix.reason(state, one, now, plan.ahead) is None for one in others)
 
 
 def _note(state: State, decision: Decision, key: QueueKey, queue: Queue, reason: Reason | None) -> None:
-    """Log why a class waits, once per change. That the queue ahead is long enough is no news."""
+    """Record why a class waits, each time that the reason changes. Reasons that are not notable are left out."""
     said = reason.key if reason else ""
     if said != queue.reason and (reason is None or reason.notable):
         value = {"class": class_label(state.index, key), "key": said}

@@ -1,7 +1,7 @@
-"""Sweeps: a job for each node that falls idle, with all that its component still wants there.
+"""Sweeps: for each node that becomes idle, a job with everything that the component still wants on it.
 
-``order_sweeps`` is the table of contents. Which nodes are idle is known from the last survey; a node is asked for by its number.
-``end_sweeps`` ends those that have nothing left to see but nodes that are out.
+``order_sweeps`` is the table of contents. The last survey tells which nodes are idle; a node is named by its number. ``end_sweeps``
+ends sweeps that only have nodes left which cannot be used.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from shakedown.model.units import show_duration
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a class of a sweep has left. ``again``: retries by repeat, those too whose time has not come."""
+    """What a class of a sweep still wants. ``again``: repeat -> its retry, even if it is not due yet."""
 
     case: str
     queue: Queue
     again: dict[int, PendingResult]
 
     def on_node(self, node: int, nodes: int) -> PendingResult | None:
-        """The first result that is wanted on a node; later rounds have higher numbers."""
+        """The first result that is still wanted on a node, None if none is; later rounds have higher repeats."""
         top = max((self.queue.top, *self.again))
         for repeat in range(node, top + 1, max(1, nodes)):
             entry = self.queue.entries.get((self.case, repeat)) or self.again.get(repeat)
@@ -54,7 +54,7 @@ class Left:
         return None
 
     def nodes(self, nodes: int) -> Iterator[int]:
-        """The nodes on which a result is wanted; one of several rounds comes several times."""
+        """The nodes on which a result is still wanted, once for each such result."""
         for entry in (*self.again.values(), *self.queue):
             yield (entry.repeat - 1) % max(1, nodes) + 1
 
@@ -64,7 +64,7 @@ _NOTHING = Queue()
 
 
 def order_sweeps(state: State, decision: Decision, plan: Reservations, now: float) -> dict[QueueKey, Reason]:
-    """Purpose: jobs for idle nodes, within the sweep's own bound; and why the classes that got none wait."""
+    """Purpose: order jobs for idle nodes, up to the sweep's own limit. Returns why each class that got none waits."""
     reasons: dict[QueueKey, Reason] = {}
     waiting: dict[int, int] = {}  # the bound is of a component as a whole, on however many partitions it sees nodes
     for (number, pool), bundle in state.index.bundles.items():
@@ -80,10 +80,10 @@ def order_sweeps(state: State, decision: Decision, plan: Reservations, now: floa
 
 
 def end_sweeps(state: State, decision: Decision, now: float) -> bool:
-    """Purpose: end each sweep that has nothing left to see but nodes that are out: at once where all are excluded, else when it
-    has waited for those that are down, drained or left out. Returns whether anything was said: it takes waiting entries away.
+    """Purpose: end each sweep that only has nodes left which cannot be used: at once where all of them are excluded, otherwise
+    after it has waited for those that are down, drained or left out. A sweep that goes on for a time ends only when that is over.
 
-    One that goes round until its time is over ends then.
+    Returns whether anything was recorded; then waiting results may have been taken away.
     """
     before = len(decision.orders)
     for (number, pool), bundle in state.index.bundles.items():
@@ -123,12 +123,14 @@ _SOONER = "shakedown exclude NODES ends that sooner"
 
 
 def _only(classes: Classes, bundle: Bundle, out: frozenset[int]) -> bool:
-    """Whether all that is wanted is wanted on these nodes."""
+    """Whether everything that is still wanted is on these nodes."""
     return bool(classes) and all(node in out for left in classes.values() for node in left.nodes(bundle.nodes))
 
 
 def _held_back(state: State, classes: Classes, now: float) -> bool:
-    """Something else keeps the sweep from going on: it is not over. A queue that is held for the nodes that are left does not."""
+    """Whether something else keeps the sweep from going on, so that it is not over. A queue held because of the remaining nodes
+    does not.
+    """
     ahead = outlook(state, now)
     reasons = [(key.pool, binding_reason(state, key, now, ahead) or _for_others(state, key)) for key in classes]
     return any(
@@ -140,7 +142,7 @@ def _held_back(state: State, classes: Classes, now: float) -> bool:
 
 
 def wanted(state: State) -> Wanted:
-    """Purpose: pools whose idle nodes a sweep waits for, or in which it has a job waiting for its node."""
+    """Purpose: the pools whose idle nodes are to be looked up: a sweep wants nodes there, or has a job that waits for its node."""
     pools = [
         pool
         for (number, pool), bundle in state.index.bundles.items()
@@ -150,7 +152,7 @@ def wanted(state: State) -> Wanted:
 
 
 def wants_node(state: State, pool: str) -> Callable[[int], bool]:
-    """Purpose: whether a sweep still wants a node of a pool, by the node's number."""
+    """Purpose: a function that tells, by a node's number, whether a sweep still wants this node of the pool."""
     sweeps = [
         (bundle, list(_classes(state, number, pool).values()))
         for (number, place), bundle in state.index.bundles.items()
@@ -160,13 +162,13 @@ def wants_node(state: State, pool: str) -> Callable[[int], bool]:
 
 
 def nodes_awaited(state: State, pool: str) -> set[int]:
-    """Purpose: the nodes of a pool, by number, for which a sweep has a job that is not known to have begun."""
+    """Purpose: the nodes of a pool, by number, for which a sweep has a job that, as far as is known, has not begun."""
     jobs = (job for job in state.jobs.values() if job.node and job.phase in NOT_BEGUN)
     return {job.node for job in jobs if job.key is not None and job.key.pool == pool}
 
 
 def sweep_reason(state: State, key: QueueKey, now: float) -> Reason | None:
-    """Purpose: why the nodes that a sweep still wants have no job yet; None for what is no sweep's."""
+    """Purpose: why the nodes that a sweep still wants have no job yet; None for a class that is in no sweep."""
     bundle = state.index.bundles.get((key.component, key.pool))
     if bundle is None or bundle.kind != "sweep":
         return None
@@ -174,7 +176,7 @@ def sweep_reason(state: State, key: QueueKey, now: float) -> Reason | None:
 
 
 def _classes(state: State, number: int, pool: str) -> Classes:
-    """What is wanted of each node. A case that was stopped is none of it: the others are not held back by it."""
+    """What a sweep still wants in a pool, by class. Cases that were stopped are left out, so they do not hold the others back."""
     keys = [state.index.class_of(number, case) for case in state.index.components[number].cases]
     again: dict[QueueKey, dict[int, PendingResult]] = {}
     for entry in state.waiting.delayed:
@@ -193,7 +195,7 @@ def _classes(state: State, number: int, pool: str) -> Classes:
 
 
 def _due(classes: Classes, now: float) -> Classes:
-    """Without retries whose time has not come."""
+    """The same classes without retries that are not due yet."""
     return {
         key: Left(left.case, left.queue, {n: entry for n, entry in left.again.items() if entry.not_before <= now})
         for key, left in classes.items()
@@ -201,14 +203,14 @@ def _due(classes: Classes, now: float) -> Classes:
 
 
 def _bound(state: State, plan: Reservations, classes: Classes, now: float) -> dict[QueueKey, Reason]:
-    """What holds any of the tests back holds all: a node is seen once, by all of them."""
+    """Class -> why it waits. What holds back one test of a sweep holds back all, since a node is seen once, by all tests."""
     found = {key: binding_reason(state, key, now, plan.ahead) or _for_others(state, key) for key in classes}
     first = next((reason for reason in found.values() if reason is not None), None)
     return {key: reason or first for key, reason in found.items()} if first is not None else {}
 
 
 def _for_others(state: State, key: QueueKey) -> Reason | None:
-    """Another test of the sweep waits for what it needs."""
+    """That another test of the same sweep waits for results it needs; None where none does."""
     for case in state.index.components[key.component].cases:
         for entry in state.waiting.needing.get(case, ()):
             of = standing_of(state, entry).of
@@ -220,7 +222,7 @@ def _for_others(state: State, key: QueueKey) -> Reason | None:
 def _order_nodes(
     state: State, decision: Decision, plan: Reservations, bundle: Bundle, classes: Classes, now: float, waiting: int
 ) -> int:
-    """How many jobs were ordered. ``waiting``: of the component at the scheduler, or ordered in this decision."""
+    """Order jobs for idle nodes and return how many. ``waiting``: jobs of the component that wait at the scheduler already."""
     key, ordered = next(iter(classes)), 0
     for node in well_first(state, key.pool, _idle(state, key.pool, now, plan.ahead.probed)):
         if waiting + ordered >= bundle.queued or room_for(state, plan, key) <= 0:
@@ -233,8 +235,8 @@ def _order_nodes(
 
 
 def _idle(state: State, pool: str, now: float, probed: Collection[str] = ()) -> list[int]:
-    """Idle nodes as they were last seen, without those that were excluded since, those that are down or drained as well, those that
-    are left out and not tried again yet, and those that a sweep has a job for: a look can be older than the order of that job.
+    """Nodes, by number, that were idle at the last look. Left out are those that were excluded since, are down or drained, are left
+    out and not due to be probed, or have a job of the sweep: the look may be older than the order of that job.
     """
     nodes = state.pools.idle.get(pool, [])
     if not nodes:
@@ -246,7 +248,7 @@ def _idle(state: State, pool: str, now: float, probed: Collection[str] = ()) -> 
 
 
 def _with_a_job(state: State, pool: str) -> set[int]:
-    """The nodes of a pool that live jobs of sweeps were ordered for."""
+    """The nodes of a pool, by number, for which sweeps have live jobs."""
     found = set()
     for job in state.jobs.values():
         bundle = (
@@ -258,7 +260,7 @@ def _with_a_job(state: State, pool: str) -> set[int]:
 
 
 def _unbegun(state: State, component: int) -> int:
-    """How many of a component's jobs wait at the scheduler, or may."""
+    """How many jobs of a component wait at the scheduler, or may."""
     names = state.job_index.unbegun.get(component, ())
     return sum(state.jobs[name].phase in NOT_BEGUN for name in names)
 

@@ -1,4 +1,4 @@
-"""What every verdict on a run says of it."""
+"""The values that every verdict on a run has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shakedown.model.retrying import NEVER_RETRIED
 
 
 def verdict_value(state: State, run: Run, verdict: str) -> dict[str, Any]:
-    """The part of a verdict's value that every verdict has."""
+    """The values of a verdict event that every verdict has."""
     value: dict[str, Any] = {
         "verdict": verdict,
         "component": component_of(state, run),

@@ -1,1 +1,1 @@
-"""The state of a campaign, the indexed plan, and the words for what is wanted."""
+"""The state of a campaign, the indexed plan, and the names of what is wanted."""

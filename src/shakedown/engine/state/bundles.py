@@ -1,6 +1,6 @@
-"""Jobs of several runs: a sweep sees a node with all tests of its component, a pack runs many small cases in one allocation.
+"""Jobs of several runs: a sweep runs all tests of its component on one node, a pack runs many small cases in one allocation.
 
-``bundles`` says where a component's runs go in such jobs; ``whole_job`` what one of them takes.
+``bundles`` tells which components use such jobs on which pools; ``whole_job`` what one of these jobs asks for.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ ROOM_S = 60.0  # in an allocation, beside the time limits of its runs
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """How runs of one component on one pool are put together.
+    """How the runs of one component on one pool are put together in jobs.
 
-    ``runs``: how many a job holds at most; ``at_once``: how many run side by side, 0 = as many as fit. ``nodes``: how many the
-    pool has. ``limit_s``: the longest that a job may take there, 0 = none known; ``cores`` and ``memory_bytes`` (0 = not known)
-    of one node. ``queued``: of a sweep, the most of its jobs that wait at the scheduler. ``allocations``: of a pack, the most
-    jobs at a time, 0 = no limit of its own.
+    ``runs``: how many a job holds at most; ``at_once``: how many run side by side, 0 = as many as fit. ``nodes``: how many the pool
+    has. ``limit_s``: the longest time limit of a job there, 0 = not known. ``cores`` and ``memory_bytes`` of one node, 0 = not
+    known. ``queued``: for a sweep, how many of its jobs may wait at the scheduler. ``allocations``: for a pack, how many jobs at a
+    time, 0 = no limit of its own.
     """
 
     kind: Literal["sweep", "pack"]
@@ -41,8 +41,8 @@ class Bundle:
 
 
 def bundles(document: Document) -> dict[tuple[int, str], Bundle]:
-    """Purpose: (number of the component, pool) -> how its runs go together. Where a scheduler is our own each run is a job: it
-    costs next to nothing.
+    """Purpose: (number of the component, pool) -> how its runs are put together. On Shakedown's own scheduler each run is a job,
+    since a job costs next to nothing there.
     """
     system = document.system
     clusters = {cluster.name for cluster in system.clusters if not cluster.embedded}
@@ -67,7 +67,7 @@ def _bundle(component: Component, place: Partition, node: NodeType) -> Bundle:
 
 
 def side_by_side(cases: Sequence[Case], bundle: Bundle) -> int:
-    """Purpose: how many of these runs go on at once in their job."""
+    """Purpose: how many of these runs go on at the same time in their job."""
     if bundle.kind == "sweep" or any(case.shape.nodes > 1 or case.shape.resources.gpus_per_node for case in cases):
         return 1  # runs side by side in one job could be given the same GPU
     widest = max(case.shape.tasks_per_node * case.shape.cpus_per_task for case in cases)
@@ -80,13 +80,13 @@ def side_by_side(cases: Sequence[Case], bundle: Bundle) -> int:
 
 
 def _memory(case: Case) -> float:
-    """Bytes that one run takes of each of its nodes; 0 where its test says nothing."""
+    """Bytes that one run takes of each of its nodes; 0 where its test does not say."""
     return case.shape.resources.memory_of_node(case.shape.tasks_per_node * case.shape.cpus_per_task)
 
 
 def whole_job(cases: Sequence[Case], bundle: Bundle, lanes: int) -> Case:
-    """Purpose: what the scheduler is asked for: the nodes of the largest case, whole, for as long as all may take, and the most
-    of each budget that they load at once. ``lanes``: how many go on side by side.
+    """Purpose: the job that the scheduler is asked for: the nodes of the largest case, whole, for the time that all runs may take,
+    and the most of each budget that they load at once. ``lanes``: how many run side by side.
     """
     largest = max(cases, key=lambda case: case.shape.nodes)
     longest = max(case.shape.time_limit_s for case in cases)
@@ -108,7 +108,7 @@ def whole_job(cases: Sequence[Case], bundle: Bundle, lanes: int) -> Case:
 
 
 def _together(cases: Sequence[Case], lanes: int) -> Resources:
-    """What the job of these cases asks for: the most GPUs and memory of any. They agree in all the rest (``plans`` sees to it)."""
+    """What the job of these cases asks for: the most GPUs and memory of any. In all the rest they agree (``plans`` checks this)."""
     return replace(
         cases[0].shape.resources,
         gpus_per_node=max(case.shape.resources.gpus_per_node for case in cases),
@@ -119,8 +119,8 @@ def _together(cases: Sequence[Case], lanes: int) -> Resources:
 
 
 def how_many(cases: Sequence[Case], bundle: Bundle, lanes: int) -> int:
-    """Purpose: how many of these runs, from the first, one job with so many side by side may hold within the partition's own time
-    limit.
+    """Purpose: how many of these runs, from the first on, fit into one job within the time limit of the partition. ``lanes``: how
+    many run side by side.
     """
     most = min(len(cases), bundle.runs)
     if not bundle.limit_s:

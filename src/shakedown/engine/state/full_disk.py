@@ -1,7 +1,7 @@
-"""When a disk of the campaign's had no room, as the record knows it: what runs wrote in such a time may be lost.
+"""When a disk of the campaign had no room, as far as the record shows: what runs wrote at such a time may be lost.
 
-Whether a run was at it then is a question of time alone. A write that fails, or a file that cannot be made, leaves no trace that
-tells a run that was hurt from one that was not.
+Only the time tells whether a run was affected. A write that fails, or a file that cannot be made, leaves no trace that would tell
+an affected run from another.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ _EVER = float("inf")
 
 
 def note_room(state: State, now: float, full: bool, room_at: float | None = None) -> None:
-    """Purpose: remember that a disk is full from now on, or that it has room again.
-
-    ``room_at``: when it is last known to have had some; older records do not say.
+    """Purpose: remember that a disk is full from now on, or has room again. ``room_at``: when it last had room, as far as is known;
+    older records do not say.
     """
     spells = state.driver.full
     still = bool(spells) and spells[-1][1] == _EVER
@@ -33,9 +32,8 @@ def note_room(state: State, now: float, full: bool, room_at: float | None = None
 
 
 def full_in_its_time(state: State, run: Run, elapsed_s: float | None, says_so: bool = False) -> str:
-    """Purpose: in words that a disk was full while a run was at it that is over; "" where none was, or its start is not known.
-
-    ``says_so``: whether the run says itself that a disk was full.
+    """Purpose: that a disk was full while a run went on that is over, in words; "" where none was, or where its start is not known.
+    ``says_so``: whether the run itself reports a full disk.
     """
     if run.started is None or not state.driver.full:
         return ""
@@ -49,7 +47,7 @@ def full_in_its_time(state: State, run: Run, elapsed_s: float | None, says_so: b
 
 
 def full_since(state: State, since: float) -> str:
-    """Purpose: in words that a disk was full at any time since then; "" where none was."""
+    """Purpose: that a disk was full at some time since ``since``, in words; "" where none was."""
     for began, until in reversed(state.driver.full):
         if until > since:
             return f"the disk was full (from {moment(began)} " + (f"to {moment(until)})" if until < _EVER else "on)")
@@ -57,7 +55,9 @@ def full_since(state: State, since: float) -> str:
 
 
 def _at_most(state: State, run: Run, started: float, elapsed_s: float | None) -> tuple[float, float]:
-    """Between which times of the record's clock it ran: not before its job was ordered, not after its end is known."""
+    """The earliest begin and the latest end that the run can have had, by the record's clock: it began after its job was ordered,
+    and was over when its end was known.
+    """
     cluster = state.index.cases[run.case].partition.partition(":")[0]
     ours = any(one.embedded and one.name == cluster for one in state.index.document.system.clusters)
     job = state.jobs.get(run.job)

@@ -1,6 +1,6 @@
-"""Counts and lists of jobs, so that the engine need not go through all of them. It can be made again from the jobs at any time.
+"""Counts and lists of jobs, so that the engine need not go through all of them. They can be made again from the jobs at any time.
 
-It holds no fact of its own, so snapshots leave it out. ``job_index_of`` defines what it must be.
+The index holds no facts of its own, so snapshots leave it out. ``job_index_of`` defines what it must contain.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from shakedown.engine.state.plan import QueueKey
 
 @dataclass(slots=True)
 class JobIndex:
-    """``held``: jobs that wait for their release, by class, first come first; ``charged``: how many of a class may start or run.
+    """``held``: class -> jobs that wait for their release, first come first. ``charged``: class -> how many may start or run.
+    ``wide``: pool -> jobs of more than one unit that may start and have not begun. ``bundles``: component -> how many jobs of
+    several runs; ``unbegun``: component -> those of them that have not begun. ``followers``: jobs that begin when another one is
+    over. ``waiting``: pool -> jobs that may start and have not begun, with their units; ``waiting_units``: pool -> the sum of
+    these.
 
-    ``wide``: pool -> jobs of more than one unit that may start and, as far as was looked, have not begun. ``bundles``: component
-    -> jobs of several runs; ``unbegun``: those of them that, as far as was looked, have not begun. ``followers``: jobs
-    that begin when another one is over. ``waiting``: pool -> jobs that may start and, as far as was looked, have not begun, with
-    their units; ``waiting_units``: the sum of these.
+    "Not begun" means: as far as was looked.
     """
 
     held: dict[QueueKey, dict[str, None]] = field(default_factory=dict)
@@ -33,7 +34,7 @@ class JobIndex:
     waiting_units: dict[str, int] = field(default_factory=dict)
 
     def add(self, job: Job) -> None:
-        """A new job."""
+        """Enter a new job."""
         if job.bundle:
             self.bundles[job.component] = self.bundles.get(job.component, 0) + 1
             if job.phase in NOT_BEGUN:
@@ -46,7 +47,7 @@ class JobIndex:
             self.held.setdefault(job.key, {})[job.id] = None
 
     def charge(self, job: Job, sign: int) -> None:
-        """A job may start from now on, or what it takes is given back."""
+        """A job may start from now on (``sign`` 1), or what it takes is given back (-1)."""
         key = job.key
         assert key is not None
         left = self.charged.get(key, 0) + sign
@@ -67,7 +68,7 @@ class JobIndex:
                 waiting.pop(job.id, None)
 
     def wait(self, job: Job) -> None:
-        """A job that may start waits for nodes, perhaps again."""
+        """A job that may start waits for nodes, perhaps not for the first time."""
         if job.bundle:
             self.unbegun.setdefault(job.component, {})[job.id] = None
         if job.key is not None:
@@ -81,7 +82,7 @@ class JobIndex:
         self.waiting_units[pool] = self.waiting_units.get(pool, 0) - self.waiting.get(pool, {}).pop(job.id, 0)
 
     def release(self, job: Job) -> None:
-        """The job does not wait any more for its release or for the end of another job."""
+        """The job no longer waits for its release, or for the end of another job."""
         self.followers.pop(job.id, None)
         key = job.key
         if key in self.held and job.id in self.held[key]:
@@ -90,12 +91,12 @@ class JobIndex:
                 del self.held[key]
 
     def follows_no_more(self, job: Job) -> None:
-        """The job that this one was to follow is over."""
+        """The job that this one follows is over, so it is no follower any more."""
         if self.followers.pop(job.id, job) is None and not job.charged and job.key is not None:
             self.held.setdefault(job.key, {})[job.id] = None
 
     def begin(self, job: Job) -> None:
-        """The job has its nodes: it does not wait any more."""
+        """The job has its nodes and waits no longer."""
         self._waits_no_more(job)
         if job.key is not None and job.key.units > 1:
             self.wide.get(job.key.pool, {}).pop(job.id, None)
@@ -103,7 +104,7 @@ class JobIndex:
             self.unbegun.get(job.component, {}).pop(job.id, None)
 
     def forget(self, job: Job) -> None:
-        """The job is over. What it was charged with was given back before."""
+        """The job is over. What it was charged with has been given back already."""
         self.release(job)
         self.begin(job)
         if job.bundle:
@@ -121,7 +122,7 @@ def job_index_of(jobs: Iterable[Job]) -> JobIndex:
 
 
 def same(one: JobIndex, other: JobIndex) -> bool:
-    """Purpose: whether two indexes say the same, apart from jobs that have begun since they were last looked at."""
+    """Purpose: whether two indexes agree, apart from jobs that have begun since they were last looked at."""
     if set(one.followers) != set(other.followers):
         return False
     exact = (one.charged, one.bundles, {key: list(jobs) for key, jobs in one.held.items()})

@@ -1,4 +1,4 @@
-"""What the state holds of one job, of one run, and of one result that waits."""
+"""What the state holds of a job, a run, a build, and a result that waits."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _NO_PARTS: Mapping[str, None] = {}
 class PendingResult:
     """A wanted result that waits for its next attempt.
 
-    ``component``: a number in the plan's order. ``mode``: a word of ``modes.py``. ``not_before``: seconds since 1970. ``spent``:
-    (verdict, how many of its attempts so far ended so).
+    ``component``: its number in the plan's order. ``mode``: a word of ``modes.py``. ``not_before``: seconds since 1970. ``spent``:
+    (verdict, how many of its attempts ended so).
     """
 
     component: int
@@ -37,20 +37,20 @@ class PendingResult:
     spent: tuple[tuple[str, int], ...] = ()
 
     def same(self, component: int, case: str, repeat: int, mode: str) -> bool:
-        """Whether it is this wanted result."""
+        """Whether this entry is for the given wanted result."""
         return self.case == case and self.repeat == repeat and self.component == component and self.mode == mode
 
     @property
     def fresh(self) -> bool:
-        """Nothing was ever ordered for it."""
+        """Whether nothing was ever ordered for it."""
         return self.attempt == 1 and not self.void_run
 
 
 @dataclass(slots=True)
 class Queue:
-    """The waiting results of one class, first come first served, and the last reason that was logged for their waiting.
+    """The waiting results of one class, first come first served, and the last reason for waiting that was recorded.
 
-    ``entries``: by case and repeat, so that one of ten thousand is found at once. ``top``: no repeat is higher.
+    ``entries``: by case and repeat, so that one of ten thousand is found at once. ``top``: the highest repeat that was ever put in.
     """
 
     entries: OrderedDict[tuple[str, int], PendingResult] = field(default_factory=OrderedDict)
@@ -73,8 +73,9 @@ class Queue:
 
 @dataclass(slots=True)
 class Handed:
-    """Files of one run that another one is given. ``directory``: where that run worked, as its report says, "" = its usual place;
-    ``files``: path in there -> sha256; ``into``: the directory that they appear in, in the work directory of who is given them.
+    """Files of one run that another run is given. ``directory``: where the first run worked, as its report says, "" = its usual
+    place; ``files``: path in there -> sha256; ``into``: the directory, in the receiving run's work directory, where the files
+    appear.
     """
 
     run: str
@@ -87,12 +88,12 @@ class Handed:
 class Run:
     """A live attempt at a wanted result.
 
-    Created by ``submit_order`` and ``requeued``; moved on by ``job_report`` and ``check_start``; judged by ``verdict``; gone
-    after ``given_up``, ``retry``, or a verdict that is final. A run that is one part of a job also has ``part`` (its number,
-    from 1), ``seen`` (what a source last said of it), ``facts`` (of the report of its end) and ``claim``. ``spent``: as of
-    ``PendingResult``. ``handed``: files of other runs that it was given; ``left``: pattern -> files that it may hand on and their
-    sha256, or why there are none; ``directory``: where it worked, as the verdict says; ``measured``: the figure that its
-    ladder looks at. ``home``: the name of the component that it was ordered of, where the plan in force does not want it.
+    It is created by ``submit_order`` and ``requeued``, moved on by ``job_report`` and ``check_start``, and judged by ``verdict``.
+    It is removed after ``given_up``, ``retry`` or a final verdict. A run that is one part of a job also has ``part`` (its number,
+    from 1), ``seen`` (what a source last said of it), ``facts`` (from the report of its end) and ``claim``. ``spent``: as in
+    ``PendingResult``. ``handed``: files of other runs that it was given. ``left``: pattern -> files that it may hand on with their
+    sha256, or why there are none. ``directory``: where it worked, as the verdict says. ``measured``: the figure that its ladder
+    goes by. ``home``: the name of the component that it was ordered for, if the plan in force does not want it.
     """
 
     id: str
@@ -120,20 +121,20 @@ class Run:
 
     @property
     def times(self) -> int:
-        """How many attempts at its result ended with its verdict, this one among them."""
+        """How many attempts at its result ended with the same verdict, including this one."""
         return dict(self.spent).get(self.verdict, 0) + 1
 
 
 @dataclass(slots=True)
 class JobReport:
-    """What was last said of a job. Changed by ``job_report`` and by the answers to a submission.
+    """What was last said of a job. It is changed by ``job_report`` and by the answers to a submission.
 
     ``state``: what the last source said (a word of ``model.ports``, "" = nothing since this driver started). ``source``: which
-    source that was. ``note``: what it adds while the job waits or runs, such as "JobHeldUser". ``hearsay``: only accounting
-    says that it runs. ``message``: the reason of the last refusal, end or cancellation. ``facts``: of the report of its end:
-    exit, elapsed_s, nodes, output, or of its restart. ``stuck``: what a person has to do before it can start ("" = patience is
-    all), since ``stuck_since``; ``for_good``: without that it never starts, else it may. ``absent_s``: for how long all sources
-    said before this that they do not know it, in times with times between in which not all of them answered.
+    source. ``note``: what it adds while the job waits or runs, such as "JobHeldUser". ``hearsay``: only accounting says that the
+    job runs. ``message``: the reason of the last refusal, end or cancellation. ``facts``: from the report of its end (exit,
+    elapsed_s, nodes, output) or of its restart. ``stuck``: what a person must do before it can start, "" = it only has to wait;
+    ``stuck_since``: since when. ``for_good``: without that it never starts; otherwise it may. ``absent_s``: for how many seconds in
+    earlier stretches all sources answered and none knew the job; between these stretches not all of them answered.
     """
 
     state: str = ""
@@ -150,12 +151,13 @@ class JobReport:
 
 @dataclass(slots=True)
 class JobRequests:
-    """What we ask a scheduler to do with a job, how far each request is, and the earliest time to make it again.
+    """What the scheduler is asked to do with a job, how far each request has come, and when it may be made again, in seconds since
+    1970.
 
-    ``claim``: keep the job from ever starting (``claim_*`` events). ``claim_unknown``: nobody could tell whether it is taken, and
-    the record says so: that order stands, and is carried out again without being written again. ``cancel``: end it
-    (``cancel_*``). ``release``: let a held job start (``release_order``, ``released``). ``hold``: keep it in the scheduler's
-    queue while that queue is held (``hold_order``, ``held``). Times are seconds since 1970.
+    ``claim``: keep the job from ever starting (``claim_*`` events). ``claim_unknown``: it could not be seen whether the claim is
+    taken, and the record says so; the order stands and is carried out again without another event. ``cancel``: end the job
+    (``cancel_*``). ``release``: let a held job start (``release_order``, ``released``). ``hold``: keep it in the scheduler's queue
+    while that queue is held (``hold_order``, ``held``).
     """
 
     claim: Claim = Claim.NONE
@@ -171,11 +173,11 @@ class JobRequests:
 
 @dataclass(slots=True)
 class JobBundle:
-    """What a job of several runs has beside other jobs. Set by its ``submit_order`` events, one for each run.
+    """What only a job of several runs has. Set by its ``submit_order`` events, one for each run.
 
-    ``size``: how many runs it was ordered with. ``at_once``: how many of them run side by side. ``limit_s``: the time limit of
-    the whole job. ``parts``: its runs that are not judged yet; a verdict, or a claim that is taken, removes one. ``unknown``: of
-    those whose claim is ordered nobody could tell whether it is taken; these orders stand, and are carried out again.
+    ``size``: how many runs it was ordered with. ``at_once``: how many of them run side by side. ``limit_s``: the time limit of the
+    whole job. ``parts``: its runs without a verdict; a verdict, or a claim that is taken, removes one. ``unknown``: claims of parts
+    are ordered and it could not be seen whether they are taken; these orders stand and are carried out again.
     """
 
     kind: Literal["sweep", "pack"]
@@ -188,17 +190,17 @@ class JobBundle:
 
 @dataclass(slots=True)
 class Job:
-    """A job that may still exist at the scheduler: from ``submit_order`` until it is known to be dead, or never to have lived.
+    """A job that may still exist at the scheduler: from ``submit_order`` until it is known to be over, or never to have existed.
 
-    Which job: ``id``, ``run`` (of several runs the first), ``case``, ``component``, ``mode``, ``scheduler_id``, ``ordered``
-    (when). Where it is: ``phase``, ``since`` (when the present doubt began), ``started``, ``restart`` (how often the scheduler
-    started it again), ``report``. What it takes: ``key`` (the class it was counted under, so that an amendment does not change
-    what is given back), ``loads`` (of budgets, targets by their own names), ``targets`` (budget -> target), ``charged`` (it may
-    start, and its units and loads are reserved). ``node``: the one that it must have, by its number in its pool from 1, 0 = any.
+    Which job: ``id``, ``run`` (the first, if there are several), ``case``, ``component``, ``mode``, ``scheduler_id``, ``ordered``
+    (when). Where it stands: ``phase``, ``since`` (when the present doubt began), ``started``, ``restart`` (how often the scheduler
+    started it again), ``report``. What it takes: ``key`` (the class it was counted under, so that an amendment does not change what
+    is given back), ``loads`` (of budgets, targets under their own names), ``targets`` (budget -> target), ``charged`` (it may
+    start, and its units and loads are reserved). ``node``: the node that it must have, by its number in the pool from 1, 0 = any.
     ``after``: the job that must end before this one may start; ``successor``: the job that waits for this one. ``overtaken``: units
-    of jobs that were ordered later and began before it. ``terms``: what it asks for, as the scheduler had it when it was first
-    seen, and as it was ordered where somebody changed it before; ``terms_now``: with what somebody changed since. ``asked``: the
-    terms that it was ordered with, by name. ``nodes``: where it runs, as was last said.
+    of jobs that were ordered later and began earlier. ``terms``: what it asks for, as the scheduler had it when the job was first
+    seen, without what somebody had changed before; ``terms_now``: the same with what somebody changed since. ``asked``: the terms
+    that it was ordered with, by name. ``nodes``: where it runs, as was last said.
     """
 
     id: str
@@ -239,19 +241,19 @@ class Job:
 
     @property
     def parts(self) -> Mapping[str, None]:
-        """Its runs that are not judged yet, where it is a job of several."""
+        """Its runs without a verdict, if it is a job of several runs; else empty."""
         return self.bundle.parts if self.bundle is not None else _NO_PARTS
 
     @property
     def at_once(self) -> int:
-        """How many runs it has side by side."""
+        """How many of its runs go on side by side."""
         return self.bundle.at_once if self.bundle is not None else 1
 
 
 @dataclass(slots=True)
 class BuildState:
-    """A build that was ordered. Changed by ``build_order``, ``build_start`` and ``build_end``, and by ``driver_start``, which
-    forgets what the last driver left open. ``not_before``: when a build that is held is tried again.
+    """A build that was ordered. Changed by ``build_order``, ``build_start``, ``build_end``, and by ``driver_start``, which forgets
+    builds that the last driver left unfinished. ``not_before``: when a build that is held is tried again, in seconds since 1970.
     """
 
     phase: BuildPhase

@@ -1,4 +1,4 @@
-"""Names of several parts, as tuples: by these the state keeps what it knows of cases, results, failures and limits."""
+"""Keys of several parts, as named tuples: the state uses them for cases, results, failures and limits."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Literal, NamedTuple
 
 
 class CaseKey(NamedTuple):
-    """A case of a component, by the component's name. It stays the same when an amendment numbers components anew."""
+    """A case of a component, by the component's name, which an amendment does not change (as it may change its number)."""
 
     component: str
     case: str
 
 
 class ResultsKey(NamedTuple):
-    """All repeats of a case in one mode of a component. ``component`` is a number in the plan's order."""
+    """All repeats of a case in one mode of a component. ``component``: its number in the plan's order."""
 
     component: int
     mode: str
@@ -21,7 +21,7 @@ class ResultsKey(NamedTuple):
 
 
 class NeededKey(NamedTuple):
-    """A case in one mode of a component that others need, by the component's name: an amendment does not change it."""
+    """A case, in one mode of a component, that others need; by the component's name, which an amendment does not change."""
 
     component: str
     mode: str
@@ -29,7 +29,7 @@ class NeededKey(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """One mode of one case of a component: while it runs it has its pool to itself. ``mode`` is never a warm-up's."""
+    """One mode of one case of a component, which has its pool to itself while it runs. ``mode``: never that of a warm-up."""
 
     component: str
     mode: str
@@ -55,7 +55,7 @@ class SweepKey(NamedTuple):
 
 
 class TermKey(NamedTuple):
-    """One term of those jobs in a pool that ask for the same by all of their words. ``alike``: these words, as text."""
+    """One term of the jobs in a pool that ask for exactly the same. ``alike``: all that they ask for, as text."""
 
     pool: str
     name: str
@@ -63,7 +63,9 @@ class TermKey(NamedTuple):
 
 
 class SiteRule(NamedTuple):
-    """What a scheduler makes of one term of jobs in a pool, by a rule of the site's: from what to what, as text."""
+    """A rule of the site that alters one term of jobs in a pool. ``asked``: what the jobs ask for, ``has``: what
+    they get, as text.
+    """
 
     pool: str
     name: str
@@ -72,7 +74,7 @@ class SiteRule(NamedTuple):
 
 
 class WantedKey(NamedTuple):
-    """A wanted result by the name of its component, which stays what it is when an amendment numbers components anew."""
+    """A wanted result, by its component's name, which an amendment does not change."""
 
     component: str
     mode: str
@@ -88,7 +90,7 @@ class YieldKey(NamedTuple):
 
 
 class NodeFailure(NamedTuple):
-    """A failure of a node: the run that was judged by it, and the start of the job that was on the node."""
+    """A failure of a node: the run that was judged because of it, its job, and how often that job had been started again."""
 
     run: str
     job: str
@@ -103,7 +105,7 @@ class RunVerdict(NamedTuple):
 
 
 class Deadline(NamedTuple):
-    """When a job that still is said to run is past its time limit, in seconds since 1970."""
+    """When a job that is still reported as running is past its time limit, in seconds since 1970."""
 
     when: float
     job: str

@@ -1,4 +1,4 @@
-"""Whether a waiting result is the one that its ladder needs now: ``turn_of``. What a ladder is says ``model.ladders``."""
+"""Whether a ladder needs a waiting result now: ``turn_of``. ``model.ladders`` says what a ladder is."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from shakedown.model.ladders import Climb, Ladder, Rung, Word, climb, word_of
 
 
 class Turn(NamedTuple):
-    """How it stands with a size of a ladder: it is ``needed``; or another one comes ``first``, in its result ``repeat``; or it is
-    spared, and ``why``.
+    """What a ladder wants of one size: it is ``needed`` now; or the size ``first`` comes before it, in its result ``repeat``; or it
+    is spared, and ``why`` says the reason.
     """
 
     needed: bool
@@ -29,8 +29,8 @@ _NEEDED = Turn(True)
 
 
 def turn_of(state: State, entry: PendingResult) -> Turn | None:
-    """Purpose: how it stands with a waiting result on its ladder; None where it is on none. Each round of a component that
-    runs again is a ladder of its own.
+    """Purpose: what its ladder wants of a waiting result now; None for a result on no ladder. Each round of a component that is run
+    again is a ladder of its own.
     """
     rungs = state.index.ladders.get((entry.component, entry.case))
     component = state.index.components[entry.component]
@@ -48,7 +48,7 @@ def turn_of(state: State, entry: PendingResult) -> Turn | None:
 
 
 def figure_of(ladder: Ladder, verdict: Mapping[str, Any]) -> float | None:
-    """Purpose: what a verdict says of the figure that a ladder looks at; None where it looks at none or there is no value."""
+    """Purpose: the value, in a verdict, of the figure that a ladder goes by; None where it goes by none or there is no value."""
     if not ladder.figure:
         return None
     value = verdict.get("elapsed_s") if ladder.figure == "elapsed" else verdict.get("figures", {}).get(ladder.figure)
@@ -63,7 +63,7 @@ class _Results:
         self._ladder, self._smallest, self._repeats = ladder, smallest, repeats
 
     def of(self, rung: Rung) -> list[Given]:
-        """Those of its results that are closed."""
+        """The closed results of a size."""
         given = self._given.get(NeededKey(self._component, "", rung.case), {})
         return [given[repeat] for repeat in self._repeats if repeat in given]
 
@@ -84,7 +84,7 @@ class _Results:
         )
 
     def ended(self, rung: Rung) -> str:
-        """By which run a size did not hold: "r000012 failed", or what it measured."""
+        """Why a size did not hold: "r000012 was judged failed", or what it measured."""
         for one in self.of(rung):
             if not self._good(rung, one):
                 return f"{one.run} was judged {one.verdict}"

@@ -1,8 +1,10 @@
-"""The words for how a wanted result is run: "" as any, ``isolated``, ``fill``, ``warm-up:MODE`` for what comes before either,
-``filler`` for what takes the nodes that a mix leaves idle, ``set-up`` and ``clean-up`` for what goes before and after all else,
-and ``drill:NAME`` for a test that is a drill.
+"""The words for how a wanted result is run.
 
-Repeats are numbered in each of them from 1; together with the component and the case they name a wanted result.
+"": in no mode. ``isolated`` and ``fill``: the modes of the plan. ``warm-up:MODE``: before either. ``filler``: takes nodes that a
+mix leaves idle. ``set-up`` and ``clean-up``: before and after everything else of a component. ``drill:NAME``: a test that is a
+drill.
+
+Repeats are numbered from 1 in each mode. Component, mode, case and repeat together name a wanted result.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ def is_warm_up(mode: str) -> bool:
 
 
 def is_step(mode: str) -> bool:
-    """Whether it is a set-up, a clean-up or a drill: outside of the component's mix, its modes and its clock."""
+    """Whether it is a set-up, a clean-up or a drill, which are outside of the component's mix, modes and clock."""
     return mode in (SET_UP, CLEAN_UP) or is_drill(mode)
 
 
@@ -37,12 +39,12 @@ def is_drill(mode: str) -> bool:
 
 
 def base(mode: str) -> str:
-    """The mode itself, of a warm-up the mode that it belongs to."""
+    """The mode itself; for a warm-up the mode that it belongs to."""
     return mode.removeprefix(f"{WARM_UP}:")
 
 
 def mode_facts(mode: str) -> dict[str, str]:
-    """What an event says of the mode: nothing, the mode, or that it is a warm-up and of which."""
+    """What an event records of the mode: nothing, the mode, or that it is a warm-up or a drill, and of what."""
     if not mode:
         return {}
     if is_drill(mode):
@@ -51,7 +53,7 @@ def mode_facts(mode: str) -> dict[str, str]:
 
 
 def mode_in(value: dict[str, Any]) -> str:
-    """The mode that an event speaks of."""
+    """The mode that an event records."""
     mode: str = value.get("mode", "")
     if mode == DRILL:
         return drill(value.get("of", ""))

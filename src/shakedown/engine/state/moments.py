@@ -1,4 +1,4 @@
-"""Moments in words."""
+"""Times in words."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 
 def moment(seconds: float) -> str:
-    """A time in seconds since 1970, to the second."""
+    """A time in seconds since 1970 as text, to the second, in UTC."""
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def iso_moment(seconds: float | None) -> str:
-    """The same as programs read it (ISO 8601, with its zone); "" where it is not known."""
+    """The same for programs (ISO 8601, with its zone); "" where the time is not known."""
     return "" if seconds is None else datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

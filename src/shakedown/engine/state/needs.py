@@ -1,7 +1,7 @@
-"""What a waiting result needs of other results, and whether it is there: passed, still to come, or lost.
+"""What a waiting result needs of other results, and whether that is there: passed, still to come, or lost.
 
-A result needs the one of the same repeat. Where there are fewer of these, as in a component before its own, it needs the last one.
-Every result of a component needs its set-ups; those of its round, where the component is run again.
+A result needs the one with the same repeat. Where the other component has fewer repeats, it needs the last one. Every result of a
+component needs its set-ups; where the component is run again, those of the same round.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WELL = frozenset({"passed", "performance"})  # verdicts of runs with the right a
 
 
 class Needed(NamedTuple):
-    """One result that another one needs. ``files``, ``into``: as of ``Need``."""
+    """One result that another one needs. ``files`` and ``into``: as in ``Need``."""
 
     key: NeededKey
     repeat: int
@@ -31,8 +31,8 @@ class Needed(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """How it stands with what a result needs. ``of``: the first that is not there; ``why``: what became of it, if it is lost;
-    or why the result itself is spared.
+    """Whether what a result needs is there. ``of``: the first needed result that is not. ``why``: what became of it, if it is lost,
+    or why the waiting result itself is spared.
     """
 
     word: Literal["met", "open", "lost", "spared"]
@@ -44,7 +44,9 @@ _MET = Standing("met")
 
 
 def standing_of(state: State, entry: PendingResult) -> Standing:
-    """Purpose: whether all that a waiting result needs has passed. What is lost comes first, before what is still to come."""
+    """Purpose: whether everything that a waiting result needs has passed. A need that is lost counts before one that is still to
+    come.
+    """
     later = None
     for needed in needed_by(state, entry):
         given = state.results.given.get(needed.key, {}).get(needed.repeat)
@@ -60,7 +62,7 @@ def standing_of(state: State, entry: PendingResult) -> Standing:
 
 
 def _on_its_ladder(state: State, entry: PendingResult) -> Standing | None:
-    """A size that its ladder needs only later, or not at all."""
+    """That its ladder needs this size only later, or not at all; None where it needs it now."""
     turn = turn_of(state, entry)
     if turn is None or turn.needed:
         return None
@@ -69,7 +71,7 @@ def _on_its_ladder(state: State, entry: PendingResult) -> Standing | None:
 
 
 def handed_to(state: State, entry: PendingResult) -> list[Handed]:
-    """Purpose: the files that a result is given by those that it needs, all of which have passed."""
+    """Purpose: the files that a result is given by the results it needs, all of which have passed."""
     found = []
     for needed in needed_by(state, entry):
         given = state.results.given.get(needed.key, {}).get(needed.repeat)
@@ -83,12 +85,12 @@ def handed_to(state: State, entry: PendingResult) -> list[Handed]:
 
 
 def name_of(handed: Handed, path: str) -> str:
-    """Purpose: the path, in the work directory of who is given a file, under which it appears there."""
+    """Purpose: the path of a file that was handed on, in the work directory of the run that gets it."""
     return f"{handed.into}/{path}" if handed.into else path
 
 
 def _not_left(needed: Needed, given: Given) -> str:
-    """Why a run that passed has not left the files that are wanted of it, or ""."""
+    """Why a run that passed has not left the files that are wanted of it; "" where it has."""
     for pattern in needed.files:
         left = given.left.get(pattern, "nobody asked for it when the run was judged")
         if isinstance(left, str):
@@ -97,7 +99,7 @@ def _not_left(needed: Needed, given: Given) -> str:
 
 
 def _twice(state: State, entry: PendingResult) -> Standing | None:
-    """Two files that would appear under one name."""
+    """That two files would appear under the same name; None where none would."""
     own = {name: "its own input" for name, _ in state.index.cases[entry.case].files}
     for handed in handed_to(state, entry):
         for path in handed.files:
@@ -111,14 +113,14 @@ def _twice(state: State, entry: PendingResult) -> Standing | None:
 
 
 def needs_others(state: State, entry: PendingResult) -> bool:
-    """Purpose: whether a waiting result depends on any other one: by its test, its ladder, or what sets its component up."""
+    """Purpose: whether a waiting result depends on any other: by its test, its ladder, or the set-ups of its component."""
     sets_up = state.index.components[entry.component].set_up
     on_a_ladder = not entry.mode and (entry.component, entry.case) in state.index.ladders
     return bool(state.index.cases[entry.case].needs or on_a_ladder or (sets_up and not is_step(entry.mode)))
 
 
 def needed_by(state: State, entry: PendingResult) -> Iterator[Needed]:
-    """Purpose: the results that a waiting one needs: set-ups first, then in the order of the test's file."""
+    """Purpose: the results that a waiting result needs: set-ups first, then in the order of the test's file."""
     index = state.index
     yield from _set_ups(state, entry)
     for need in index.cases[entry.case].needs:
@@ -141,7 +143,9 @@ def needed_by(state: State, entry: PendingResult) -> Iterator[Needed]:
 
 
 def home_of(index: PlanIndex, component: int, case: str) -> int | None:
-    """Purpose: the component whose results of ``case`` those of ``component`` need: itself, else the last before it with any."""
+    """Purpose: the component whose results of ``case`` are needed by those of ``component``: itself, or else the last earlier one
+    that has the case; None where none has it.
+    """
     for number in range(component, -1, -1):
         if case in index.components[number].cases or case in index.components[number].set_up:
             return number
@@ -149,7 +153,9 @@ def home_of(index: PlanIndex, component: int, case: str) -> int | None:
 
 
 def _set_ups(state: State, entry: PendingResult) -> Iterator[Needed]:
-    """Those of its component, in the round of the result. What cannot run here is not waited for: it restricts the acceptance."""
+    """The set-ups of its component, in the round of the result. A set-up that cannot run here is not waited for; the report shows
+    it.
+    """
     index, component = state.index, state.index.components[entry.component]
     if not component.set_up or is_step(entry.mode):
         return
@@ -195,6 +201,6 @@ def _way_out(state: State, entry: PendingResult, needed: Needed) -> str:
 
 
 def in_words(needed: Needed) -> str:
-    """A result by its name: "make-mesh/size=8 #2 of component functionality"."""
+    """A result by its name, for instance "make-mesh/size=8 #2 of component functionality"."""
     mode = f" {needed.key.mode}" if needed.key.mode else ""
     return f"{needed.key.case}{mode} #{needed.repeat} of component {needed.key.component}"

@@ -1,5 +1,5 @@
-"""Nodes that are given no job now: excluded by people or by the plan, left out since they launch nothing, down or drained as the
-scheduler says, or those for which the queue of their pool is held.
+"""Nodes that get no job now: excluded by people or by the plan, left out since they launch nothing, down or drained as the
+scheduler says, or nodes for which the queue of their pool is held.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ LAUNCH_FAILURE = "launch failure"  # how the reason of a node failure begins tha
 
 
 def numbers_out(state: State, pool: str) -> frozenset[int]:
-    """Purpose: the nodes of a pool, by number, that are excluded, launch nothing, or were down or drained at the last look."""
+    """Purpose: the nodes of a pool, by number, that get no job now, for any of these reasons."""
     failed = failed_nodes(state, pool) if is_about_nodes(state, pool) else {}
     launch_nothing = numbers_of(state, pool, (*state.pools.left_out, *failed))
     return frozenset(said_out(state, pool) | excluded_numbers(state, pool) | launch_nothing)
 
 
 def is_about_nodes(state: State, pool: str) -> bool:
-    """Purpose: whether a queue is held for jobs of which each ended before its claim on one node that is known."""
+    """Purpose: whether a queue is held because of jobs that each ended before the claim on one known node."""
     guard = state.pools.guards.get(pool)
     return guard is not None and bool(guard.since) and not guard.what and all(one.node for one in guard.row.values())
 
 
 def failed_nodes(state: State, pool: str) -> dict[str, None]:
-    """Purpose: the nodes on which launches failed since shortly before the queue of a pool was held, or was held last, and of which
-    none took its claim since; the one that failed longest ago first.
+    """Purpose: the nodes on which launches failed since shortly before the pool's queue was held, now or last, and on which no job
+    has taken its claim since; the one that failed longest ago comes first.
     """
     guard = state.pools.guards.get(pool)
     failed: dict[str, None] = {}
@@ -51,7 +51,7 @@ def excluded_numbers(state: State, pool: str) -> set[int]:
 
 
 def numbers_of(state: State, pool: str, names: Collection[str]) -> set[int]:
-    """Purpose: those of some nodes that are in a pool, by number."""
+    """Purpose: the numbers of the named nodes in a pool. Nodes of other pools are left out."""
     place = state.index.places.get(pool)
     if place is None or not names:
         return set()
@@ -60,9 +60,9 @@ def numbers_of(state: State, pool: str, names: Collection[str]) -> set[int]:
 
 
 def out_in_words(state: State, pool: str, numbers: Iterable[int], most: int = 10) -> str:
-    """Purpose: who excluded these nodes and why, since when they are left out, what the scheduler says of the others, and how they
-    come back; those of which the same is said together: "n003 is excluded by Ada on ...: bad DIMM (shakedown include n003 gives it
-    work again); n007, n008 are drained: switch 4".
+    """Purpose: why each of these nodes gets no job: who excluded it and why, since when it is left out, or what the scheduler says;
+    and how to give it work again. Nodes with the same reason are named together: "n003 is excluded by Ada on ...: bad DIMM
+    (shakedown include n003 gives it work again); n007, n008 are drained: switch 4". ``most``: how many names to show.
     """
     alike: dict[tuple[str, bool], list[str]] = {}
     place = state.index.places.get(pool)
@@ -81,7 +81,7 @@ def out_in_words(state: State, pool: str, numbers: Iterable[int], most: int = 10
 
 
 def excluded_in_words(nodes: list[str], why: str, most: int = 20) -> str:
-    """Purpose: nodes that were excluded for the same reason, and how they are let in again."""
+    """Purpose: nodes that were excluded for the same reason, and the command that gives them work again."""
     if "shakedown include" in why:  # the plan's own words: they begin with the node
         return why
     back = f"shakedown include {','.join(nodes[:most])}{'...' if len(nodes) > most else ''} gives them work again"
@@ -89,13 +89,13 @@ def excluded_in_words(nodes: list[str], why: str, most: int = 20) -> str:
 
 
 def left_out_since(out: LeftOut) -> str:
-    """Purpose: since when a node is left out, and why: "left out since ...: jobs end there before they take their claims: ..."."""
+    """Purpose: for instance "left out since ...: jobs end there before they take their claims: ..."."""
     return f"left out since {moment(out.since)}: jobs end there before they take their claims: {out.why}"
 
 
 def launches_nothing(state: State, pool: str, node: str) -> str:
-    """Purpose: that jobs end on a node for which its queue is held, and why: as was said of the last one there, if it is known. Of
-    another node's reason nothing is said.
+    """Purpose: that jobs end before their claims on a node for which the queue is held, and why, if that is known of this very
+    node.
     """
     row, guard = state.pools.in_vain.get(node), state.pools.guards[pool]
     why = row.why if row is not None else guard.why

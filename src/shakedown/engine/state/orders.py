@@ -1,4 +1,4 @@
-"""Orders: what ``decide`` wants done, each with the event that makes it durable before it is carried out."""
+"""Orders: what ``decide`` wants done. Each comes with the event that makes it durable before it is carried out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ OrderKind = Literal["record", "build", "submit", "cancel", "claim", "claim_part"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One thing to do: its event is made durable first, then ``payload`` is carried out by a port ("record": nothing more)."""
+    """One thing to do: the event is made durable first, then a port carries out ``payload``. An order "record" is
+    the event alone.
+    """
 
     kind: OrderKind
     event: Event
@@ -25,10 +27,10 @@ class Order:
 
 @dataclass(slots=True)
 class Decision:
-    """The orders, and when to decide again even if nothing happens (None: only when something happens).
+    """The orders, and when to decide again even if nothing happens (``wake_at``; None: only when something happens).
 
-    ``claims_again``: jobs whose claim is to be taken by an order that the record has already; ``parts_again``: those of whose parts
-    it is. What comes of it is recorded once something does: a file system that is away for an hour is no news every few seconds.
+    ``claims_again``: jobs whose claim is to be taken by an order that is in the record already; ``parts_again``: the same for parts
+    of jobs. The result is recorded once there is one, so a file system that is away for an hour does not fill the record.
     """
 
     orders: list[Order] = field(default_factory=list)
@@ -41,16 +43,17 @@ class Decision:
         self.orders.append(Order("record", event))
 
     def claim(self, job: Job, why: str) -> None:
-        """Have a job's claim taken, so that it never starts."""
+        """Order that a job's claim is taken, so that the job never starts."""
         if job.requests.claim_unknown:
             self.claims_again.append(job)
         else:
             self.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
 
     def wake(self, when: float) -> None:
+        """Ask for another decision at ``when``, in seconds since 1970, or earlier."""
         self.wake_at = when if self.wake_at is None else min(self.wake_at, when)
 
     def new_run(self, state: State) -> str:
-        """An id that no run has, nor any other run of this decision."""
+        """A name that no run has, and no other new run of this decision."""
         self.runs_named += 1
         return run_name(state.campaign.next_run + self.runs_named - 1)

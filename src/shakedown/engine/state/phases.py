@@ -1,6 +1,6 @@
-"""The phases that campaigns, builds, jobs and runs go through, and the steps of what is asked of a scheduler.
+"""The phases of campaigns, builds, jobs and runs, and how far requests to a scheduler have come.
 
-Each is a string as well: in records, snapshots and JSON it is the word itself.
+Each is a string as well: records, snapshots and JSON have the word itself.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class CampaignPhase(StrEnum):
-    """Of a campaign as a whole."""
+    """Phases of a campaign as a whole."""
 
     NOT_BEGUN = ""
     RUNNING = "running"
@@ -17,7 +17,7 @@ class CampaignPhase(StrEnum):
 
 
 class BuildPhase(StrEnum):
-    """Of a build. ``HELD``: it could not be carried out (no room, for example) and is tried again."""
+    """Phases of a build. ``HELD``: it could not be carried out (no room, for example) and is tried again."""
 
     ORDERED = "ordered"
     STARTED = "started"
@@ -27,10 +27,10 @@ class BuildPhase(StrEnum):
 
 
 class JobPhase(StrEnum):
-    """Of a job at a scheduler.
+    """Phases of a job at a scheduler.
 
-    ``ORDERED``: the order is durable and has no answer yet. ``AMBIGUOUS``: nobody knows whether the scheduler took it.
-    ``ORPHANED``: its run is judged, but the job is not known to be dead, so it keeps what it holds.
+    ``ORDERED``: the order is durable and not answered yet. ``AMBIGUOUS``: it is not known whether the scheduler took it.
+    ``ORPHANED``: its run is judged, but the job may not be over, so what it takes stays reserved.
     """
 
     ORDERED = "ordered"
@@ -43,9 +43,9 @@ class JobPhase(StrEnum):
 
 
 class RunPhase(StrEnum):
-    """Of a run, one attempt at a wanted result.
+    """Phases of a run, one attempt at a wanted result.
 
-    ``ENDED``: its output is to be collected. ``JUDGED``: it has a verdict; whether it is attempted again is still open.
+    ``ENDED``: its output is to be collected. ``JUDGED``: it has a verdict, and whether another attempt follows is still open.
     ``UNDETERMINED``: it ended and could not be judged; its facts are kept to judge it again.
     """
 
@@ -59,7 +59,9 @@ class RunPhase(StrEnum):
 
 
 class Step(StrEnum):
-    """How far a request to a scheduler has come. ``WANTED``: it is to be made, or made again. ``ORDERED``: it is on its way."""
+    """How far a request to a scheduler has come. ``WANTED``: to be made, or made again. ``ORDERED``: on its way. ``TAKEN``:
+    accepted.
+    """
 
     NONE = ""
     WANTED = "wanted"
@@ -68,7 +70,9 @@ class Step(StrEnum):
 
 
 class Claim(StrEnum):
-    """Whether we hold a job's claim, without which it never starts. ``FOUND``: the job itself took it, so it began."""
+    """What is known of a job's claim. ``ORDERED``: the driver is to take it, so that the job never starts. ``FOUND``: the job
+    itself has taken it, so it began.
+    """
 
     NONE = ""
     ORDERED = "ordered"

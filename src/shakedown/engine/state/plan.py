@@ -1,4 +1,4 @@
-"""The frozen document, indexed for the engine: cases by id, pools, budgets, classes. Derived, never logged, never altered."""
+"""The frozen document, indexed for the engine: cases by id, pools, budgets, classes. Derived from the document, never logged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REMEMBERED = 4096  # kinds of jobs of several runs; combinations of loads and ta
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How long the engine waits before it believes silence, in seconds: see ``Patience`` for each."""
+    """How long the engine waits before it draws conclusions from silence, in seconds: see ``Patience`` for each value."""
 
     grace_s: float = 60.0
     lost_after_s: float = 1800.0
@@ -33,7 +33,7 @@ class Policy:
 
 
 def policy_for(document: Document) -> Policy:
-    """The patience of the system's clusters, of the most patient one where there are several."""
+    """The patience of the system's clusters; where there are several, the longest of each time."""
     patience = [cluster.patience for cluster in document.system.clusters if not cluster.embedded]
     if not patience:
         return LOCAL_POLICY
@@ -49,9 +49,9 @@ LOCAL_POLICY = Policy(grace_s=0.0, lost_after_s=60.0, dead_after_s=5.0, builds_d
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Where jobs of one partition go. ``capacity`` in units (cores or nodes); ``high`` and ``low`` count live jobs.
+    """Where jobs of one partition go. ``capacity``: in units (cores or nodes). ``high`` and ``low``: numbers of live jobs.
 
-    Orders are topped up to ``high`` when no more than ``low`` jobs live, so that one durable write covers many of them.
+    When no more than ``low`` jobs are live, jobs are ordered up to ``high``, so that one durable write covers many of them.
     """
 
     name: str
@@ -62,12 +62,13 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class QueueKey:
-    """What makes waiting runs alike to the scheduler: where, how much, what they load, what must be built first.
+    """The class of a waiting run: runs of a class are alike to the scheduler in where they run, how much they take, what they load
+    and which build they need.
 
-    Cases that run in a mode, in a mix or in a sweep are each a class of their own, named in ``case``. ``mode``: see
-    ``modes.py``. ``stage``: what has its pool to itself together, one mode of one case. ``place``: its turn within the component.
-    ``test``: of a test whose copies or starts are limited, so that others do not wait with it. ``asks``: GPUs, memory and words of
-    the scheduler that its runs ask for: jobs that ask for other things may start at other times.
+    Cases in a mode, a mix or a sweep each have a class of their own, named in ``case``. ``mode``: see ``modes.py``. ``stage``: the
+    mode of a case that has its pool to itself. ``place``: its position in the order of the component. ``test``: the test, if its
+    copies or starts are limited, so that other tests do not wait with it. ``asks``: the GPUs, memory and scheduler options that its
+    runs ask for, since jobs that ask for different things may start at different times.
     """
 
     component: int
@@ -95,7 +96,9 @@ class QueueKey:
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Copies of one case at once: ``wanted`` by the plan, ``fits`` as many as can be live; ``binding`` says what is in the way."""
+    """How many copies of a case run at once: ``wanted`` by the plan, ``fits``: how many can; ``binding``: what limits them, in
+    words.
+    """
 
     wanted: int
     fits: int
@@ -104,7 +107,7 @@ class Copies:
 
 @dataclass(slots=True)
 class PlanIndex:
-    """The document and what the engine looks up in it."""
+    """The document, and what the engine looks up in it."""
 
     document: Document
     policy: Policy
@@ -160,7 +163,7 @@ class PlanIndex:
     )  # case that the plan has no more -> the last one that had it
 
     def class_of(self, component: int, case: str, mode: str = "") -> QueueKey:
-        """The class of a case in a component, made once."""
+        """The class of a case in a component. It is made once and kept."""
         key = self.classes.get((component, case, mode))
         if key is None:
             key = self.classes[component, case, mode] = _class_key(self, component, self.cases[case], mode)
@@ -168,18 +171,20 @@ class PlanIndex:
         return key
 
     def test_of(self, case: Case) -> Test:
-        """The test as a case has it, made once for each toolchain, or for each case with checks or figures of its own."""
+        """The test with what the case sets for itself. It is made once for each toolchain, or for each case with own checks or
+        figures.
+        """
         key = (case.test, case.toolchain, case.id if case.checks or case.figures else "")
         if key not in self.tests_of:
             self.tests_of[key] = self.tests[case.test].of(case)
         return self.tests_of[key]
 
     def plan_of(self, case: str) -> Document:
-        """The plan by whose contract rows runs of a case are judged: the one in force, or the last one that had the case."""
+        """The plan whose contract rows judge runs of this case: the one in force, or the last one that had the case."""
         return self.last_plans.get(case, self.document)
 
     def whole_job(self, cases: tuple[str, ...], bundle: Bundle, lanes: int) -> Case:
-        """What a job takes that holds runs of these cases, so many side by side, made once."""
+        """The job that holds runs of these cases, ``lanes`` of them side by side. It is made once and kept."""
         name = (bundle.label, str(lanes), *cases)
         if name not in self.whole_jobs:
             if len(self.whole_jobs) > REMEMBERED:
@@ -195,12 +200,12 @@ class PlanIndex:
             self.terms.clear()
 
     def mode_of(self, component: int, mode: str) -> Mode | None:
-        """The plan's word on a mode, or on the mode that a warm-up belongs to."""
+        """The plan's entry for a mode; for a warm-up, that of the mode it belongs to. None where the component has no such mode."""
         name = base(mode)
         return next((found for found in self.components[component].modes if found.name == name), None)
 
     def topped(self, component: int) -> dict[str, int]:
-        """Units up to which a mix tops up each of its pools: a full machine and one run more, so that something always waits."""
+        """Pool -> units up to which a mix orders jobs: a full machine and one run more, so that some always wait."""
         if component not in self.tops:
             cases = [self.cases[name] for name in self.all_cases(component)]
             pools = [case.partition for case in cases if case.partition in self.pools]
@@ -209,19 +214,19 @@ class PlanIndex:
         return self.tops[component]
 
     def all_cases(self, component: int) -> tuple[str, ...]:
-        """A component's own cases, and those that fill what they leave idle."""
+        """The component's own cases and its fillers."""
         found = self.components[component]
         return (*found.cases, *found.fillers)
 
     def copies(self, component: int, case: str, mode: str) -> Copies:
-        """How many copies of a case run at once in a mode: what is asked for, and what can be."""
+        """How many copies of a case are to run at once in a mode, and how many can."""
         key = (component, case, base(mode))
         if key not in self.fitting:
             self.fitting[key] = _copies(self, component, case, mode)
         return self.fitting[key]
 
     def retry_rule(self, component: int, verdict: str) -> Retry | None:
-        """How a verdict is retried: the plan's word, else the usual one; None where it is final."""
+        """How a verdict is retried: as the plan says, else the usual way; None where it is final."""
         if self.components[component].name == NO_LONGER_WANTED:
             return None
         return rule_for(self.components[component].retry, verdict, self._is_swept(component))
@@ -231,7 +236,7 @@ class PlanIndex:
 
 
 def index_plan(document: Document, policy: Policy | None = None, before: PlanIndex | None = None) -> PlanIndex:
-    """Purpose: index a document. ``before``: the index it amends, whose cases live runs may still need."""
+    """Purpose: index a document. ``before``: the index of the plan that it amends, whose cases live runs may still need."""
     old_cases = dict(before.cases) if before else {}
     old_tests = dict(before.tests) if before else {}
     old_builds = dict(before.builds) if before else {}
@@ -271,7 +276,7 @@ def _last_plans(document: Document, before: PlanIndex | None) -> dict[str, Docum
 
 
 def _handing(document: Document) -> dict[str, tuple[str, ...]]:
-    """The patterns of files that other cases want of a case, for each that is wanted any of."""
+    """Case -> patterns of the files that other cases need from it."""
     found: dict[str, dict[str, None]] = {}
     for case in document.cases:
         for need in case.needs:
@@ -281,7 +286,7 @@ def _handing(document: Document) -> dict[str, tuple[str, ...]]:
 
 
 def _ladders(document: Document) -> dict[tuple[int, str], tuple[Rung, ...]]:
-    """The ladder that each case of a component stands on, where the component has any."""
+    """(component, case) -> the ladder that the case belongs to, for components with ladders."""
     cases = {case.id: case for case in document.cases}
     found: dict[tuple[int, str], tuple[Rung, ...]] = {}
     for number, component in enumerate(document.components):
@@ -292,7 +297,7 @@ def _ladders(document: Document) -> dict[tuple[int, str], tuple[Rung, ...]]:
 
 
 def _followers(document: Document) -> dict[str, tuple[str, ...]]:
-    """The cases that need a case, for each that is needed."""
+    """Case -> the cases that need it."""
     found: dict[str, dict[str, None]] = {}
     for case in document.cases:
         for need in case.needs:
@@ -301,13 +306,13 @@ def _followers(document: Document) -> dict[str, tuple[str, ...]]:
 
 
 def _policy_after(before: PlanIndex | None, document: Document) -> Policy:
-    """The document's own, unless that of the one before was given by whoever drives."""
+    """The document's own policy, unless whoever drives gave the earlier index a different one."""
     given = before is not None and before.policy != policy_for(before.document)
     return before.policy if before is not None and given else policy_for(document)
 
 
 def _pools(document: Document) -> dict[str, Pool]:
-    """A site's scheduler is not filled with more than it needs; our own may hold many, so that few durable writes do."""
+    """The pools. A site's scheduler gets no more jobs than needed; Shakedown's own may hold many, so that few durable writes do."""
     pools = {}
     local = {cluster.name for cluster in document.system.clusters if cluster.embedded}
     for name, capacity in document.system.capacities().items():
@@ -324,7 +329,7 @@ def _places(document: Document) -> dict[str, Partition]:
 
 
 def _licensed(document: Document) -> frozenset[tuple[str, str]]:
-    """The budgets of each cluster that it charges by itself, because it has licences of their names that cover them."""
+    """(cluster, budget): the budgets that a cluster counts itself, because it has licences of that name which cover them."""
     system, names = document.system, dict(document.system.licence_names)
     amounts = _budgets(document)
     found = set()
@@ -337,7 +342,7 @@ def _licensed(document: Document) -> frozenset[tuple[str, str]]:
 
 
 def _capped(document: Document) -> set[str]:
-    """Tests whose runs at once, or whose starts, the plan limits at some time."""
+    """The tests whose copies, or starts, the plan limits at any time."""
     limits = [document.limits, *(component.limits for component in document.components)]
     copies = [word.copies for word in limits]
     for component in document.components:
@@ -354,8 +359,8 @@ def _company(document: Document, before: PlanIndex | None) -> dict[str, tuple[st
 
 
 def _budgets(document: Document) -> dict[str, float]:
-    """Every budget by name. A cap on copies is a budget of its own, of which each run of the test takes one; so is the most
-    jobs that a cluster lets us have.
+    """Every budget by name. A cap on copies is a budget too, of which each run of the test takes one; so is the number of jobs that
+    a cluster lets us have.
     """
     budgets = dict(document.system.budgets) | dict(document.limits.budgets)
     for name, targets in document.system.targeted:
@@ -368,7 +373,9 @@ def _budgets(document: Document) -> dict[str, float]:
 
 
 def _gpus(document: Document) -> dict[str, float]:
-    """The GPUs of our own scheduler's partitions, which it hands out one by one. A cluster's are part of its whole nodes."""
+    """The GPUs in partitions of Shakedown's own scheduler, which are given out one by one. On a cluster they come
+    with whole nodes.
+    """
     system = document.system
     places = [place for cluster in system.clusters if cluster.embedded for place in cluster.partitions]
     counts = {gpus_of(f"{place.cluster}:{place.name}"): system.node_type(place.type).gpus.count for place in places}
@@ -376,17 +383,19 @@ def _gpus(document: Document) -> dict[str, float]:
 
 
 def gpus_of(place: str) -> str:
-    """The budget of the GPUs of a partition, "cluster:partition", of our own scheduler."""
+    """The name of the budget for the GPUs of a partition ("cluster:partition") of Shakedown's own scheduler."""
     return f"gpus:{place}"
 
 
 def jobs_of(place: str) -> str:
-    """The budget of a cluster's jobs, by the cluster's name or a "cluster:partition" of it."""
+    """The name of the budget for a cluster's jobs. ``place``: the cluster's name, or "cluster:partition"."""
     return f"jobs:{place.split(':', maxsplit=1)[0]}"
 
 
 def is_place(budget: str) -> bool:
-    """A place in a cluster's queue, which a job takes from its submission, and once."""
+    """Whether a budget is for places in a cluster's queue. A job takes one place from its submission on, however
+    many runs it has.
+    """
     return budget.startswith("jobs:")
 
 
@@ -425,7 +434,7 @@ def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> QueueKey
 
 
 def class_label(index: PlanIndex, key: QueueKey) -> str:
-    """A class's name in the log: stable, readable, unique."""
+    """The name of a class in the log: stable, readable and unique."""
     loads = "+".join(f"{name}={amount:g}" for name, amount in key.loads)
     parts = [index.components[key.component].name, key.mode, key.case or key.test, key.pool, f"{key.units}u"]
     parts += ["exclusive" if key.exclusive else "", loads, key.asks, key.build[:12]]
@@ -433,7 +442,9 @@ def class_label(index: PlanIndex, key: QueueKey) -> str:
 
 
 def _place(component: Component, case: str, mode: str) -> int:
-    """Mode by mode, case by case, warm-ups first. What an amendment took away comes first and is over soonest."""
+    """The position in the component's order: mode by mode, case by case, warm-ups first. A mode or case that an amendment removed
+    is first of all, so that it is over soonest.
+    """
     names = [str(found.name) for found in component.modes]
     if base(mode) not in names or case not in component.cases:
         return 0
@@ -442,7 +453,7 @@ def _place(component: Component, case: str, mode: str) -> int:
 
 
 def _copies(index: PlanIndex, component: int, case: str, mode: str) -> Copies:
-    """What is asked for, and the tightest of the machine, the pool's jobs and every budget that a copy loads."""
+    """The copies that are asked for, and how many can run: limited by the machine, the jobs of the pool, or a budget."""
     word, key = index.mode_of(component, mode), index.class_of(component, case, mode)
     if word is None:
         return Copies(1, 1)

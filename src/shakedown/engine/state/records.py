@@ -1,4 +1,4 @@
-"""The records that the state of a campaign is made of. Each says what it holds and which events change it."""
+"""The records that make up the state of a campaign. Each says what it holds and which events change it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ STANDSTILL = "*"  # among the tests of ``MixProgress.stalled``: nothing of any o
 
 @dataclass(slots=True)
 class Campaign:
-    """The campaign as a whole. ``campaign_start`` sets ``name``, ``seed`` and ``began``; every event may move the rest on.
+    """The campaign as a whole. ``campaign_start`` sets ``name``, ``seed`` and ``began``; every event may change the rest.
 
-    ``last``: the time of the last event of the campaign proper, for judging again and sealing take no time of it.
-    ``fingerprint``: the digest of the machine as last found. ``cancelled``: why all of it was cancelled. ``doubted``: the number
-    of the last event after which a component may come out differently. ``unknown_events``: how many events this version does
-    not know.
+    ``last``: the time of the last event of the campaign itself; judging again and sealing afterwards do not count. ``fingerprint``:
+    the digest of the machine as last found. ``cancelled``: why all of it was cancelled. ``doubted``: the number of the last event
+    after which the outcome of a component may have changed. ``unknown_events``: how many events this version does not know.
     """
 
     name: str = ""
@@ -54,15 +53,15 @@ class Campaign:
 
 @dataclass(slots=True)
 class Driver:
-    """Who drives the campaign now, and what it found. Changed by ``driver_start``, ``driver_stop``, ``stop_request``, ``asked``
-    and the findings ``stood_still``, ``conditions_changed``, ``disk_full`` and ``disk_has_room``.
+    """The driver of the campaign, and what it found. Changed by ``driver_start``, ``driver_stop``, ``stop_request``, ``asked`` and
+    the findings ``stood_still``, ``conditions_changed``, ``disk_full`` and ``disk_has_room``.
 
-    ``stopping``: why nothing new is submitted. ``no_room``: why nothing new is submitted until a disk has room again; ``full``: the
-    times in which one had none, (from, to), to infinity while that lasts, of this and other drivers: from when it was last known to
-    have some, to when it was seen to have some again.
-    ``environment``, ``inputs``: digests of its environment, and of input files and programs. ``since``: when it began;
-    ``awake_since``: since when it has not stood still (what sources said before that was heard late). ``asked``: command of the
-    scheduler -> how often this driver gave it, within ``asked_for_s`` seconds; ``asked_before``: by all drivers before it.
+    ``stopping``: why nothing new is submitted. ``no_room``: why nothing new is submitted until a disk has room again. ``full``:
+    (from, to) of the times in which a disk had no room, under this and earlier drivers: from when it last had room, as far as is
+    known, until room was seen again, infinity while it is full. ``environment``, ``inputs``: digests of its environment, and of
+    input files and programs. ``since``: when it began. ``awake_since``: since when it has not stood still; what sources said before
+    that was heard late. ``asked``: command of the scheduler -> how often this driver gave it, within ``asked_for_s`` seconds;
+    ``asked_before``: the same for all drivers before it.
     """
 
     driven: bool = False
@@ -84,12 +83,12 @@ class Driver:
 
 @dataclass(slots=True)
 class Waiting:
-    """Wanted results without a job. A result leaves by ``submit_order``, by a ``verdict`` without a job, or by ``requeued``.
+    """Wanted results that have no job. A result leaves by ``submit_order``, by a ``verdict`` without a job, or by ``requeued``.
 
-    ``queues``: by class. ``delayed``: retries that wait for their time, soonest first. ``to_cancel``: results that are not
-    wanted any more and have no verdict yet. ``unannounced``: (component, case) that are unavailable and not logged as such yet.
-    ``needing``: case -> results whose needs may still pass, or whose ladder may still need them; ``unmet``: those whose needs
-    did not, without a verdict yet.
+    ``queues``: by class. ``delayed``: retries that are not due yet, soonest first. ``to_cancel``: results that are no longer wanted
+    and have no verdict yet. ``unannounced``: (component, case) that are unavailable and not yet logged as such. ``needing``: case
+    -> results that wait for others to pass, or for their ladder. ``unmet``: results whose needs did not pass, without a verdict
+    yet.
     """
 
     queues: dict[QueueKey, Queue] = field(default_factory=dict)
@@ -109,7 +108,7 @@ class Waiting:
         yield from self.unmet
 
     def set_aside(self, meant: Callable[[PendingResult], bool]) -> list[PendingResult]:
-        """Take away every result that is meant, wherever it waits, in the order of ``every``."""
+        """Take away and return every result for which ``meant`` is true, wherever it waits, in the order of ``every``."""
         gone: list[PendingResult] = []
         for key, queue in list(self.queues.items()):
             mine = [entry for entry in queue if meant(entry)]
@@ -130,7 +129,7 @@ class Waiting:
 def _without(
     entries: list[PendingResult], meant: Callable[[PendingResult], bool], gone: list[PendingResult]
 ) -> list[PendingResult]:
-    """Those that are not meant; the others are added to ``gone``."""
+    """The entries for which ``meant`` is false; the others are added to ``gone``."""
     left: list[PendingResult] = []
     for entry in entries:
         (gone if meant(entry) else left).append(entry)
@@ -139,7 +138,7 @@ def _without(
 
 @dataclass(slots=True)
 class Undetermined:
-    """A run that ended and could not be judged: by which event, how often it was tried again since, when that is next."""
+    """A run that ended and could not be judged: the event that says so, how often it was tried again, and when to try next."""
 
     seq: int
     tries: int
@@ -150,12 +149,13 @@ class Undetermined:
 class Agenda:
     """Jobs and runs that ``decide`` must look at, by id, oldest first. Every event about a job or a run may add or remove one.
 
-    ``attention``: jobs in doubt, ended badly, or to be cancelled. ``to_collect``: runs that ended, whose output is not being
-    collected yet. ``part_ends``: parts of jobs whose own end needs no collecting. ``undetermined``: runs to be judged again.
-    ``to_settle``: runs whose verdict asks for a retry or an end. ``uncharged``: jobs that wait for their release or for another
-    job's end. ``unreleased``: jobs whose release the scheduler did not take yet. ``stale``: jobs to be ordered again if they
-    have not begun. ``stuck``: jobs that cannot start before a person acts; ``said_stuck``: pools and reasons of such jobs, as was
-    reported (the finding ``cannot_start``). ``deadlines``: when a running job is lost, soonest first.
+    ``attention``: jobs in doubt, ended badly, or to be cancelled. ``to_collect``: runs that ended and whose output is not yet being
+    collected. ``part_ends``: parts of jobs whose own end needs no collecting. ``undetermined``: runs to be judged again.
+    ``to_settle``: runs with a verdict, of which it is to be decided whether another attempt follows. ``uncharged``: jobs that wait
+    for their release or for another job's end. ``unreleased``: jobs whose release the scheduler has not taken yet. ``stale``: jobs
+    to be ordered again if they have not begun. ``stuck``: jobs that cannot start before a person acts; ``said_stuck``: the pools
+    and reasons of such jobs that were reported (the finding ``cannot_start``). ``deadlines``: when running jobs count as lost,
+    soonest first.
     """
 
     attention: dict[str, None] = field(default_factory=dict)
@@ -176,12 +176,12 @@ class Agenda:
 
 @dataclass(slots=True)
 class Usage:
-    """What live jobs take of the machine: counted up when a job is ordered or may start, down when it is known to be dead.
+    """What live jobs take of the machine: counted up when a job is ordered or may start, down when it is known to be over.
 
-    ``loads``: budget, or budget@target -> load of jobs that may be running. By pool: ``jobs`` that may exist, ``units`` of those
-    that may start, ``stages`` that have it to themselves -> their live jobs, ``wide`` the job of more than one unit that waits
-    there longest. ``exclusive``: jobs that have their nodes to themselves. ``allowed_at``: test -> when a run of it was last
-    allowed to start.
+    ``loads``: budget, or budget@target -> load of jobs that may be running. By pool: ``jobs``: how many may exist; ``units``: of
+    jobs that may start; ``stages``: those that have the pool to themselves -> their live jobs; ``wide``: the job of more than one
+    unit that has waited there longest. ``exclusive``: how many jobs have their nodes to themselves. ``allowed_at``: test -> when a
+    run of it was last allowed to start.
     """
 
     loads: dict[str, float] = field(default_factory=dict)
@@ -195,9 +195,9 @@ class Usage:
 
 @dataclass(slots=True)
 class SubmitBackoff:
-    """A pool whose scheduler takes nothing for now. ``strikes``: how often in a row, 0 = it takes some again; one job is tried at
-    ``until``. ``most``: how many may stand unanswered then; one more with each that is taken, so that a scheduler at its limit
-    is not asked a hundred times for the one job that it has room for.
+    """A pool whose scheduler takes no jobs for now. ``strikes``: how often in a row, 0 = it takes some again. ``until``: when one
+    job is tried. ``most``: how many submissions may be unanswered after that; one more for each job that is taken, so that a
+    scheduler at its limit is not asked a hundred times for the one job that it has room for.
     """
 
     until: float
@@ -207,7 +207,7 @@ class SubmitBackoff:
 
 
 class InVain(NamedTuple):
-    """A job that did not come to run: when that was heard, its case, and the one node that it ended on, "" = no one node."""
+    """A job that did not come to run: when that was heard, its case, and the one node that it ended on, "" = not exactly one."""
 
     when: float
     case: str
@@ -216,7 +216,9 @@ class InVain(NamedTuple):
 
 @dataclass(slots=True)
 class VainRow:
-    """Jobs that ended on one node of a pool before their claims, one after the other -> when. ``why``: as was said of the last."""
+    """Jobs that ended on one node of a pool, one after the other, before their claims -> when. ``why``: what was said of the last
+    one.
+    """
 
     pool: str
     jobs: dict[str, float] = field(default_factory=dict)
@@ -225,10 +227,10 @@ class VainRow:
 
 @dataclass(slots=True)
 class LeftOut:
-    """A node that launches nothing while others do. It is given no new job before ``until``; then one job at a time may go there.
+    """A node that launches nothing while others do. It gets no new job before ``until``; after that one job at a time may go there.
 
-    ``why``: what was said of the last job that ended there before its claim. ``probe``: the job that may go there now.
-    ``strikes``: how many of these failed there. ``proved``: a job that took its claim there.
+    ``why``: what was said of the last job that ended there before its claim. ``probe``: the job that may go there now. ``strikes``:
+    how many probes failed there. ``proved``: a job that took its claim there.
     """
 
     pool: str
@@ -242,16 +244,15 @@ class LeftOut:
 
 @dataclass(slots=True)
 class Guard:
-    """What keeps the queue of a pool from being burnt by jobs that all fail: see ``constraints/queue_guard.py``.
+    """What protects the queue of a pool from jobs that all fail: see ``constraints/queue_guard.py``.
 
-    ``row``: jobs that ended before their claim, or were refused, one after the other. ``what``: why
-    submissions were refused, without ids and places, so that equal reasons compare equal; ``why``: the last of these reasons in
-    full. ``since``: since when the queue is held, 0 = it is not. ``until``: when the next job probes the queue. ``probe``: the
-    job that does so now. ``strikes``: how many probes failed. ``tried``: their cases. ``proved``: the case of a probe that
-    worked. ``suspects``: cases that failed where another case began -> when that was seen. ``before``: the nodes for
-    which the queue was held last, and in the ten minutes before that, until a job takes its claim there; ``released``: when it was
-    let go. ``avoids``: nodes that the job that probes must not have, since launches failed there; ``asked``: when that job was let
-    go, or ordered.
+    ``row``: jobs that, one after the other, ended before their claims or were refused. ``what``: why submissions were refused,
+    without ids and places, so that equal reasons compare equal; ``why``: the last reason in full. ``since``: since when the queue
+    is held, 0 = it is not. ``until``: when the next job probes the queue. ``probe``: the job that probes now. ``strikes``: how many
+    probes failed; ``tried``: their cases. ``proved``: the case of a probe that worked. ``suspects``: cases that failed where
+    another case began -> when that was seen. ``before``: nodes on which launches failed for which the queue was held last, until a
+    job takes its claim there. ``released``: when the queue was last released. ``avoids``: nodes that the probe must not get, since
+    launches failed there. ``asked``: when the probe was released or ordered.
     """
 
     row: dict[str, InVain] = field(default_factory=dict)
@@ -272,8 +273,8 @@ class Guard:
 
 @dataclass(slots=True)
 class UnusedNodes:
-    """A stretch in which nodes of a pool are idle although jobs that fit them wait: since when, and how many were idle at the
-    last look. ``told``: a finding said so.
+    """A stretch in which nodes of a pool are idle although jobs that fit them wait: since when, and how many nodes at the last
+    look. ``told``: whether a finding was recorded.
     """
 
     since: float
@@ -283,7 +284,7 @@ class UnusedNodes:
 
 @dataclass(slots=True)
 class OtherTerm:
-    """What jobs had of a term instead of what they ask for: at how many looks it was seen, and when last."""
+    """A value that jobs have for one term in place of what they ask for: at how many looks it was seen, and when last."""
 
     looks: int = 0
     at: float = 0.0
@@ -291,10 +292,10 @@ class OtherTerm:
 
 @dataclass(slots=True)
 class FirstLook:
-    """How the scheduler had one term of jobs when they were first seen, of those in one pool that ask for the same.
+    """What jobs had for one term when they were first seen, for the jobs in one pool that ask for exactly the same.
 
-    ``as_asked``: it had one as it asks. ``others``: what they had instead, as text. ``jobs``: those that had something else, and of
-    which it is not known whether that is a rule: job -> its run, its case, what it asks for, and what it had.
+    ``as_asked``: some job had what it asks for. ``others``: what others had instead, as text. ``jobs``: those that had something
+    else, where it is not known whether that is a rule of the site: job -> its run, its case, what it asks for, what it had.
     """
 
     as_asked: bool = False
@@ -306,9 +307,9 @@ class FirstLook:
 class Observed:
     """What was observed of a budget, or of one target of it.
 
-    ``number``: as it was said last; ``beside``: what others take, in the budget's base unit, smoothed; ``at``: when the number was
-    asked for, 0 = there is none yet. ``since``: from when an amendment asks for it. ``trouble``: why there is no newer one;
-    ``told``: a finding said that there is none.
+    ``number``: the last number, as it was read. ``beside``: what others take, in the budget's base unit, smoothed. ``at``: when the
+    number was asked for, 0 = there is none yet. ``since``: from when on an amendment asks for it. ``trouble``: why there is no
+    newer number. ``told``: whether a finding said that it is missing.
     """
 
     number: float = 0.0
@@ -323,18 +324,20 @@ class Observed:
 class Pools:
     """What is known of schedulers and their queues.
 
-    ``backoffs``: pool -> why its scheduler takes nothing now (``submit_deferred``, ``submit_accepted``). ``guards``: pool ->
-    what keeps its queue from being burnt (``job_report``, ``submit_*``, the findings ``queue_held`` and ``queue_released``).
-    ``idle``: pool -> idle nodes that a sweep still wants, by number. ``pending``: cluster that is yielded to -> jobs that wait
-    there. ``yielding``: rules that yield now. ``unused``: pool -> nodes that are idle while jobs wait for them. ``out``: pool ->
-    nodes that a sweep still wants and that are down or drained, by number, under what is said of them. ``silent``: pool -> names of
-    nodes on which jobs run and that do not answer. The last six change by ``surveyed``. ``unseen``: sweep -> since when it has
-    nothing left to see but nodes that are out (the finding ``sweep_waits``); a node that is back, or a job of the sweep, ends that.
-    ``in_vain``: node -> jobs that ended there before their claims, one after the other. ``left_out``: nodes that launch nothing
-    (the findings ``node_left_out`` and ``node_let_in``). ``first_looks``: the terms on which jobs were first seen (``job_report``,
-    the finding ``changed_at_scheduler``). ``site_rules``: what the scheduler is said to take otherwise than it is asked (the
-    finding ``site_rule``). ``observed``: budget, or budget@target -> the number that narrows it (``observed``, the finding
-    ``observed_silent``); ``driver_start`` forgets it.
+    ``backoffs``: pool -> why its scheduler takes nothing now (``submit_deferred``, ``submit_accepted``). ``guards``: pool -> what
+    protects its queue (``job_report``, ``submit_*``, the findings ``queue_held`` and ``queue_released``).
+
+    Changed by ``surveyed``: ``idle``: pool -> idle nodes that a sweep still wants, by number. ``pending``: cluster that is yielded
+    to -> jobs that wait there. ``yielding``: yields that hold now. ``unused``: pool -> nodes that are idle while jobs wait for
+    them. ``out``: pool -> what is said -> nodes that a sweep still wants and that are down or drained, by number. ``silent``: pool
+    -> names of nodes on which jobs run and that do not answer.
+
+    ``unseen``: sweep -> since when it has only nodes left that cannot be used (the finding ``sweep_waits``), until one is back or
+    the sweep has a job. ``in_vain``: node -> jobs that ended there before their claims, one after the other. ``left_out``: nodes
+    that launch nothing (the findings ``node_left_out`` and ``node_let_in``). ``first_looks``: the terms that jobs had when they
+    were first seen (``job_report``, the finding ``changed_at_scheduler``). ``site_rules``: what the scheduler alters by rules of
+    the site (the finding ``site_rule``). ``observed``: budget, or budget@target -> the number that narrows it (``observed``, the
+    finding ``observed_silent``); ``driver_start`` forgets it.
     """
 
     backoffs: dict[str, SubmitBackoff] = field(default_factory=dict)
@@ -358,10 +361,9 @@ class Pools:
 
 @dataclass(slots=True)
 class Pause:
-    """Why a component orders nothing new. ``phase``: the part of its time that it came to the end of, "" = a person paused it.
-
-    ``clock``: what it does to the component's clock: stops, restarts (the clock stands still, and starts at nothing when the
-    component goes on), runs, or "". ``since``: when it was said.
+    """Why a component orders nothing new. ``phase``: the part of its time that has ended, "" = a person paused it. ``clock``: what
+    this does to the component's clock: "stops", "restarts" (it stands still, and begins at zero when the component goes on),
+    "runs", or "". ``since``: when it was paused.
     """
 
     why: str
@@ -374,13 +376,13 @@ class Pause:
 
 @dataclass(slots=True)
 class Overrides:
-    """What holds until somebody says otherwise. Each is set by one event and lifted by another; ``amended`` drops what is about
-    nothing in the new plan.
+    """What holds until somebody says otherwise. Each override is set by one event and lifted by another; ``amended`` drops those
+    whose subject is not in the new plan.
 
-    ``paused``: component -> why (``paused``, ``continued``). ``draining``: component, "" = all -> why it comes to its end
-    (``drain_request``). ``caps``: test -> most runs at once (``capped``). ``amounts``: budget, or budget@target -> amount
-    (``budget_set``). ``said_by``: of the last two -> who set it, when and why. ``excluded``: node's name -> why it is given no
-    job (``excluded``, ``included``). ``stopped``: case -> why it is not ordered any more (``case_stopped``, ``continued``).
+    ``paused``: component -> why (``paused``, ``continued``). ``draining``: component, "" = all -> why (``drain_request``).
+    ``caps``: test -> most runs at once (``capped``). ``amounts``: budget, or budget@target -> amount (``budget_set``). ``said_by``:
+    for the last two, who set it, when and why. ``excluded``: node's name -> why it gets no job (``excluded``, ``included``).
+    ``stopped``: case -> why it is not ordered any more (``case_stopped``, ``continued``).
     """
 
     paused: dict[str, Pause] = field(default_factory=dict)
@@ -394,10 +396,10 @@ class Overrides:
 
 @dataclass(slots=True)
 class Failures:
-    """What fails again and again, so that a circuit breaker can act. Changed by ``verdict`` and by the findings of a restart.
+    """What fails repeatedly, so that a circuit breaker can act. Changed by ``verdict`` and by the findings of a restart.
 
-    ``nodes``: node's name -> failures of that node (``included`` forgets them). ``streaks``: case -> the last verdicts on it,
-    all of them failures; a run that passes forgets them.
+    ``nodes``: node's name -> failures of that node (``included`` forgets them). ``streaks``: case -> its last verdicts in a row
+    that are failures; a run that passes forgets them.
     """
 
     nodes: dict[str, list[NodeFailure]] = field(default_factory=dict)
@@ -409,7 +411,7 @@ class Failures:
 
 @dataclass(slots=True)
 class Tally:
-    """How many wanted results of a component are where. wanted = waiting + in_flight + closed + unavailable, always."""
+    """How many wanted results of a component are where. Always: wanted = waiting + in_flight + closed + unavailable."""
 
     wanted: int = 0
     waiting: int = 0
@@ -422,19 +424,19 @@ class Tally:
 
     @property
     def over(self) -> bool:
-        """No result is open."""
+        """Whether no result is open."""
         return self.closed + self.unavailable == self.wanted
 
 
 @dataclass(slots=True)
 class MixProgress:
-    """A component that runs a mix for a time: since when, and how much of the machine each test has had.
+    """The progress of a component that runs a mix for a time.
 
-    ``up``: its time is over; ``up_at``: when that was said; ``ended``: when the last of its judged runs ended. By test: ``work``
-    in unit-seconds of judged runs, ``judged`` how many those are, ``longest`` the run time of the longest in seconds, ``live``
-    runs in flight, ``idle`` since when there is none, ``fallen`` when that was reported. ``begun``: when its last run began;
-    ``missed``: what all other tests had since then, in unit-seconds; ``stalled``: when it was reported that none of its runs
-    begins although some are submitted.
+    ``started``: when its first order was given. ``up``: its time is over; ``up_at``: when that was recorded; ``ended``: when the
+    last of its judged runs ended. By test: ``work``: unit-seconds of judged runs; ``judged``: how many these are; ``longest``: the
+    longest run time in seconds; ``live``: runs in flight; ``idle``: since when there is none; ``fallen``: when that was reported;
+    ``begun``: when its last run began; ``missed``: unit-seconds that all other tests had since then; ``stalled``: when it was
+    reported that none of its runs begins although some are submitted.
     """
 
     started: float | None = None
@@ -454,7 +456,7 @@ class MixProgress:
 
 @dataclass(slots=True)
 class ClockEvent:
-    """One act on a component's clock (start, stop, go on, restart) as of ``at``, seconds since 1970."""
+    """One act on a component's clock (start, stop, go on, restart). ``at``: from when it holds, in seconds since 1970."""
 
     at: float
     act: str
@@ -464,7 +466,7 @@ class ClockEvent:
 
 @dataclass(slots=True)
 class DrillProgress:
-    """How far a drill has come. ``due``: its moment, once that was told; ``begun``, ``ended``: as a person said."""
+    """How far a drill has come. ``due``: its moment, once that was recorded; ``begun``, ``ended``: as a person said."""
 
     due: float | None = None
     begun: float | None = None
@@ -473,11 +475,11 @@ class DrillProgress:
 
 @dataclass(slots=True)
 class Clocks:
-    """The time of components that run for a time. Changed by ``clock``, ``paused``, ``continued``, ``again`` and, for a mix, by
+    """The clocks of components that run for a time. Changed by ``clock``, ``paused``, ``continued``, ``again`` and, for a mix, by
     every event of its runs.
 
-    By component: ``events`` on its clock by time, ``parts_over`` how many parts of its time are over, ``mixes`` what its mix has
-    had.
+    By component: ``events``: the acts on its clock, by time. ``parts_over``: how many parts of its time are over. ``mixes``: the
+    progress of its mix. ``drills``: the progress of each drill.
     """
 
     events: dict[str, list[ClockEvent]] = field(default_factory=dict)
@@ -488,7 +490,7 @@ class Clocks:
 
 @dataclass(slots=True)
 class Outcome:
-    """How a component came out, as said at event ``seq``: met, not met, undecided. ``why`` names the criterion."""
+    """How a component came out, as recorded at event ``seq``: met, not met, undecided. ``why`` names the criterion."""
 
     outcome: str
     why: str
@@ -499,8 +501,8 @@ class Outcome:
 class Gates:
     """What opens the gates between components.
 
-    By component: ``attested`` procedure -> met (``attested``), ``outcomes`` how it came out (``component_outcome``), ``waived``
-    why people opened its gate (``waived``, ``agreed``, ``withdrawn``), ``digests`` of what the gate asked for when it was waived.
+    By component: ``attested``: procedure -> met (``attested``). ``outcomes``: how it came out (``component_outcome``). ``waived``:
+    why people opened its gate (``waived``, ``agreed``, ``withdrawn``). ``digests``: what the gate asked for when it was waived.
     """
 
     attested: dict[str, dict[str, bool]] = field(default_factory=dict)
@@ -511,7 +513,7 @@ class Gates:
 
 @dataclass(slots=True)
 class Given:
-    """How a result that others need came out: by which run, judged how. ``left``, ``directory``, ``measured``: as of ``Run``."""
+    """How a result that others need came out: its run and its verdict. ``left``, ``directory``, ``measured``: as in ``Run``."""
 
     run: str
     verdict: str
@@ -521,8 +523,8 @@ class Given:
 
 
 class CutOff(NamedTuple):
-    """The last attempt at a result that the plan in force does not want: its number, its verdict ("" where the next one was to
-    follow already), and how many attempts ended with which verdict.
+    """The last attempt at a result that the plan in force does not want: its number, its verdict ("" if the next attempt was
+    already to follow), and how many attempts ended with which verdict.
     """
 
     attempt: int
@@ -534,11 +536,11 @@ class CutOff(NamedTuple):
 class Results:
     """What is closed, for amendments and later rounds. Changed by final verdicts, ``given_up``, ``again`` and ``amended``.
 
-    ``closed``: case in a mode -> repeats that are closed. ``again``: component -> how often it was told to run again.
-    ``said_short``: stages whose copies do not all fit, as was reported (the finding ``fill_short``). ``given``: of cases that
-    others need, and of set-ups, repeat -> how it came out; a later verdict on its run changes it. ``begun``: components with
-    clean-ups of which anything was ordered in this round. ``cut_off``: results that the plan in force does not want,
-    although another attempt was to follow, or could have -> the last one.
+    ``closed``: case in a mode -> closed repeats. ``again``: component -> how often it was told to run again. ``said_short``: stages
+    whose copies do not all fit, as was reported (the finding ``fill_short``). ``given``: for cases that others need and for
+    set-ups, repeat -> how it came out; a later verdict on its run changes it. ``begun``: components with clean-ups of which
+    anything was ordered in this round. ``cut_off``: results that the plan in force does not want although another attempt was or
+    might have been due -> the last one.
     """
 
     closed: dict[ResultsKey, list[int]] = field(default_factory=dict)

@@ -13,37 +13,41 @@ from shakedown.model.events import NO_LONGER_WANTED
 
 
 def component_of(state: State, run: Run) -> str:
-    """Purpose: the name of the component that a run is judged of: the one that it was ordered of, whatever is wanted by now."""
+    """Purpose: the name of the component that a run is judged by: the one it was ordered for, whatever the plan in force wants."""
     return run.home or state.index.components[run.component].name
 
 
 def lasts(index: PlanIndex, component: int) -> bool:
-    """A component that goes on for a time, or round all nodes: what is stopped of it waits for a person, and is not cancelled."""
+    """Whether a component goes on for a time, or sweeps nodes. Cases that are stopped in it wait for a person instead of being
+    cancelled.
+    """
     found = index.components[component]
     return bool(found.duration_s) or found.sweep is not None
 
 
 def drained(state: State, component: int) -> str:
-    """Purpose: why a person drained this component, or ""."""
+    """Purpose: why a person drained this component; "" where nobody did."""
     if not state.overrides.draining:
         return ""
     return state.overrides.draining.get(state.index.components[component].name) or state.overrides.draining.get("", "")
 
 
 def stopped(state: State, component: int, case: str) -> str:
-    """Purpose: why no run of this case of a component is ordered any more, or ""."""
+    """Purpose: why no run of this case of a component is ordered any more; "" where it is."""
     if not state.overrides.stopped:
         return ""
     return state.overrides.stopped.get(CaseKey(state.index.components[component].name, case), "")
 
 
 def cleans_up(state: State, component: int, mode: str) -> bool:
-    """Purpose: whether it is a clean-up of a component of which anything was ordered: that is owed, whatever else is taken back."""
+    """Purpose: whether a result is a clean-up of a component of which anything was ordered. It must run, whatever else is taken
+    back.
+    """
     return mode == CLEAN_UP and state.index.components[component].name in state.results.begun
 
 
 def why_no_more(state: State, component: int, case: str, mode: str = "") -> str:
-    """Purpose: why a result of a case gets no further attempt, or ""."""
+    """Purpose: why a result of a case gets no further attempt; "" where it may."""
     if cleans_up(state, component, mode):
         return ""
     why = drained(state, component)
@@ -59,8 +63,10 @@ def why_no_more(state: State, component: int, case: str, mode: str = "") -> str:
 
 
 def why_unwanted(state: State, entry: PendingResult) -> str:
-    """Purpose: why a waiting entry is to be judged cancelled, or "". In a component that runs for
-    a time, a result that was never ordered needs no verdict: it is simply not wanted any more when that time is over.
+    """Purpose: why a waiting result is to be judged cancelled; "" where it is still wanted.
+
+    In a component that runs for a time, a result that was never ordered needs no verdict: when that time is over it is simply no
+    longer wanted.
     """
     if entry.fresh and state.index.components[entry.component].duration_s:
         return drained(state, entry.component) if _cleans_nothing(state, entry) else ""

@@ -1,6 +1,6 @@
-"""Jobs that run on nodes which do not answer, as the last look at the nodes says: when they end is the scheduler's to find out.
+"""Jobs that run on nodes which, by the last look, do not answer. Only the scheduler can find out when they end.
 
-What they hold stays held: they may live. But nothing is to wait behind them that can go elsewhere.
+What they take stays reserved, since they may be alive. But nothing is to wait behind them that can run elsewhere.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ _LONGEST_CHAIN = 64  # jobs that follow each other
 
 
 def pools_followed(state: State) -> tuple[str, ...]:
-    """Purpose: the pools whose silent nodes are wanted: jobs follow others there, or some node was silent at the last look."""
+    """Purpose: the pools in which silent nodes are to be looked up: jobs follow others there, or a node was silent at the last
+    look.
+    """
     jobs = (state.jobs[name] for name in state.job_index.followers)
     followed = {job.key.pool for job in jobs if job.key is not None}
     return tuple(pool for pool in state.index.places if pool in followed or state.pools.silent.get(pool))
 
 
 def silent_node(state: State, job: Job) -> str:
-    """Purpose: the node that does not answer of those that a job runs on, or ""."""
+    """Purpose: of the nodes that a job runs on, the first that does not answer; "" where all do."""
     if not state.pools.silent or job.key is None or job.phase != JobPhase.RUNNING or not job.nodes:
         return ""
     silent = state.pools.silent.get(job.key.pool, ())

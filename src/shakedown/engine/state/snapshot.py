@@ -1,4 +1,4 @@
-"""The state as bytes and back: disposable, since the log says it all; it only saves time."""
+"""The state as bytes, and back. A snapshot only saves time and may be thrown away, since the log has everything."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _IN_THEIR_OWN_WAY = ("waiting", "queues")  # a queue is a list of results and a 
 
 
 def freeze_state(state: State) -> bytes:
-    """Purpose: everything that was folded. The plan's index is derived and left out, but for the tests that people, or plans
-    before this one, capped: by these waiting results are told apart.
+    """Purpose: everything that was folded, as bytes. The plan's index is left out, as it is derived; only the tests that were
+    capped, by people or by earlier plans, are kept, since classes depend on them.
     """
     records = {name: getattr(state, name) for name in _STATE_TYPES}
     waiting = {name: getattr(state.waiting, name) for name in _WAITING_TYPES}
@@ -29,7 +29,7 @@ def freeze_state(state: State) -> bytes:
 
 
 def thaw_state(data: bytes, plan: PlanIndex) -> State:
-    """Purpose: the state that was frozen, under its plan. Raises msgspec.MsgspecError where the bytes are not one."""
+    """Purpose: the state from ``freeze_state``, under its plan. Raises msgspec.MsgspecError where the bytes are not a state."""
     raw: dict[str, Any] = msgspec.msgpack.decode(data)
     state = State(plan=plan)
     _fill(state, raw["state"], _STATE_TYPES)

@@ -1,6 +1,6 @@
-"""The state of a campaign: what the log says, and nothing else. One owner, folded in place by ``evolve``.
+"""The state of a campaign: what the log says, and nothing else. It has one owner, and ``evolve`` folds events into it in place.
 
-Live things only: what is finished is folded into counters, so that a long campaign stays small in memory.
+It holds live things only; what is finished is folded into counters, so that a long campaign needs little memory.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ FOLD_VERSION = 27  # of what is folded; snapshots of another version are not use
 
 @dataclass(slots=True)
 class State:
-    """Everything the engine knows, in records by subject (``records.py``), jobs, runs and builds by id (``jobs.py``).
+    """Everything the engine knows: records by subject (``records.py``), and jobs, runs and builds by id (``jobs.py``).
 
     ``plan`` is derived from the frozen document and ``job_index`` from the jobs; neither is folded. ``seq`` and ``time``: of the
-    last event. ``epoch``: counts from 1, one more with each change after which results are kept apart. ``tallies``: one for each
+    last event. ``epoch``: from 1, one more with each change after which results are kept apart. ``tallies``: one for each
     component, in the plan's order.
     """
 
@@ -68,7 +68,7 @@ class State:
 
     @property
     def over(self) -> bool:
-        """Nothing is wanted, in flight, or possibly alive any more."""
+        """Whether nothing is wanted, in flight, or possibly alive any more."""
         return all(tally.over for tally in self.tallies) and not self.jobs and not self.runs
 
     def unattested(self, number: int) -> list[str]:
@@ -78,13 +78,13 @@ class State:
         return [procedure.name for procedure in component.procedures if procedure.name not in said]
 
     def finished(self, name: str) -> bool:
-        """Every wanted result of a component is judged or unavailable, and its procedures are attested."""
+        """Whether every wanted result of a component is judged or unavailable, and its procedures are attested."""
         number = self.index.component_number[name]
         return self.tallies[number].over and not self.unattested(number)
 
     @property
     def only_undetermined(self) -> bool:
-        """Nothing is left to do but to judge runs that could not be judged so far."""
+        """Whether only one thing is left to do: to judge runs that could not be judged so far."""
         if (
             not self.agenda.undetermined
             or self.jobs
@@ -111,7 +111,7 @@ class State:
         return sum(entry.component == number for entries in self.waiting.needing.values() for entry in entries)
 
     def _cleaning(self, number: int) -> int:
-        """How many clean-ups of a component wait for all else of it."""
+        """How many clean-ups of a component wait for everything else of it."""
         queues = self.waiting.queues.items()
         return sum(len(queue) for key, queue in queues if (key.component, key.mode) == (number, CLEAN_UP))
 

@@ -11,7 +11,7 @@ from shakedown.engine.state.plan import PlanIndex
 def wanted_results(index: PlanIndex, number: int) -> Iterator[tuple[str, str, int]]:
     """Purpose: what a component wants from its start, as (mode, case, repeat), in the order in which it is to begin.
 
-    Without modes round by round, so that repeats are spread in time. Of a mix the next result of each case is wanted.
+    Without modes it goes round by round, so that repeats are spread over time. Of a mix, the first result of each case is wanted.
     """
     yield from steps_wanted(index, number, SET_UP)
     yield from _between(index, number)
