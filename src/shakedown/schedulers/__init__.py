@@ -1,15 +1,9 @@
-"""Schedulers, one dialect a file, and what they share.
+"""Schedulers: one package for each dialect, and what they share.
 
-``local``       this machine's cores: a queue, binding, time limits, no daemon
-``launch``      starting a job's process
-``standby``     the shells of the next jobs, started ahead
-``running``     one job while it lives
-``leftovers``   jobs that ran without us: those of a conductor that died
-``reports``     what is said of a job that ended
-``script``      the exact shell script of a job
-``workplace``   claims and work directories on disk
-``capture``     one run's output while it comes
-``packs``       many small outputs in one file, and reading any output back
-``places``      the layout's paths, thousands a second
-``cores``       which hardware threads make a core
+``local_host``: Shakedown's own scheduler for one machine. ``slurm``: Slurm. ``cluster``: what all batch schedulers share: job
+scripts, marks, targets.
+
+``claims``: claims and work directories on disk. ``directories``: the layout's paths as text, thousands a second. ``linked_inputs``
+and ``copied_inputs``: input files of runs. ``made_directories``: directories inside a campaign's. ``output_archive``: many small
+outputs in one file, and reading any output back. ``output_sums``: sums of outputs and marks.
 """

@@ -1,4 +1,4 @@
-"""Claims and work directories: what a job finds on disk before it starts, and what is left of that when it is over."""
+"""Claims and work directories: what a job finds on disk before it starts, and tidying up when it is over."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONDUCTOR = "conductor"  # what a claim says that no job holds
 
 
 class CannotStart(ShakedownError):
-    """A job cannot be started here and now. ``transient``: it may work later; ``no_room``: as soon as the disk has room."""
+    """A job cannot be started now. ``transient``: it may work later; ``no_room``: it works once the disk has room again."""
 
     def __init__(self, message: str, transient: bool = False, no_room: bool = False) -> None:
         super().__init__(message)
@@ -40,7 +40,11 @@ class CannotStart(ShakedownError):
 
 @dataclass(slots=True)
 class Workplace:
-    """The claims and work directories of one campaign. Directories that hold a thousand others are made once."""
+    """The claims and work directories of one campaign.
+
+    Directories that hold a thousand others are made once and remembered. ``forsaken``: another conductor works here, so nothing is
+    tidied up any more.
+    """
 
     layout: Layout
     forsaken: bool = False  # another conductor works here: nothing is tidied any more
@@ -51,10 +55,8 @@ class Workplace:
     _were_let_go: frozenset[str] | None = None  # by conductors before us
 
     def prepare(self, run: str, place: str, files: Pairs, claim: str = "", copied: bool = False) -> None:
-        """Purpose: the run's empty directory, its input files linked or ``copied`` into it, and a place for the claim if one is
-        named.
-
-        Raises CannotStart with a sentence.
+        """Purpose: make the run's empty directory, link or copy (``copied``) its input files into it, and make a directory for the
+        claim if one is named. Raises CannotStart with a sentence.
         """
         try:
             if claim:
@@ -72,7 +74,7 @@ class Workplace:
             raise cannot_start(run, error, self.layout) from error
 
     def check_files(self, files: Pairs) -> None:
-        """Purpose: see that input files exist and stay inside the run's directory. Raises OSError."""
+        """Purpose: check that input files exist and that their names stay inside the run's directory. Raises OSError."""
         for name, target in files:
             if Path(name).is_absolute() or ".." in Path(name).parts:
                 raise OSError(errno.EINVAL, "the name of an input file leads out of the run's directory", name)
@@ -80,8 +82,8 @@ class Workplace:
                 raise OSError(errno.ENOENT, "an input file is missing", target)
 
     def tidy(self, place: str, files: Pairs) -> None:
-        """Purpose: a run that wrote no file leaves no directory. Links to input files, and the directories that were made for them,
-        are no files of its own; what it put in the place of one is.
+        """Purpose: remove the directory of a run that wrote no file. Links to input files, and directories made for them, do not
+        count as its files; a file that the run put in the place of such a link does.
         """
         if self.forsaken:
             return
@@ -96,17 +98,17 @@ class Workplace:
                 self._spare[place] = None
 
     def tidy_up(self) -> None:
-        """Remove the empty directories that wait for another run."""
+        """Remove the empty directories that are kept for other runs."""
         for place in self._spare if not self.forsaken else ():
             with contextlib.suppress(OSError):  # somebody put something there in the meantime
                 Path(place).rmdir()
         self._spare.clear()
 
     def _make(self, place: str) -> None:
-        """A fresh directory, if possible an empty one renamed.
+        """Make an empty directory; if there is a spare one, by renaming it.
 
-        Removing one for each that is made is dear: ext4 gives out no inode for some seconds after it was freed, and searches
-        past all of those.
+        Removing a directory for each new one is slow: ext4 does not reuse an inode for some seconds after it was freed, and
+        searches past all of these.
         """
         self._spare.pop(place, None)  # the run's own, of an order that was taken back: it must not be another's as well
         if self._spare:
@@ -124,7 +126,7 @@ class Workplace:
         self._mode = self._mode or os.stat(place).st_mode  # noqa: PTH116
 
     def write_script(self, job: str, restart: int, script: str) -> Path:
-        """Purpose: the script as a file, for those too long to be an argument. Raises OSError."""
+        """Purpose: write the script to a file, where it is too long to be an argument. Raises OSError."""
         path = self._script(job, restart)
         path.write_text(script, encoding="utf-8", errors="surrogateescape")
         return path
@@ -138,16 +140,17 @@ class Workplace:
         return claim.with_name(f"{claim.name}.sh")
 
     def take_claim(self, job: str, restart: int) -> bool:
-        """Purpose: take a job's claim for the conductor, so that the job can never start. False: it has been taken.
-
-        Raises CannotStart where the disk does not let us tell.
+        """Purpose: take a job's claim for the conductor, so that the job can never start. False where the job has it. Raises
+        CannotStart where the disk does not show it.
         """
         if make_claim(self.layout.claim(job, restart), job, self.layout):
             return True
         return self.claim_holder(job, restart) == CONDUCTOR  # a conductor that died before it could say so took it
 
     def claim_holder(self, job: str, restart: int) -> str | None:
-        """Purpose: what the claim says: the process id of the job's shell, "conductor", "" (nothing legible), None: no claim."""
+        """Purpose: what the claim says: the process id of the job's shell, "conductor", or "" if nothing can be read; None: there
+        is no claim.
+        """
         try:
             return read_plain(self.layout.claim(job, restart)).decode("utf-8", "replace").strip()
         except FileNotFoundError:
@@ -156,7 +159,9 @@ class Workplace:
             return ""
 
     def note_let_go(self, job: str, restart: int) -> None:
-        """Purpose: note that a job was let go: it may have run, whatever becomes of its claim. The note outlives this process."""
+        """Purpose: write down that a job was allowed to start, so that it may have run whatever its claim says later. The note
+        outlives this process.
+        """
         line = b"%s.%d\n" % (job.encode(), restart)
         with contextlib.suppress(OSError):  # then its claim alone tells
             if self._let_go < 0:
@@ -165,7 +170,7 @@ class Workplace:
             os.write(self._let_go, line)
 
     def was_let_go(self, job: str, restart: int) -> bool:
-        """Purpose: whether a conductor before us let a job go."""
+        """Purpose: whether an earlier conductor allowed a job to start."""
         if self._were_let_go is None:
             try:
                 self._were_let_go = frozenset(read_plain(self.layout.let_go).decode("ascii", "replace").split("\n"))
@@ -186,7 +191,7 @@ class Workplace:
 
 
 def _refuse_strange(claim: str) -> None:
-    """A shell takes a pipe or a device for a claim that nobody has. Raises OSError."""
+    """A shell would take a pipe or a device for a claim that nobody has, so these are refused. Raises OSError."""
     try:
         mode = os.lstat(claim).st_mode
     except FileNotFoundError:
@@ -196,7 +201,7 @@ def _refuse_strange(claim: str) -> None:
 
 
 def is_full(place: str) -> bool:
-    """Purpose: whether a directory's file system takes nothing more. Of one that cannot be asked nothing is known."""
+    """Purpose: whether a directory's file system has no room at all. False where it cannot be asked."""
     try:
         found = os.statvfs(place)
     except OSError:
@@ -205,12 +210,11 @@ def is_full(place: str) -> bool:
 
 
 def make_claim(path: Path, job: str, layout: Layout) -> bool:
-    """Purpose: make a claim that no job holds, whole or not at all. False: there is one already.
+    """Purpose: make a claim for the conductor, whole or not at all. False where there is one already. Raises CannotStart where the
+    disk does not show it.
 
-    Raises CannotStart where the disk does not let us tell.
-
-    The words are written into a file of another name first, and that file is linked to the claim's name: a kill in between
-    leaves no claim without words, of which nobody could tell whose it is. A link fails where the name is taken, as O_EXCL does.
+    The words are first written into a file of another name, which is then linked to the name of the claim. So a kill in between
+    leaves no empty claim, which could be anybody's. As with O_EXCL, linking fails where the name is taken.
     """
     try:
         make_directory(path.parent, layout.root)
@@ -237,7 +241,7 @@ def _link_claim(path: Path) -> bool:
 
 
 def _claim_without_links(path: Path) -> bool:
-    """On a file system without hard links, a kill at the wrong moment may leave a claim without words."""
+    """Make the claim on a file system without hard links. There, a kill at the wrong moment may leave an empty claim."""
     try:
         _write_new(path)
     except FileExistsError:
@@ -254,7 +258,7 @@ def _write_new(path: Path) -> None:
 
 
 def cannot_start(run: str, error: OSError, layout: Layout) -> CannotStart:
-    """The sentence for what the operating system would not do."""
+    """The error for a run that the operating system would not let start, with its reason."""
     if error.errno == errno.E2BIG:
         return CannotStart(f"run {run} cannot be started: its environment is larger than this system allows")
     return CannotStart(
@@ -271,12 +275,12 @@ def _because(error: OSError, layout: Layout) -> str:
 
 
 def _printable(name: str) -> str:
-    """A name that need not be UTF-8, or has a line's end in it, in one line that can be recorded."""
+    """A name as one line that can be recorded, even if it is not UTF-8 or contains line ends."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def _link(place: str, name: str, target: str) -> None:
-    """An input file, or an input directory, appears in the run's directory."""
+    """Make an input file or input directory appear in the run's directory."""
     if "/" in name:
         Path(place, name).parent.mkdir(parents=True, exist_ok=True)
     link_input(f"{place}/{name}", os.path.normpath(target))

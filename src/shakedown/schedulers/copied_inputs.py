@@ -1,4 +1,4 @@
-"""Copies of input files: whole under their own name or not there at all, whoever else copies the same."""
+"""Copies of input files. A copy appears under its name only once it is whole, even if several copies are made at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ CHUNK_BYTES = 4 << 20
 
 
 class Progress:
-    """How far a placing is; a copy that goes on is told from one that hangs. ``moved``: when (monotonic) it last did."""
+    """How far a placing has come, so that a slow copy is told from one that hangs. ``moved``: when it last went on (monotonic
+    clock).
+    """
 
     __slots__ = ("bytes", "moved")
 
@@ -29,7 +31,9 @@ class Progress:
 
 
 def copy_input(source: Path, target: Path, progress: Progress | None = None) -> None:
-    """Purpose: a copy of a file, or of a directory and all in it; one that is there is complete. Raises OSError with a path."""
+    """Purpose: copy a file, or a directory with all its content; nothing is done where the target exists. Raises OSError with a
+    path.
+    """
     told = progress or Progress()
     if target.exists():
         return
@@ -49,9 +53,10 @@ def copy_input(source: Path, target: Path, progress: Progress | None = None) -> 
 
 
 def shared_input(inputs: Path, source: Path, progress: Progress | None = None) -> Path:
-    """Purpose: the one copy of an input under ``inputs``, made if it is not there; the same for whoever asks. Raises OSError.
+    """Purpose: the only copy of an input under ``inputs``, made if it is not there; everybody who asks gets the same. Raises
+    OSError.
 
-    It is known by where it comes from, its size and its time, so that a changed file is another one.
+    It is identified by its source, size and time, so a changed file has another copy.
     """
     place = inputs / _key(source) / source.name
     with _lock_of(str(place)):
@@ -60,7 +65,7 @@ def shared_input(inputs: Path, source: Path, progress: Progress | None = None) -
 
 
 def _tree(source: Path, draft: Path) -> Iterator[tuple[Path, Path]]:
-    """Each file below ``source`` and its place below ``draft``, whose directories are made."""
+    """Each file below ``source`` with its place below ``draft``, where the directories are made on the way."""
     for folder, names in _walk(str(source)):
         here = draft / Path(folder).relative_to(source)
         here.mkdir(exist_ok=True)
@@ -69,7 +74,9 @@ def _tree(source: Path, draft: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _walk(source: str) -> Iterator[tuple[str, list[str]]]:
-    """Each directory at and below ``source``, also through links, and the names of what is no directory. Raises OSError."""
+    """Each directory at and below ``source``, also behind links, with the names of the entries that are no directories. Raises
+    OSError.
+    """
     above: dict[str, frozenset[tuple[int, int]]] = {}
     for folder, folders, names in os.walk(source, onerror=_fail, followlinks=True):
         status = os.stat(folder)  # noqa: PTH116
@@ -117,6 +124,6 @@ _guard = threading.Lock()
 
 
 def _lock_of(place: str) -> threading.Lock:
-    """Threads of one process copy the same thing once."""
+    """A lock for each place, so that threads of one process make a copy only once."""
     with _guard:
         return _locks.setdefault(place, threading.Lock())

@@ -1,4 +1,4 @@
-"""The paths of a campaign as text, for those who need thousands a second. What they are is the layout's business alone."""
+"""The paths of a campaign as text, for callers that need thousands a second. Only the layout defines what the paths are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HOLE = "\0"  # stands for the id in a pattern; no path holds it
 
 @dataclass(slots=True)
 class Places:
-    """Paths of jobs and runs. A thousand ids share a directory, so each path is one replacement in a pattern."""
+    """Paths of jobs and runs. A thousand ids share a directory, so each path is made by one replacement in a pattern."""
 
     layout: Layout
     _patterns: dict[tuple[str, int, str], str] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Input files that are linked into a run's directory.
 
-A directory among them becomes a directory of the run's own, with those below it, and a link for each file: what a run writes
-there anew is its own, and so is what it puts in the place of a link. The job script does the same for restarts
+An input directory becomes a directory of the run's own, with all directories below it and a link for each file. So new files that a
+run writes there are its own, and so is a file that it puts in the place of a link. The job script does the same for restarts
 (``cluster/job_script.py``).
 """
 
@@ -18,15 +18,16 @@ Link = Callable[[str, str], object]  # makes a link: what it names, where it is
 
 
 def make_link(target: str, place: str) -> None:
-    """Purpose: a link; what is there already stays. Raises OSError."""
+    """Purpose: make a link; where something is there already it stays. Raises OSError."""
     with contextlib.suppress(FileExistsError):
         os.symlink(target, place)  # noqa: PTH211 - thousands of them before a run starts
 
 
 def link_input(place: str, source: str, link: Link = make_link) -> None:
-    """Purpose: an input file or directory appears at ``place``, whose directory is there. Doing it again completes it.
+    """Purpose: make an input file or directory appear at ``place``; its parent directory must exist. Doing it again completes it.
 
-    A directory that holds ``place`` itself is one link: it would never end. ``link`` makes each link. Raises OSError with a path.
+    A directory that contains ``place`` itself becomes one link, since following it would never end. ``link`` makes each link.
+    Raises OSError with a path.
     """
     real = os.path.realpath(source) if _is_directory(source) else ""
     if not real or _holds(real, place):
@@ -48,9 +49,10 @@ def link_input(place: str, source: str, link: Link = make_link) -> None:
 
 
 def made_links(place: str, files: Pairs) -> tuple[list[str], list[str]] | None:
-    """Purpose: the links and the directories at ``place``, each before those below it, where these are as the input files were
-    linked; None where anything else is there: what the run made, or a directory above a file that another run handed on, which
-    checks read there. Raises OSError.
+    """Purpose: the links and the directories at ``place`` (each before those below it), if nothing but linked input files is there.
+
+    None where anything else is there: a file of the run, or a directory for a file that another run handed on and that checks read.
+    Raises OSError.
     """
     origins = {name: os.path.normpath(source) for name, source in files}
     links: list[str] = []
@@ -67,14 +69,14 @@ def made_links(place: str, files: Pairs) -> tuple[list[str], list[str]] | None:
 
 
 def is_linked_below(place: str, path: str, files: Pairs) -> bool:
-    """Purpose: whether ``path`` of the run's directory ``place`` is a link in the place of a file of an input directory."""
+    """Purpose: whether ``path``, in the run's directory ``place``, is a link that stands for a file of an input directory."""
     sources = [source + path[len(name) :] for name, source in files if path.startswith(f"{name}/")]
     return any(map(os.path.lexists, sources)) and os.path.islink(f"{place}/{path}")  # noqa: PTH114
 
 
 def deepest_first(files: Pairs) -> Pairs:
-    """Purpose: the input files in the order in which they are linked: one that has a name of its own inside of a directory goes
-    before what that directory has under this name.
+    """Purpose: the input files in the order in which to link them: a file with its own name inside of an input directory comes
+    before that directory, so that it is used in place of the directory's own file.
     """
     return tuple(sorted(files, key=lambda pair: -pair[0].count("/")))
 
@@ -97,7 +99,9 @@ def _own_directory(place: str, source: str) -> None:
 
 
 def _named_by(link: str, inside: str, real: str) -> str:
-    """What the counterpart of a link inside of a directory names: within the directory the run's own, elsewhere what it names."""
+    """What the run's copy of a link in an input directory leads to: inside of that directory, the run's own file; elsewhere, the
+    same.
+    """
     named = os.path.realpath(link)
     if not f"{named}/".startswith(f"{real}/"):
         return link
@@ -107,7 +111,7 @@ def _named_by(link: str, inside: str, real: str) -> str:
 def _entries(
     place: str, inside: str, origin: str, origins: Mapping[str, str]
 ) -> Iterator[tuple[os.DirEntry[str], str, str]]:
-    """What lies at ``inside``, its path below ``place``, and what it would be linked from, "" where that is nothing."""
+    """Each entry at ``inside`` (a path below ``place``), with its own path below ``place`` and its source, "" where it has none."""
     with os.scandir(f"{place}/{inside}" if inside else place) as entries:
         for entry in entries:
             here = f"{inside}/{entry.name}" if inside else entry.name
@@ -125,7 +129,7 @@ def _is_made(link: str, here: str, origin: str, origins: Mapping[str, str]) -> b
 
 
 def _is_made_for(origin: str, named: bool) -> bool:
-    """Whether a directory is made for what it would be linked from: a link to one is followed only where a test names it."""
+    """Whether a directory was made for this source: a link to a directory is followed only where the test names it."""
     return _is_directory(origin) and (named or not os.path.islink(origin))  # noqa: PTH114
 
 

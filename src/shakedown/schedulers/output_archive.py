@@ -1,7 +1,8 @@
 """Many small outputs in one file: thousands of runs leave a few files instead of thousands.
 
-A pack is outputs one after the other, nothing between them; where each one lies stands in the record. Each conductor starts
-packs of its own, so that two that should never have lived at once cannot write into each other's.
+A file of the output archive (a pack file) holds outputs one after the other, with nothing between them. The record says where each
+one lies. Each conductor begins files of its own, so that two conductors, which should never live at once, cannot write into the
+same file.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ _BUFFER_BYTES = 1 << 20  # so much is kept back at most before it is written
 
 
 class PackWriter:
-    """Appends outputs to packs. What ``append`` gave says where the output lies after the next ``flush`` that the disk allows.
+    """Appends outputs to files of the output archive.
 
-    A pointer is {"pack", "offset", "bytes", "crc"}, the last one the CRC-32 of the output in hexadecimal; or {"lost": why} where
-    the output could not be kept: nothing is raised, since a full disk is a fact about the machine. What the disk does not take is
-    kept in memory, up to ``KEPT_BYTES``, and written by a later ``flush``; ``holds`` tells of which outputs that is so.
+    ``append`` returns a pointer, which is filled in by the next ``flush`` that succeeds: {"pack", "offset", "bytes", "crc"}, the
+    last one the CRC-32 of the output in hexadecimal; or {"lost": why} where the output could not be kept. Nothing is raised, since
+    a full disk is a fact about the machine. What the disk does not take is kept in memory, up to ``KEPT_BYTES``, and written by a
+    later ``flush``; ``holds`` tells for which outputs that is so.
     """
 
     def __init__(self, directory: Path, roll_bytes: int = ROLL_BYTES) -> None:
@@ -49,7 +51,7 @@ class PackWriter:
         self._since: float | None = None  # since when it does not
 
     def append(self, data: bytes) -> dict[str, Any]:
-        """Purpose: the pointer to where these bytes will lie; ``flush`` fills it in."""
+        """Purpose: a pointer to where these bytes will be; ``flush`` fills it in."""
         pointer: dict[str, Any] = {}
         self._waiting.append((data, pointer))
         self._waiting_bytes += len(data)
@@ -58,11 +60,13 @@ class PackWriter:
         return pointer
 
     def holds(self, pointer: Mapping[str, Any]) -> bool:
-        """Purpose: whether an output is in memory alone, because the disk did not take it."""
+        """Purpose: whether an output is only in memory, because the disk has not taken it."""
         return any(waiting is pointer for _, waiting in self._waiting)
 
     def flush(self) -> None:
-        """Write what waits. Where that fails it goes on waiting, as far as memory allows, and the pack ends where it ended."""
+        """Write what waits. If that fails it stays in memory, as far as the limit allows, and the file ends where
+        it ended before.
+        """
         while self._waiting:
             try:
                 count = self._write_some()
@@ -77,12 +81,14 @@ class PackWriter:
         self._trouble, self._since = "", None
 
     def give_up(self) -> None:
-        """What the disk still does not take is lost."""
+        """Try once more to write; what the disk still does not take is lost."""
         self.flush()
         self._lose(0)
 
     def _write_some(self) -> int:
-        """Write as many outputs as fit into the pack, with one write; how many these were. Raises OSError: then nothing is."""
+        """Write as many outputs as fit into the file, with one write, and return how many. Raises OSError; then
+        nothing is written.
+        """
         if self._descriptor < 0:
             self._begin()
         batch, end = [], self._end
@@ -107,14 +113,14 @@ class PackWriter:
         return len(batch)
 
     def _lose(self, most: int) -> None:
-        """Of what waits the last is lost that is beyond so many bytes: its pointers say why."""
+        """Drop outputs from the last on, until no more than ``most`` bytes wait. Their pointers say why."""
         while self._waiting and self._waiting_bytes > most:
             data, pointer = self._waiting.pop()
             self._waiting_bytes -= len(data)
             pointer["lost"] = self._trouble
 
     def sync(self) -> None:
-        """Make what was written survive a loss of power. Raises OSError."""
+        """Make sure that written outputs survive a loss of power. Raises OSError."""
         self.flush()
         if self._descriptor < 0 or self._durable == self._end:
             return
@@ -128,8 +134,8 @@ class PackWriter:
         self._durable = self._end
 
     def _write_again(self) -> None:
-        """A sync that fails is told once, and the next one succeeds though nothing is on the disk: what is not durable is written
-        once more, as it can be read. What cannot any more has another sum than its pointer says.
+        """Write again what is not durable. A failed sync is reported once, and the next one succeeds although nothing is on the
+        disk. Bytes that cannot be read any more differ from the sum in their pointer.
         """
         with suppress(OSError), open_plain(self._directory / self._name) as file:
             at = max(0, self._durable)
@@ -138,7 +144,7 @@ class PackWriter:
                 at += os.pwrite(self._descriptor, block, at)
 
     def close(self) -> None:
-        """Write what waits and let go of the file; the next output begins another."""
+        """Write what waits and close the file. The next output begins another one."""
         self.give_up()
         self._leave_pack()
 
@@ -151,7 +157,7 @@ class PackWriter:
         self._descriptor, self._end, self._durable = -1, 0, 0
 
     def _begin(self) -> None:
-        """A new file under the first free number: made exclusively, so nobody else writes into it."""
+        """Begin a file with the next free number. It is made exclusively, so nobody else writes into it."""
         make_directory(self._directory, self._directory.parent)
         numbers = [int(path.stem) for path in self._directory.glob("*.pack") if path.stem.isdigit()]
         number = max(numbers, default=0) + 1
@@ -165,9 +171,8 @@ class PackWriter:
 
 
 def read_output(layout: Layout, output: Mapping[str, Any], start: int = 0, limit: int | None = None) -> bytes:
-    """Purpose: a run's kept output, or at most ``limit`` bytes of it from ``start``; b"" where it has none.
-
-    ``output``: the pointer in the record. Raises RecordError where it points to what is not there.
+    """Purpose: a run's kept output, or up to ``limit`` bytes of it from ``start``; b"" where it has none. ``output``: the pointer
+    in the record. Raises RecordError where the output is not there.
     """
     if not output:
         return b""

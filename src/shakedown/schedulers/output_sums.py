@@ -1,8 +1,8 @@
-"""Sums of what a verdict rests on: a run's kept output, and the marks of a cluster's job. Whoever changes them later is found.
+"""Sums of what a verdict is based on: a run's kept output, and the marks of a cluster's job. Later changes are found by them.
 
-An output that came through a pipe has its sum from the conductor that kept it. A cluster's job writes its own: its sum is taken
+An output that came through a pipe has a sum by the conductor that kept it. A cluster's job writes its own output: its sum is taken
 of the very bytes that are read when the run is judged. Of a large output only the beginning and the end are read, so only these
-have sums; its length is held as well. ``damage_of_output`` is the way in for who reads an output later.
+have sums; its length is recorded as well. Whoever reads an output later begins with ``damage_of_output``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WHOLE = b" .\n"  # how a mark ends that was written to its end
 
 
 class OutputDamage(NamedTuple):
-    """Which file, by its path inside the campaign, is not what it was; and how, in words."""
+    """A file that is not what it was: its path inside the campaign, and what is wrong, in words."""
 
     path: str
     why: str
@@ -42,14 +42,13 @@ UNSURE = "a loss of power may take its output: the disk does not confirm that it
 
 
 def needs_sums(output: Mapping[str, Any]) -> bool:
-    """Purpose: whether a pointer is to a file whose sum nobody has taken yet."""
+    """Purpose: whether a pointer is to a file that has no sum yet."""
     return "file" in output and "crc" not in output and "lost" not in output
 
 
 def sums_of_parts(parts: Sequence[bytes]) -> dict[str, Any]:
-    """Purpose: what is added to a pointer, by the bytes that were read: ``crc`` of all; or ``ends``, where there are two parts.
-
-    ``ends``: how many bytes the beginning and the end have, and the CRC-32 of each.
+    """Purpose: what to add to a pointer for the bytes that were read: ``crc`` where that is all, ``ends`` where there are two
+    parts. ``ends``: the lengths of the beginning and the end, and the CRC-32 of each.
     """
     if len(parts) == 1:
         return {"crc": _shown(zlib.crc32(parts[0]))}
@@ -58,11 +57,11 @@ def sums_of_parts(parts: Sequence[bytes]) -> dict[str, Any]:
 
 
 def kept_unread(layout: Layout, output: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Purpose: the pointer to the output of a run that nobody reads to judge it, with sums, once the disk has it.
+    """Purpose: the pointer with sums, for an output that is not read to judge its run, once the disk has it; and why a loss of
+    power may take the output, "" where it cannot.
 
-    That is a run that was ended from outside. Of a large output only a beginning and an end are read. The second word says why a
-    loss of power may take the output, "" where it cannot. A pointer that needs no sums stays as it is. Its marks have none:
-    what was cut off may live on a node that was lost, and still write its end.
+    Such a run was ended from outside. Of a large output only a beginning and an end are read. A pointer that needs no sums is
+    unchanged. Marks get no sums here: the run may still live on a node that was lost, and write its end.
     """
     if not needs_sums(output):
         return output, ""
@@ -86,7 +85,7 @@ def kept_unread(layout: Layout, output: dict[str, Any]) -> tuple[dict[str, Any],
 
 
 def sums_of_marks(layout: Layout, output: Mapping[str, Any]) -> dict[str, Any]:
-    """Purpose: ``marks``, the CRC-32 of each file of marks by its name; {} where none was written to its end."""
+    """Purpose: ``marks``: name of each file of marks -> its CRC-32; {} where none was written to its end."""
     found = {}
     for path in layout.marks_of(str(output.get("file", ""))):
         data = _mark(path)
@@ -96,9 +95,8 @@ def sums_of_marks(layout: Layout, output: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_durable(layout: Layout, output: Mapping[str, Any]) -> str:
-    """Purpose: make a cluster's output, and its marks, survive a loss of power before a verdict points to them.
-
-    Returns why the disk does not confirm it, "" where it does, or where its file system has nothing to confirm.
+    """Purpose: make sure that a cluster's output and marks survive a loss of power, before a verdict points to them. Returns why
+    the disk does not confirm it; "" where it does, or where the file system has nothing to confirm.
     """
     trouble = ""
     for path in (layout.root / str(output.get("file", "")), *layout.marks_of(str(output.get("file", "")))):
@@ -128,10 +126,8 @@ def _shown(sum_of_bytes: int) -> str:
 
 
 def damage_of_output(root: Path, output: Mapping[str, Any]) -> OutputDamage | None:
-    """Purpose: what of a kept output, or of its marks, is not as it was, None where all is. Some have no sum,
-    and others are gone as whole files: None too.
-
-    ``root``: the campaign's directory.
+    """Purpose: what differs in a kept output or its marks from what was recorded; None where nothing does. ``root``: the campaign's
+    directory. None too where there is no sum, or where a whole file is gone (see ``missing_output``).
     """
     try:
         return _of_bytes(root, output) or _of_marks(root, output)
@@ -140,18 +136,18 @@ def damage_of_output(root: Path, output: Mapping[str, Any]) -> OutputDamage | No
 
 
 def output_damage(root: Path, output: Mapping[str, Any]) -> str:
-    """Purpose: the same as a sentence, "" where there is none."""
+    """Purpose: the same as a sentence; "" where there is no damage."""
     damage = damage_of_output(root, output)
     return "" if damage is None else str(damage)
 
 
 def has_sum(output: Mapping[str, Any]) -> bool:
-    """Purpose: whether a change of an output can be found. What holds no byte, or is lost, cannot be changed."""
+    """Purpose: whether a change of an output would be noticed. An output without any byte, or a lost one, cannot be changed."""
     return "crc" in output or "ends" in output or "lost" in output or not output.get("bytes")
 
 
 def has_grown(root: Path, output: Mapping[str, Any]) -> bool:
-    """Purpose: whether an output of a file of its own is longer than it was when its run was judged."""
+    """Purpose: whether an output in a file of its own is longer than when its run was judged."""
     if not isinstance(output.get("file"), str) or not isinstance(output.get("bytes"), int):
         return False
     try:
@@ -162,18 +158,18 @@ def has_grown(root: Path, output: Mapping[str, Any]) -> bool:
 
 
 def is_named(output: Mapping[str, Any]) -> bool:
-    """Purpose: whether a pointer is to an output that was kept. One that is known to be lost, or was a link, never was."""
+    """Purpose: whether a pointer is to an output that was kept. One that was lost, or was a link, was not."""
     return bool(_name(output)) and "lost" not in output and "link" not in output
 
 
 def missing_output(root: Path, output: Mapping[str, Any]) -> str:
-    """Purpose: the path inside the campaign of a kept output whose whole file is gone, "" where it is there, or nobody can tell."""
+    """Purpose: the path, inside the campaign, of a kept output whose whole file is gone; "" where it is there or cannot be told."""
     name = _name(output) if is_named(output) else ""
     return name if name and _is_gone(root / name) else ""
 
 
 def missing_marks(root: Path, output: Mapping[str, Any]) -> list[str]:
-    """Purpose: paths inside the campaign of a job's claim and marks that its verdict has sums of, and that are gone."""
+    """Purpose: the paths, inside the campaign, of claims and marks that the verdict has sums of and that are gone."""
     wanted = output.get("marks")
     if not isinstance(wanted, dict):
         return []
@@ -224,7 +220,7 @@ def _name(output: Mapping[str, Any]) -> str:
 
 
 def _cut_short(name: str, output: Mapping[str, Any], size: int) -> OutputDamage | None:
-    """A file that is there and ends before the output does: no length that was recorded may shrink."""
+    """The damage of a file that ends before its output does; None where it does not."""
     offset, length = int(output.get("offset", 0)), int(output.get("bytes", 0))
     if not length or offset + length <= size:
         return None
@@ -235,7 +231,7 @@ def _cut_short(name: str, output: Mapping[str, Any], size: int) -> OutputDamage 
 
 
 def _spans(output: Mapping[str, Any]) -> list[tuple[int, int, str]]:
-    """Place, length and sum of each stretch that has one. Raises ValueError, TypeError where the record makes no sense."""
+    """Offset, length and sum of each stretch that has a sum. Raises ValueError, TypeError where the record makes no sense."""
     offset, length = int(output.get("offset", 0)), int(output.get("bytes", 0))
     if isinstance(output.get("crc"), str):
         return [(offset, length, output["crc"])]

@@ -1,1 +1,1 @@
-"""What every batch scheduler shares: job scripts, marks, packs of outputs, targets."""
+"""What every batch scheduler shares: job scripts, marks, targets."""

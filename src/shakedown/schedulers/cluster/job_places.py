@@ -1,4 +1,4 @@
-"""Where a cluster's jobs and the conductor meet on disk, and the names that the scheduler knows the jobs by."""
+"""The files through which a cluster's jobs and the conductor communicate, and the names of the jobs at the scheduler."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ _MOST_SCRIPTS = 100  # that are looked at for a token that is gone
 
 @dataclass(slots=True)
 class JobPlaces:
-    """The files of one campaign's cluster jobs. ``layout`` must be absolute: the jobs run elsewhere."""
+    """The files of one campaign's cluster jobs. ``layout``: made absolute, since the jobs run elsewhere. ``away_s``: how many
+    seconds the directory of all jobs may be missing before it is made again.
+    """
 
     layout: Layout
     _workplace: Workplace = field(init=False)
@@ -57,10 +59,10 @@ class JobPlaces:
         self._workplace = Workplace(self.layout)
 
     def prepare(self, order: JobOrder, gathered: bool = False) -> Path:
-        """Purpose: everything that a job needs in the campaign before it is submitted; the script to submit.
+        """Purpose: make everything that a job needs in the campaign before it is submitted, and return the script to submit.
 
-        What it needs on targets is placed by ``targets.py``, and so are, where they are ``gathered``, input files that take their
-        time. Doing it again for the same order changes nothing. Raises CannotStart with a sentence.
+        ``targets.py`` places what the job needs on targets; with ``gathered`` also input files that take long to place. Doing this
+        again for the same order changes nothing. Raises CannotStart with a sentence.
         """
         try:
             self.see_jobs()
@@ -81,10 +83,10 @@ class JobPlaces:
         return script
 
     def see_jobs(self) -> None:
-        """Purpose: see that the directory of all jobs, once it was there, still is. Raises OSError where it is away.
+        """Purpose: check that the directory of all jobs is there, if it ever was. Raises OSError where it is away.
 
-        Whoever moved it away, or unmounted it, brings it back, and must not find another in its place. What is away for long was
-        removed, and may be made again.
+        Whoever moved or unmounted it will bring it back, and must not find another one in its place. If it is away for long, it was
+        removed and may be made again.
         """
         seen = self._seen_jobs  # asked first: the thread that makes it may do so right after we looked
         if self.layout.jobs.is_dir():
@@ -108,7 +110,7 @@ class JobPlaces:
         return cluster_script(self.layout, order.job, order.run, case, payload)
 
     def _prepare_parts(self, order: JobOrder, gathered: bool) -> str:
-        """A directory for each part, and one script. Payloads and input files are looked at once for all that share them."""
+        """Make a directory for each part, and one script. Parts that share a payload or input files have these checked once."""
         layout, job = self.layout, order.job
         for folder in (layout.part_marks(job), layout.part_outputs(job), layout.job_work(job, 0)):
             folder.mkdir(parents=True, exist_ok=True)
@@ -126,20 +128,23 @@ class JobPlaces:
         return parts_script(layout, job, words, order.at_once)
 
     def _place(self, run: str, place: Path, case: Case) -> None:
-        """A directory in the campaign and its input files. There are no targets: what is placed on each is linked."""
+        """Make a directory in the campaign, with its input files. There are no targets here, so inputs placed once per target are
+        linked.
+        """
         self._workplace.prepare(run, place=str(place), files=case.files, copied=case.stage == "copy")
 
     def _keep(self, order: JobOrder) -> None:
-        """Who releases a held job, perhaps another conductor, has to know its parts."""
+        """Write down the order of a held job: whoever releases it, perhaps another conductor, must know its parts."""
         path = self.order(order.job)
         draft = path.with_name(f".order.{os.getpid()}.{threading.get_ident()}")
         draft.write_bytes(msgspec.msgpack.encode(order))
         draft.replace(path)
 
     def moved_from(self, job: str) -> str:
-        """Purpose: the campaign that a job's script was written for, "" where that is this one, or nobody can tell.
+        """Purpose: the campaign that a job's script was written for; "" where it is this one or cannot be told.
 
-        A directory may have several names: it is another one only where what the script names is not there, or is not ours.
+        A directory may have several names, so it is another campaign only where the directory that the script names is missing or
+        differs.
         """
         try:
             found = _CONTROL.search(read_small(self.script(job)) or b"")
@@ -155,7 +160,7 @@ class JobPlaces:
             return ""
 
     def kept_parts(self, job: str) -> tuple[Part, ...]:
-        """Purpose: the parts of a held job, where any works on a target. Raises OSError, ValueError."""
+        """Purpose: the parts of a held job, if one of them works on a target; else empty. Raises OSError, ValueError."""
         try:
             data = read_plain(self.order(job))
         except FileNotFoundError:
@@ -165,18 +170,18 @@ class JobPlaces:
     # ---- where things are ----
 
     def directory(self, job: str, restart: int) -> Path:
-        """The work directory of one restart; later restarts make their own."""
+        """The work directory of one start of a job. Later restarts make their own."""
         return self.layout.job_work(job, restart)
 
     def control(self, job: str) -> Path:
         return self.layout.job(job)
 
     def output(self, job: str, restart: int) -> Path:
-        """What the payload of one restart writes to its standard output and error."""
+        """The file with the standard output and error of the payload, for one start of a job."""
         return self.layout.job_output(job, restart)
 
     def slurm_output(self, job: str) -> Path:
-        """What the scheduler itself has to say, and a script that gets no claim."""
+        """The file with messages of the scheduler itself, and of a script that got no claim."""
         return self.control(job) / "slurm.out"
 
     def script(self, job: str) -> Path:
@@ -194,10 +199,8 @@ class JobPlaces:
     # ---- claims ----
 
     def take_claim(self, job: str, restart: int) -> bool:
-        """Purpose: take a job's claim for the conductor, so that it can never run, requeued or not. False: it has been taken.
-
-        So has one without words: of it nobody knows who made it, and its job may have run.
-        Raises CannotStart or OSError where the disk does not let us tell.
+        """Purpose: take a job's claim for the conductor, so that the job can never run, requeued or not. False where it is taken
+        already; so is an empty claim, since its job may have run. Raises CannotStart or OSError where the disk does not show it.
         """
         self.see_jobs()
         if make_claim(self.claim(job, restart), job, self.layout):
@@ -205,20 +208,20 @@ class JobPlaces:
         return self.claim_holder(job, restart) == CONDUCTOR
 
     def claim_holder(self, job: str, restart: int) -> str | None:
-        """Purpose: "conductor", the scheduler's id of the job that holds it, "" (nothing legible); None: no claim.
-
-        Raises OSError where that cannot be told.
+        """Purpose: "conductor", the scheduler's id of the job that has the claim, or "" if nothing can be read; None: there is no
+        claim. Raises OSError where that cannot be told.
         """
         data = read_small(self.claim(job, restart))
         return None if data is None else holder_of(data)
 
     def take_parts(self, job: str, runs: Sequence[str]) -> list[str]:
-        """Purpose: take the claims of parts for the conductor, so that they can never begin. Left out: those that have begun, or
-        may have. Raises CannotStart or OSError where the disk does not let us tell; what was taken by then is taken again.
+        """Purpose: take the claims of parts for the conductor, so that they can never begin. Returns the parts for which this
+        worked; the others have begun or may have. Raises CannotStart or OSError where the disk does not show it; the call may then
+        be repeated.
 
-        A payload can remove claims, and write the conductor's name into them: a part that left an output, or an end that its job's
-        script saw, has begun, and so may one have whose directory of claims is gone. The ends are read twice for all parts: a part
-        whose claim is taken may have ended, without its own, right before.
+        A payload can remove claims, or write the conductor's name into them. So a part also counts as begun if it left an output,
+        if its job's script saw it end, or if the directory of its claim is gone. The ends are read before and after, since a part
+        may end just before its claim is taken.
         """
         known = self._ended_parts(job)
         taken = [run for run in runs if run not in known and self._take_part(job, run)]
@@ -236,7 +239,7 @@ class JobPlaces:
         return data is not None and holder_of(data) == CONDUCTOR
 
     def _ended_parts(self, job: str) -> set[str]:
-        """The parts of which a start of the job's script wrote anything. What cannot be read says nothing."""
+        """The parts about whose end a start of the job's script wrote anything. Files that cannot be read are skipped."""
         found: set[str] = set()
         with contextlib.suppress(OSError):
             for file in self.control(job).glob("ends.*"):
@@ -263,14 +266,14 @@ def _has_files(folder: Path) -> bool:
 
 
 def _begin_ends(path: Path) -> None:
-    """Make the file of a job's ends before anybody looks: NFS remembers for long that a file is not there."""
+    """Make the file for the ends of a job's parts before anybody looks for it: NFS remembers for long that a file is missing."""
     with path.open("a", encoding="ascii") as file:
         if not file.tell():
             file.write(f"{FIRST_END}\n")
 
 
 def keep_payload(layout: Layout, text: str) -> Path:
-    """Purpose: a payload in its file, whole or not at all, whatever somebody left there. Raises OSError."""
+    """Purpose: write a payload to its file, whole or not at all, whatever was there, and return the path. Raises OSError."""
     path = payload_path(layout, text)
     if not is_payload(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -285,7 +288,7 @@ def payload_path(layout: Layout, text: str) -> Path:
 
 
 def is_payload(path: Path) -> bool:
-    """Purpose: whether the file of a payload holds what its name says. False where it cannot be read."""
+    """Purpose: whether the content of a payload's file matches its name, which is its digest. False where it cannot be read."""
     try:
         with open_plain(path, follow=False) as file:
             return digest(file.read())[:_NAME_DIGITS] == path.stem
@@ -298,7 +301,7 @@ def _bytes(text: str) -> bytes:
 
 
 def holder_of(claim: bytes) -> str:
-    """Who a claim's first line names."""
+    """Whom the first line of a claim names: "conductor", the scheduler's id of a job, or ""."""
     line = claim.split(b"\n", 1)[0]
     if line == CONDUCTOR.encode():
         return CONDUCTOR
@@ -307,8 +310,7 @@ def holder_of(claim: bytes) -> str:
 
 
 def read_small(path: Path, most: int = MARK_BYTES) -> bytes | None:
-    """Purpose: the beginning of a file that ought to be small; b"" for what is no regular file, None where there is nothing.
-
+    """Purpose: the first ``most`` bytes of a file that should be small; b"" where it is no regular file, None where there is none.
     Never waits for a writer. Raises OSError.
     """
     try:
@@ -331,11 +333,11 @@ def read_small(path: Path, most: int = MARK_BYTES) -> bytes | None:
 
 
 def campaign_token(layout: Layout) -> str:
-    """Purpose: the word that marks a campaign's jobs among all of an account's; made once, and it moves with the directory.
+    """Purpose: the word that marks a campaign's jobs among all jobs of an account. It is made once and moves with the directory.
 
-    Files beside it name the directory, and the token that was used last. Raises CannotStart where there is none and none can be
-    made, UsageError in a copy, and where it was changed, or is gone from a campaign that has jobs: with another one they would not
-    be known again, and run a second time.
+    Files beside it name the directory, and the token that was last used. Raises CannotStart where there is no token and none can be
+    made. Raises UsageError in a copy of a campaign, and where the token was changed or is gone although there are jobs: with
+    another token these would not be recognised and would run a second time.
     """
     path, here = layout.token, layout.root.absolute()
     try:
@@ -366,7 +368,9 @@ def campaign_token(layout: Layout) -> str:
 
 
 def _refuse_a_second(layout: Layout, here: Path) -> None:
-    """Raises UsageError where a token was there. Whoever removed it from a copy of a campaign that is still there wants another."""
+    """Raises UsageError where a token is gone from a campaign with jobs. Allowed is removing it from a copy of a campaign that
+    still exists.
+    """
     place = _written_for(layout.token)
     if place is None and not (_has_files(layout.jobs) or _has_files(layout.payloads)):
         return
@@ -392,7 +396,7 @@ def _is_token(path: Path) -> bool:
 
 
 def _token_of_jobs(layout: Layout) -> str:
-    """The token that the scripts of a campaign's jobs name, "" where none does, or not all of them the same."""
+    """The token that the scripts of a campaign's jobs contain; "" where there is none, or not the same in all of them."""
     found = set[bytes]()
     with contextlib.suppress(OSError):
         for script in islice(layout.jobs.glob("*/*/job.sh"), _MOST_SCRIPTS):
@@ -401,7 +405,7 @@ def _token_of_jobs(layout: Layout) -> str:
 
 
 def _refuse_another(path: Path, token: str) -> None:
-    """Raises UsageError where the campaign was driven with another token than its file has now."""
+    """Raises UsageError where the token's file was changed after the campaign was driven with another token."""
     used = (read_small(_used(path)) or b"").decode("ascii", "replace").strip()
     if _TOKEN.fullmatch(used) and used != token:
         raise UsageError(
@@ -412,12 +416,12 @@ def _refuse_another(path: Path, token: str) -> None:
 
 
 def _used(path: Path) -> Path:
-    """The file that holds the token which the campaign was driven with last."""
+    """The file with the token that the campaign was last driven with."""
     return path.with_name(f"{path.name}.used")
 
 
 def _place(path: Path) -> Path:
-    """The file that names the directory which a token was used in last."""
+    """The file with the directory that a token was last used in."""
     return path.with_name(f"{path.name}.place")
 
 
@@ -427,7 +431,7 @@ def _written_for(path: Path) -> Path | None:
 
 
 def _is_elsewhere(token: bytes, place: Path, path: Path) -> bool:
-    """Whether another directory has this token: then ours was not moved from there, but copied."""
+    """Whether another directory has the same token: then this campaign was copied from there, and not moved."""
     other = Layout(place).token
     try:
         return read_small(other) == token and not other.samefile(path)
@@ -436,7 +440,7 @@ def _is_elsewhere(token: bytes, place: Path, path: Path) -> bool:
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Purpose: a token's file, durable before any job bears it, and never half there. Raises OSError."""
+    """Purpose: write a token's file, durable before any job has the token, and never half-written. Raises OSError."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with draft.open("wb") as file:
         file.write(data)
@@ -457,7 +461,7 @@ def job_label(token: str, job: str) -> str:
 
 
 def job_of_label(token: str, label: str) -> str | None:
-    """Our id of a job that the scheduler knows by this name; None where it is not one of this campaign's."""
+    """Our id of the job with this name at the scheduler; None where it is no job of this campaign."""
     prefix = f"sd-{token}-"
     job = label.removeprefix(prefix)
     return job if label.startswith(prefix) and IS_JOB.fullmatch(job) else None

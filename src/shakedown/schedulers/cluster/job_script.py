@@ -1,10 +1,10 @@
-"""The script of a cluster's job: claim, begin mark, payload, end mark. What runs is what is shown.
+"""The script of a cluster's job: claim, begin mark, payload, end mark. What is shown to people is exactly what runs.
 
-It is two files. The *payload* is what the case does, kept once for all its jobs; a shell of its own runs it, so that whatever it
-does to that shell (``exit``, ``exec``, ``set -e``, traps, a syntax error) the end mark is still written. The *job script* around
-it is what the scheduler is given. Its marks cost no process: they are shell builtins alone, and they take their times from
-``/proc/uptime``, which no step of a clock moves. Its claim costs two short ones, ``ln`` and ``rm``; the sum
-of its payload one, ``sha256sum``.
+It consists of two files. The *payload* does what the case says and is kept once for all its jobs. It runs in a shell of its own, so
+that the end mark is written whatever it does to that shell (``exit``, ``exec``, ``set -e``, traps, a syntax error). The *job
+script* around it is what the scheduler gets. Writing its marks starts no process: only shell builtins are used, and times are read
+from ``/proc/uptime``, which setting a clock does not change. Its claim starts two short processes, ``ln`` and ``rm``; checking the
+payload starts one, ``sha256sum``.
 """
 
 from __future__ import annotations
@@ -238,9 +238,8 @@ exit {taken}
 
 
 def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path) -> str:
-    """Purpose: the text that the scheduler is given for one job, all its restarts included.
-
-    ``payload``: the file that ``payload_script`` was written to.
+    """Purpose: the text that the scheduler gets for one job and all its restarts. ``payload``: the file with the text of
+    ``payload_script``.
     """
     work = _without_restart(layout.job_work(job, 0), ".0")
     limit = max(1, int(case.shape.time_limit_s)) if case.shape.time_limit_s > 0 else _NO_LIMIT
@@ -260,13 +259,15 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
 
 
 def head(layout: Layout, job: str, limit_s: int = 0, directives: Sequence[str] = ()) -> str:
-    """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set, and
-    ``_sd_write FILE WORDS`` writes a mark, of what ended at the uptime ``_sd_ended``, and ``_sd_end WORDS`` the end mark of the job
-    itself, which is ``_sd_mark``. Before that ``_sd_look`` fills ``_sd_foul``; after it ``_sd_is_ours BEGINNING`` tells whether
-    nobody else wrote there.
+    """Purpose: the beginning of every job script, which takes the claim.
 
-    ``limit_s``: the job's time limit in seconds, 0 = none. ``directives``: lines for plugins of the scheduler, which read them up
-    to the first line that is no comment.
+    It sets ``_sd_control``, ``_sd_restart``, ``_sd_host`` and ``_sd_mark`` (the file of the end mark). It defines ``_sd_write FILE
+    WORDS``, which writes a mark of something that ended at the uptime ``_sd_ended``; ``_sd_end WORDS``, which writes the job's end
+    mark; ``_sd_look``, which sets ``_sd_foul`` and is called before that; and ``_sd_is_ours BEGINNING``, which is called after it
+    and tells whether nobody else wrote there.
+
+    ``limit_s``: the job's time limit in seconds, 0 = none. ``directives``: lines for plugins of the scheduler, which are read up to
+    the first line that is no comment.
     """
     lines = "".join(f"{line}\n" for line in directives)
     return _HEAD.format(
@@ -281,7 +282,7 @@ def head(layout: Layout, job: str, limit_s: int = 0, directives: Sequence[str] =
 
 
 def _name_at_the_scheduler(layout: Layout, job: str) -> str:
-    """The job's name with the campaign's token: should the file of the token be lost, its jobs' scripts still have it."""
+    """The job's name with the campaign's token. If the token's file is lost, the scripts of the jobs still contain it."""
     try:
         token = layout.token.read_text("ascii").strip()
     except (OSError, ValueError):
@@ -290,9 +291,8 @@ def _name_at_the_scheduler(layout: Layout, job: str) -> str:
 
 
 def payload_script(case: Case, layout: Layout) -> str:
-    """Purpose: what every job of a case does: its environment, then its own script, its directories filled in.
-
-    Raises ValueError, with a sentence, for what no shell can be told.
+    """Purpose: what every job of a case does: set its environment, then run its own script, with the directories filled in. Raises
+    ValueError, with a sentence, for text that cannot be given to a shell.
     """
     build = str(layout.build(case.build)) if case.build else ""
     variables = case_environment(case, layout, build)
@@ -319,7 +319,9 @@ def _without_restart(path: Path, ending: str) -> str:
 
 
 def _place(case: Case) -> str:
-    """A directory for a restart, where nobody made it: restarts of jobs on a target find there where the first start was."""
+    """The lines that make the work directory of a restart, where nobody has made it. A restart of a job on a target makes it in the
+    place where that of the first start is.
+    """
     stage = case.stage if case.work or case.stage != "per-target" else "link"
     numbered = {name: number for number, (name, _) in enumerate(case.files)}
     files = case.files if stage == "copy" else deepest_first(case.files)
@@ -360,7 +362,9 @@ _LINK = r"""_sd_link() {
 
 
 def _input(name: str, source: str, stage: str, number: int) -> str:
-    """An input file for a directory that the script itself had to make. ``number``: of the file among those of its case."""
+    """The lines that place an input file in a directory that the script itself has made. ``number``: of the file among those of its
+    case.
+    """
     folder, word, origin = str(Path(name).parent), shlex.quote(name), shlex.quote(source)
     deeper = "" if folder == "." else f'    mkdir -p "$_sd_work"/{shlex.quote(folder)}\n'
     if stage == "copy":

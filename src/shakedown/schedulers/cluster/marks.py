@@ -1,6 +1,5 @@
-"""What a cluster's job said of itself on disk. The files come from a machine that may die at any byte; the reader trusts none.
-
-Reading may hang with the file system: it belongs into a process that may hang.
+"""Reading the claim and the marks that a cluster's job left on disk. The job's machine may die at any byte, so nothing in the files
+is trusted. Reading may hang with the file system, so it must happen in a process that may hang.
 """
 
 from __future__ import annotations
@@ -23,22 +22,19 @@ _WORD = re.compile(r"([a-z]+)=(\S*)")
 
 
 class Marks(Struct, frozen=True):
-    """What is known of one restart of a job.
+    """What is known of one start of a job.
 
-    ``claimed``: somebody took its claim, or left an end mark although the claim is gone; ``holder``: who, "conductor" or the
-    scheduler's id of the job, "" not legible (yet).
-    ``node``: what slurmd calls the node that the script ran on, "" where the claim does not say.
-    ``began_uptime_s``: seconds since ``host`` was booted. ``claimed_at``: when a job wrote it, in seconds since 1970 by the
-    clock of the file system, which is one for all jobs; ``ended_at``: when its payload ended, by the same
-    clock. ``exit_status``: the payload's, None while it has not ended by itself.
-    ``told``: the signal by which the job was told to end: it ended then, ``elapsed_s`` is known, but the scheduler knows why.
-    ``trouble``: why the payload never ran although the job did. ``void``: why it did nothing: "over", an earlier start of its
-    job had come to its own end; "before", the job that it was to follow may still run. ``output_bytes``: what it wrote up to
-    now. ``left``: of a job of several runs that came to its own end, how many of them nobody had claimed then. ``full``: there
-    was no room when the payload ended: its end mark could not be written at first. ``stopped``: a job of several runs began no more
-    of them, as it could not write their claims. ``doubt``: why they are not what the job's script left there, "" where
-    nothing speaks against them: the payload runs as the same user, and may write where it likes.
-    ``torn``: there is an end mark, and no whole line in it.
+    ``claimed``: its claim was taken, or there is an end mark although the claim is gone. ``holder``: who has the claim:
+    "conductor", the scheduler's id of the job, "" = cannot be read (yet). ``node``: slurmd's name of the node that the script ran
+    on, "" = the claim does not say. ``began_uptime_s``: when it began, in seconds since ``host`` was booted. ``claimed_at``: when
+    the claim was written, and ``ended_at``: when the payload ended, in seconds since 1970 by the clock of the file system, which is
+    the same for all jobs. ``exit_status``: of the payload, None where it did not end by itself. ``told``: the signal that told the
+    job to end; ``elapsed_s`` is known then, but only the scheduler knows the reason. ``trouble``: why the payload never ran
+    although the job did. ``void``: why it did nothing: "over": an earlier start had come to its own end; "before": the job that it
+    follows may still run. ``output_bytes``: the size of its output so far. ``left``: for a job of several runs that came to its own
+    end, how many runs had no claim then. ``full``: there was no room for the end mark at first. ``stopped``: a job of several runs
+    began no more of them, as it could not write claims. ``doubt``: why the files may not be what the job's script wrote, "" = no
+    reason: the payload runs as the same user and could have written them. ``torn``: there is an end mark without a complete line.
     """
 
     restart: int
@@ -65,9 +61,8 @@ class Marks(Struct, frozen=True):
 
 
 def read_marks(places: JobPlaces, job: str) -> Marks | None:
-    """Purpose: the marks of the newest restart that left any; None where there are none.
-
-    Raises OSError where the job's directory cannot be looked into: then nothing is known.
+    """Purpose: the marks of the newest start that left any; None where there are none. Raises OSError where the job's directory
+    cannot be read, so that nothing is known.
     """
     restart = _newest_restart(places, job)
     return None if restart is None else read_restart(places, job, restart)
@@ -109,14 +104,18 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
 
 
 def _ended_at(claimed_at: float | None, claimed: float | None, ended: float | None) -> float | None:
-    """When it ended by the clock of the file system: so long after its claim as the readings of its host's clock lie apart."""
+    """When the payload ended, by the clock of the file system: the time of the claim plus the uptime that passed
+    on its host since.
+    """
     if claimed_at is None or claimed is None or ended is None:
         return None
     return round(claimed_at + ended - claimed, 6)
 
 
 def _doubt(claim: bytes | None, mark: bytes | None, begin: dict[str, str], end: dict[str, str]) -> str:
-    """Why a claim and a mark are not what the job's script left there. It writes one line each, the end after the beginning."""
+    """Why a claim and a mark may not be what the job's script wrote; "" where they may. The script writes one line into each, and
+    the end after the beginning.
+    """
     if end.get("foul") in FOUL:
         return FOUL[end["foul"]]
     if has_more(mark):
@@ -132,15 +131,15 @@ def _doubt(claim: bytes | None, mark: bytes | None, begin: dict[str, str], end: 
 
 
 def has_more(data: bytes | None) -> bool:
-    """Purpose: whether anything stands after the first line of a file that has one line."""
+    """Purpose: whether there is anything after the first line of a file that should have one line."""
     return bool((data or b"").partition(b"\n")[2])
 
 
 def read_robbed(places: JobPlaces, job: str, restart: int) -> Marks | None:
-    """Purpose: the marks of a restart without a claim of its job's that has an output. Raises OSError.
+    """Purpose: the marks of a start of a job that has an output but no claim; None where there is no output. Raises OSError.
 
-    A script makes its output once it has its claim: so that one was removed or changed since, perhaps by the payload, and the job
-    did run.
+    A script makes its output only once it has its claim. So the claim was removed or changed later, perhaps by the payload, and the
+    job did run.
     """
     try:
         size = os.stat(places.output(job, restart), follow_symlinks=False).st_size  # noqa: PTH116
@@ -175,7 +174,7 @@ def _newest_restart(places: JobPlaces, job: str) -> int | None:
 
 
 def words_of(data: bytes | None) -> dict[str, str]:
-    """The words of the first line; of a line whose end is not there yet, none."""
+    """The words (name=value) of the first line; empty where that line is not complete."""
     line, newline, _ = (data or b"").partition(b"\n")
     if not newline or not line.endswith(b" .") or b"\0" in line:
         return {}
@@ -195,7 +194,7 @@ def _count(word: str | None) -> int | None:
 
 
 def elapsed_of(end: Mapping[str, str]) -> float | None:
-    """Between two readings on one host; what cannot be is not known."""
+    """The seconds between two readings of the uptime on one host; None where they are missing or impossible."""
     began, ended = as_seconds(end.get("began")), as_seconds(end.get("ended"))
     return None if began is None or ended is None or ended < began else round(ended - began, 6)
 

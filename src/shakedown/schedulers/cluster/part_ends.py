@@ -1,7 +1,7 @@
-"""What the script of a job of several runs saw of their ends, held against the mark of each.
+"""The ends of runs as the script of a job of several runs saw them, compared with the mark of each run.
 
-A payload can write into marks, change and remove them. Its job's script keeps what it saw in its memory, writes it into a file of
-its own after each end, and puts that file right when all is over. So an end counts once both say it.
+A payload can write into marks, change them and remove them. The job's script keeps what it saw in its memory, writes it into a file
+of its own after each end, and corrects that file at the end of the job. So an end counts once both the mark and that file have it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _NO_END = "its end mark is gone, and its job's script saw it end: somebody remov
 
 
 def keeps_ends(places: JobPlaces, job: str) -> bool:
-    """Purpose: whether a job's script writes such a file; those of an older Shakedown do not. Raises OSError."""
+    """Purpose: whether the job's script writes such a file; scripts of older versions do not. Raises OSError."""
     if places.layout.part_ends(job, 0).exists():
         return True
     return b"/ends." in (read_small(places.script(job), ENDS_BYTES) or b"")
 
 
 def read_ends(places: JobPlaces, job: str, restart: int) -> dict[str, Words]:
-    """Purpose: what the script of one start of a job saw of each run. Raises OSError."""
+    """Purpose: run -> what the script saw of its end, for one start of a job. Raises OSError."""
     found: dict[str, Words] = {}
     for line in (read_small(places.layout.part_ends(job, restart), ENDS_BYTES) or b"").split(b"\n"):
         run, _, rest = line.partition(b" ")
@@ -48,9 +48,8 @@ def read_ends(places: JobPlaces, job: str, restart: int) -> dict[str, Words]:
 
 
 def held_against(run: str, mark: PartMark | None, words: Words | None, stage: Stage) -> PartMark | None:
-    """Purpose: a part's mark as far as its job's script confirms it; None where nothing is to be said of the part.
-
-    ``words``: those of the script, None where it has none.
+    """Purpose: a part's mark as far as its job's script confirms it; None where nothing is known of the part. ``words``: what the
+    script saw of it, None = nothing.
     """
     if words is None:
         if mark is None or mark.taken or mark.state == "running":

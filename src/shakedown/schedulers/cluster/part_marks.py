@@ -1,4 +1,4 @@
-"""What the parts of a job of several runs said of themselves on disk: the claim and begin mark of each, and behind it its end.
+"""What the parts of a job of several runs left on disk: each has a file with its claim, which is its begin mark, and its end mark.
 
 As with a job's own marks, reading may hang with the file system, and nothing in the files is trusted.
 """
@@ -19,12 +19,13 @@ _MOST_LINES = 8  # claim, word of a time limit, end
 
 
 class PartMark(Struct, frozen=True):
-    """What is known of a part that somebody claimed.
+    """What is known of a part whose claim was taken.
 
-    ``taken``: by the conductor, it never begins. ``restart``: of the job, in which it began. ``began_uptime_s``: seconds since its
-    host was booted. ``state``: "running" until there is an end: completed, failed, timeout, refused (it never ran), or
-    "interrupted" (it never ran either: its claim is not one of its job's). ``empty``: it has no word in it: its lane may just be
-    about to write it, or to remove it, as there is no room for it. ``full`` and ``doubt``: as of ``Marks``.
+    ``taken``: by the conductor, so it never begins. ``restart``: of the job, in which the part began. ``began_uptime_s``: when it
+    began, in seconds since its host was booted. ``state``: "running" until there is an end; then "completed", "failed", "timeout",
+    "refused" (it never ran), or "interrupted" (it never ran either: the claim was not written by its job). ``empty``: nothing is
+    written yet: its lane may be about to write the claim, or to remove the file because there is no room. ``full`` and ``doubt``:
+    as in ``Marks``.
     """
 
     run: str
@@ -41,7 +42,9 @@ class PartMark(Struct, frozen=True):
 
 
 class Start(Struct, frozen=True):
-    """A start of the job as its claim tells it: when, by the file system's clock and by the host's uptime, where, and which job."""
+    """A start of the job, as its claim tells it: when, by the clock of the file system and by its host's uptime, where, and under
+    which id.
+    """
 
     claimed_at: float | None = None
     uptime_s: float | None = None
@@ -49,14 +52,16 @@ class Start(Struct, frozen=True):
     scheduler_id: str = ""
 
     def time_of(self, uptime_s: float | None) -> float | None:
-        """Purpose: an uptime of the same host as seconds since 1970, by the file system's clock."""
+        """Purpose: an uptime of the same host as seconds since 1970, by the clock of the file system; None where
+        that is not known.
+        """
         if self.claimed_at is None or self.uptime_s is None or uptime_s is None:
             return None
         return round(self.claimed_at + max(0.0, uptime_s - self.uptime_s), 6)
 
 
 def read_start(places: JobPlaces, job: str, restart: int) -> Start:
-    """Purpose: what turns the marks of parts into times. Raises OSError."""
+    """Purpose: the start of a job, which is needed to turn its parts' marks into times. Raises OSError."""
     claim = places.claim(job, restart)
     data = read_small(claim)
     words = words_of(data)
@@ -66,7 +71,7 @@ def read_start(places: JobPlaces, job: str, restart: int) -> Start:
 
 
 def claimed_parts(places: JobPlaces, job: str) -> set[str]:
-    """Purpose: the runs of a job that somebody claimed, the conductor included. Raises OSError."""
+    """Purpose: the runs of a job whose claims were taken, also those taken by the conductor. Raises OSError."""
     try:
         return set(os.listdir(places.layout.part_marks(job)))  # noqa: PTH208 - only names are wanted
     except (FileNotFoundError, NotADirectoryError):
@@ -99,7 +104,7 @@ def read_part(places: JobPlaces, job: str, run: str) -> PartMark | None:
 
 
 def _doubt(begin: dict[str, str], end: dict[str, str], ends: int) -> str:
-    """Why a mark is not what the job's script wrote: the claim, perhaps that it came to its limit, and one end."""
+    """Why a mark may not be what the job's script wrote, "" where it may: a claim, perhaps a word of a time limit, and one end."""
     if ends > 1 or "foul" in end:
         return "an end stood in its mark before its payload ended: somebody else wrote it"
     if ends and "uptime" not in begin:
@@ -111,7 +116,7 @@ def _doubt(begin: dict[str, str], end: dict[str, str], ends: int) -> str:
 
 
 def with_end(mark: PartMark, end: Mapping[str, str]) -> PartMark:
-    """Purpose: a mark with the end that these words tell, if they tell one."""
+    """Purpose: the mark with the end that these words tell, or unchanged where they tell none."""
     status, elapsed_s, limit_s = as_status(end.get("status")), elapsed_of(end), as_seconds(end.get("timeout"))
     if end.get("trouble") in TROUBLE:
         return structs.replace(mark, state="refused", message=TROUBLE[end["trouble"]])

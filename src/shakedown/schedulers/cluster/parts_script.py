@@ -1,9 +1,10 @@
-"""The script of a cluster's job that holds several runs. Beside what a part itself does, it costs the sum of its payload.
+"""The script of a cluster's job that holds several runs. For each part it starts only the processes of its payload and one
+``sha256sum``.
 
-*Lanes*, shells side by side, take the next part that nobody has. The claim of a part is a file made with noclobber, and its begin
-mark. It is written by one call, so that a kill leaves it empty or whole; an empty one is a part that began and has no end, for all
-that anybody can tell. A link, as a job's claim is made by, would cost each part two processes. *Scribe*, one more shell, hears
-through a pipe of ends and writes end marks behind the begin marks. *Watch* ends parts at their time limits.
+*Lanes*, shells side by side, take the next part that nobody has. The claim of a part is a file made with noclobber; it is also its
+begin mark. It is written by one call, so that a kill leaves it empty or whole; an empty one means that the part may have begun, and
+has no end. Claiming by a link, as a job does, would cost each part two processes. The *scribe*, one more shell, hears of ends
+through a pipe and writes end marks behind the begin marks. The *watch* ends parts at their time limits.
 """
 
 from __future__ import annotations
@@ -398,7 +399,7 @@ exit 0
 
 
 def parts_script(layout: Layout, job: str, parts: Sequence[tuple[Part, str]], at_once: int) -> str:
-    """Purpose: the text that the scheduler is given for a job of several runs. ``parts``: each with the digest of its payload."""
+    """Purpose: the text that the scheduler gets for a job of several runs. ``parts``: each with the digest of its payload."""
     words = [f"{part.run}/{payload}/{_limit(part)}" for part, payload in parts]
     lanes = max(1, min(at_once, len(words), _MOST_LANES))
     limits = [limit for part, _ in parts if (limit := _limit(part))]
@@ -422,6 +423,6 @@ def parts_script(layout: Layout, job: str, parts: Sequence[tuple[Part, str]], at
 
 
 def _limit(part: Part) -> str:
-    """Whole seconds, "" for none. A part that is beyond them is ended; the others go on."""
+    """The time limit of a part in whole seconds, "" = none. A part that exceeds it is ended; the others go on."""
     limit_s = part.case.shape.time_limit_s
     return str(math.ceil(limit_s)) if limit_s > 0 else ""

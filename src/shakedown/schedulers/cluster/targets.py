@@ -1,8 +1,8 @@
-"""Runs whose input files take their time: those that work outside of the campaign, on a target of a file system, and those in the
-campaign that have a directory of input files, or copies of them.
+"""Runs whose input files take long to place: those that work outside of the campaign, on a target of a file system, and those in
+the campaign whose inputs are copied or include a directory.
 
-Of a run on a target there is a link to its directory at the usual place in the campaign, so that whoever reads its files finds
-them. The link, or in the campaign the directory, is made last: where it is, everything is.
+A run on a target has a link to its directory at the usual place in the campaign, so that its files are found there. The link, or
+for runs in the campaign the directory itself, is made last: where it exists, everything is complete.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\{([A-Za-z0-9_-]+)\}")
 
 
 def work_of(run: str, case: Case, targets: Pairs) -> str:
-    """Purpose: where a case's runs work, its words filled with the run's targets. Raises CannotStart."""
+    """Purpose: the directory that a case's runs work in, with the run's targets filled in. Raises CannotStart."""
     chosen, budgets = dict(targets), dict(case.targets)
 
     def target(match: re.Match[str]) -> str:
@@ -48,7 +48,9 @@ def work_of(run: str, case: Case, targets: Pairs) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """A run's place to be made. ``inside``: of a part, its place in the job's directory. ``own``: it is in the campaign."""
+    """The place of one run that is to be made. ``inside``: for a part, its place in the job's directory. ``own``: the place is in
+    the campaign.
+    """
 
     layout: Layout
     token: str
@@ -80,9 +82,8 @@ class Placing:
         return self.layout.gathered(self.run) if self.own else self.home / f".{self.run}"
 
     def carry_out(self, progress: Progress, wanted: Callable[[], bool] = lambda: True) -> None:
-        """Purpose: gather the input files, then make the place if it is still ``wanted``. Doing it again changes nothing.
-
-        Raises CannotStart.
+        """Purpose: gather the input files, then make the place if it is still ``wanted``. Doing it again changes nothing. Raises
+        CannotStart.
         """
         try:
             if self._is_done():
@@ -98,11 +99,15 @@ class Placing:
 
     @property
     def _note(self) -> Path:
-        """The note that the draft directory is complete, with what its links lead to: to look through it again may take as long."""
+        """The file which says that the draft directory is complete, and where its links lead. Looking through the draft again may
+        take as long as making it.
+        """
         return self.draft.with_name(f"{self.draft.name}.gathered")
 
     def _gathered(self) -> list[Path] | None:
-        """What the links of a complete draft lead to; None where there is none, or what it was made from may be another by now."""
+        """Where the links of a complete draft lead; None where there is no draft, or it is so old that its sources may have
+        changed.
+        """
         try:
             if time.time() - self._note.stat().st_mtime > GATHERED_S or not self.draft.is_dir():
                 return None
@@ -111,8 +116,8 @@ class Placing:
             return None
 
     def gather(self, progress: Progress) -> list[Path]:
-        """Put the input files of the run into its draft directory, which no job uses yet; what they are linked to, of those that
-        lie on the target once. Raises OSError, CannotStart.
+        """Put the run's input files into its draft directory, which no job uses yet. Returns the inputs that exist once per target
+        and that the draft links to. Raises OSError, CannotStart.
         """
         if self.own:
             make_directory(self.draft.parent, self.layout.root)
@@ -142,10 +147,10 @@ class Placing:
         return origins
 
     def settle(self, origins: Sequence[Path] = ()) -> None:
-        """Turn the draft into the working directory of the job, and make the link that marks it as complete. Raises OSError.
+        """Turn the draft into the working directory of the job, then make the link that marks it as complete. Raises OSError.
 
-        ``origins``: what its inputs are linked to. A restart finds it there: what lies in the place of the first start may be
-        that one's own by then.
+        ``origins``: the inputs that are linked to. They are noted for restarts, since the first start may have changed what is in
+        its place.
         """
         if not self.place.is_dir():
             if origins and not self.inside:
@@ -172,7 +177,7 @@ class Placing:
             return False
 
     def _make_home(self) -> None:
-        """The directory that the site's words name is made, but nothing above it: a plain directory is on no target."""
+        """Make the directory that the site's file names, but none above it: a directory made there would be on no target."""
         work = Path(self.work)
         if not work.is_dir():
             if not work.parent.is_dir():
@@ -186,7 +191,7 @@ class Placing:
 def placings(
     layout: Layout, token: str, job: str, restart: int, run: str, case: Case, targets: Pairs, parts: Sequence[Part]
 ) -> list[Placing]:
-    """Purpose: what has to be placed outside of the campaign before a job may start. Raises CannotStart."""
+    """Purpose: the places outside of the campaign that must be made before a job may start. Raises CannotStart."""
     return [
         Placing(layout, token, job, restart, name, one, work_of(name, one, targets), inside)
         for name, one, inside in _works(run, case, parts)
@@ -197,7 +202,9 @@ def placings(
 def gatherings(
     layout: Layout, token: str, job: str, restart: int, run: str, case: Case, parts: Sequence[Part]
 ) -> list[Placing]:
-    """Purpose: what has to be placed in the campaign before a job may be submitted, and may take longer than a submission."""
+    """Purpose: the places in the campaign that must be made before a job is submitted, and that may take longer
+    than a submission.
+    """
     work = str(layout.work)
     return [
         Placing(layout, token, job, restart, name, one, work, inside, own=True)
@@ -211,14 +218,14 @@ def _works(run: str, case: Case, parts: Sequence[Part]) -> list[tuple[str, Case,
 
 
 def takes_its_time(case: Case) -> bool:
-    """Purpose: whether the input files of a case that works in the campaign are more than a link each."""
+    """Purpose: whether placing the input files takes more than one link each, for a case that works in the campaign."""
     if case.work or not case.files:
         return False
     return case.stage == "copy" or any(os.path.isdir(source) for _, source in case.files)  # noqa: PTH112
 
 
 def _point(link: Path, target: Path) -> None:
-    """A link, in place of one that points elsewhere. Raises OSError."""
+    """Make a link, replacing one that leads elsewhere. Raises OSError, also where something that is no link is there."""
     with contextlib.suppress(FileExistsError):
         link.symlink_to(target)
         return

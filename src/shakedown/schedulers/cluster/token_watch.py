@@ -1,4 +1,4 @@
-"""The file of a campaign's token while the campaign is driven: whoever drives knows the token, and puts the file right."""
+"""The file of a campaign's token while the campaign is driven: the driver knows the token and restores the file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GAVE_UP = f"exit status {CLAIM_TAKEN}"
 
 @dataclass(slots=True)
 class TokenWatch:
-    """Looks at the file; tells of jobs that ended because of it."""
+    """Checks the file, and marks reports of jobs that gave up because of it."""
 
     layout: Layout
     token: str
@@ -30,7 +30,7 @@ class TokenWatch:
     _until: float = -math.inf
 
     def look(self) -> None:
-        """Purpose: put the file right where it is gone or names another token. What cannot be read or written is left alone."""
+        """Purpose: restore the file where it is gone or has another token. Where it cannot be read or written, nothing is done."""
         with contextlib.suppress(OSError):
             known = read_small(self.layout.token)
             if (known or b"").decode("ascii", "replace").strip() != self.token:
@@ -38,7 +38,7 @@ class TokenWatch:
                 self._until = self.clock() + _HEARD_S
 
     def explained(self, reports: Sequence[JobReport]) -> list[JobReport]:
-        """Purpose: the reports; those of jobs that gave up because of the file name it in place of a node."""
+        """Purpose: the reports, in which jobs that gave up because of the file have that as their reason, and no node is blamed."""
         if self.clock() > self._until:
             return list(reports)
         return [_of_the_token(report) if _gave_up(report) else report for report in reports]

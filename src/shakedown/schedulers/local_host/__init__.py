@@ -1,1 +1,1 @@
-"""The embedded scheduler of the machine that one stands on."""
+"""Shakedown's own scheduler, for the machine that it runs on."""

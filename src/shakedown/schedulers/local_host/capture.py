@@ -1,6 +1,6 @@
-"""One run's output while it comes: through a pipe into memory, into a file of its own once it is large.
+"""The output of one run while it comes: from a pipe into memory, and into a file of its own once it is large.
 
-Standard output and error share the pipe, so their order is kept. However fast a job writes, each call here reads a bounded amount.
+Standard output and error share the pipe, so their order is kept. However fast a job writes, each call here reads a limited amount.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _CHUNK_BYTES = 1 << 20  # read in one call at most; also how large the pipe of a
 
 
 class Capture:
-    """The output of one run. ``descriptor`` is the pipe's reading end and is the owner's to close."""
+    """The output of one run. ``descriptor``: the pipe's reading end, which the owner closes. ``seen``: bytes that the run wrote;
+    ``kept``: how many of them are kept.
+    """
 
     __slots__ = (
         "_chunks",
@@ -47,7 +49,7 @@ class Capture:
     )
 
     def __init__(self, descriptor: int, layout: Layout, run: str, keep_bytes: int = KEEP_BYTES) -> None:
-        """``keep_bytes``: what is beyond is read and dropped."""
+        """``keep_bytes``: the most that is kept; everything after that is read and dropped."""
         os.set_blocking(descriptor, False)
         self.descriptor = descriptor
         self.seen = 0  # bytes that the run wrote
@@ -65,7 +67,7 @@ class Capture:
         self._sync: FileSync | None = None  # under way, of a large file
 
     def read_some(self) -> bool | None:
-        """Purpose: take what is there. True where more may come at once, None where nothing is there now, False at the end."""
+        """Purpose: read what is there. True: more may follow at once; None: nothing is there now; False: the output has ended."""
         try:
             data = os.read(self.descriptor, self._pipe_bytes)
         except BlockingIOError:
@@ -77,7 +79,7 @@ class Capture:
         return True
 
     def drain(self) -> bool:
-        """Purpose: take what a run that ended left in the pipe. False where somebody still holds the pipe open."""
+        """Purpose: read what an ended run left in the pipe. False where some process still has the pipe open."""
         limit = self.seen + 2 * _CHUNK_BYTES  # a survivor may write as fast as we read
         state = self.read_some()
         while state and self.seen < limit:
@@ -85,7 +87,7 @@ class Capture:
         return state is False
 
     def is_held(self) -> bool:
-        """Purpose: whether the disk does not have yet what is kept of a large output of a run that ended; tries it again."""
+        """Purpose: whether the disk does not have all of a large output yet, for a run that ended. Tries again to write it."""
         if self._held:
             self._try_again()
         if self._tries > _MOST_TRIES:
@@ -93,7 +95,7 @@ class Capture:
         return bool(self._held) or self._is_being_synced()
 
     def finish(self, packs: PackWriter) -> tuple[dict[str, Any], str]:
-        """Purpose: the pointer to what was kept, and a sentence where that is not all ("" where it is)."""
+        """Purpose: the pointer to the kept output, and a sentence where that is not all of it or not safe; "" otherwise."""
         unsure = ""
         if self._file >= 0:
             unsure = self._synced()  # a loss of power must not leave less than the verdict points to
@@ -114,7 +116,7 @@ class Capture:
         return output, f"{said}; {unsure}" if unsure else said
 
     def _is_being_synced(self) -> bool:
-        """Whether the disk is still at a file that takes it long. Asked of a run that ended: nothing is written any more."""
+        """Whether a large file is still being written to disk. Only for a run that ended, so that nothing is added to it."""
         if self._file < 0 or self.kept <= _SYNCED_BYTES:
             return False
         if self._sync is None:
@@ -122,7 +124,7 @@ class Capture:
         return self._sync is not None and not self._sync.is_over()
 
     def _synced(self) -> str:
-        """A sentence where the disk does not confirm that it has the whole file, "" where it does."""
+        """A sentence where the disk does not confirm that it has the whole file; "" where it does."""
         try:
             status = self._sync.wait() if self._sync is not None else -1
             if status < 0:  # nobody waited for it, or who did was ended
@@ -153,7 +155,7 @@ class Capture:
                 self._hold(data)
 
     def _hold(self, data: bytes) -> None:
-        """What the disk did not take so far waits in memory. What is more than that may hold is lost, and all that follows."""
+        """Keep in memory what the disk does not take. What exceeds the limit is lost, with everything after it."""
         self._held += data
         if not self._trouble or len(self._held) > HELD_BYTES:
             self._try_again()
@@ -161,7 +163,7 @@ class Capture:
             self._held.clear()
 
     def _try_again(self) -> None:
-        """Write what waits; what the disk does not take goes on waiting."""
+        """Try to write what is kept in memory. What the disk still does not take stays there."""
         try:
             if self._file < 0:
                 self._spill()
@@ -173,14 +175,14 @@ class Capture:
             self._tries += error.errno not in NO_ROOM
 
     def _write(self, data: bytes) -> int:
-        """How much of it the file took. Raises OSError."""
+        """Write to the file and return how many bytes it took. Raises OSError."""
         written = os.write(self._file, data)
         self.kept += written
         self._crc = zlib.crc32(data[:written], self._crc)
         return written
 
     def _spill(self) -> None:
-        """The run is talkative: its output gets a file, and its pipe more room, so that it waits less for us."""
+        """The run writes much: give its output a file, and its pipe more room, so that it waits less often."""
         path = self._layout.output(self._run)
         make_directory(path.parent, self._layout.root)
         path.unlink(

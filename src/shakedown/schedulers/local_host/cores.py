@@ -1,4 +1,4 @@
-"""Which hardware threads make a core, and which cores are free."""
+"""Which hardware threads form a core, and which cores are free."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _TOPOLOGY = Path("/sys/devices/system/cpu")
 
 
 class Cores(FreeSlots):
-    """The core slots of this machine. A slot is the hardware threads that a job holding it may use."""
+    """The core slots of this machine. A slot is the set of hardware threads that a job which has it may use."""
 
     def __init__(self, count: int | None = None, topology: Path = _TOPOLOGY) -> None:
-        """``count``: how many the site says there are; None takes what this process may use."""
+        """``count``: how many cores the site's file names; None: all that this process may use."""
         self._slots = core_slots(sorted(os.sched_getaffinity(0)), count, topology)
         super().__init__(len(self._slots))
         self._sets: dict[tuple[int, ...], frozenset[int]] = {}
@@ -27,10 +27,10 @@ class Cores(FreeSlots):
 
 
 def core_slots(cpus: list[int], count: int | None, topology: Path = _TOPOLOGY) -> list[frozenset[int]]:
-    """Purpose: the threads of each of ``count`` slots, among the ``cpus`` that we may use.
+    """Purpose: the hardware threads of each of ``count`` slots, out of the ``cpus`` that may be used.
 
-    Whole cores, all their threads together, as long as there are enough of them; else single threads, used more than once
-    where the site says that there are more cores than we may use.
+    A slot is a whole core with all its threads, as long as there are enough. Otherwise a slot is one thread; threads are used more
+    than once where the site's file names more cores than may be used.
     """
     cores = sorted({frozenset(_siblings(cpu, topology)) & frozenset(cpus) for cpu in cpus}, key=min)
     if count is None:

@@ -1,4 +1,4 @@
-"""Which GPUs of this machine are free. Each run is told which ones are its own; no two runs are told the same."""
+"""Which GPUs of this machine are free. Each run is told which GPUs it may use; no GPU is given to two runs at once."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ HIDING = "".join(f'export {name}="$_sd_gpus"\n' for name in _VARIABLES)
 
 
 class GpuSlots(FreeSlots):
-    """The GPU slots of this machine. A slot is one device, by the word that programs know it by."""
+    """The GPU slots of this machine. A slot is one device, under the name that programs use for it."""
 
     def __init__(self, count: int = 0, environment: Mapping[str, str] = os.environ) -> None:
-        """``count``: how many the site says there are. Where our own environment names the devices that we may use, as in an
-        allocation of a batch system, the slots are those.
+        """``count``: how many GPUs the site's file names. Where this process's own environment lists devices, as in an allocation
+        of a batch system, the slots are those.
         """
         given = next((environment[name] for name in _VARIABLES if name in environment), None)
         names = [word.strip() for word in given.split(",") if word.strip()] if given is not None else None

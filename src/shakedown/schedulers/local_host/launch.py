@@ -1,6 +1,6 @@
 """Launching one job: directory, script, environment, pipe, and a shell that waits at its gate until it is released.
 
-The gate makes the start exact: the shell is bound to its cores before it does anything, and its time is counted from there.
+The gate makes the start exact: the shell is bound to its cores before it does anything, and its run time is counted from there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CACHED_CASES = 1024
 
 @dataclass(slots=True)
 class Launch:
-    """A job whose shell was started. Until it is released it waits for one line at its standard input."""
+    """A job whose shell was started. Until it is released, the shell waits for one line on its standard input."""
 
     child: Child
     capture: Capture
@@ -52,7 +52,7 @@ class Launcher:
     """Launches jobs of one campaign."""
 
     def __init__(self, layout: Layout, workplace: Workplace, keep_bytes: int, gpus: bool = False) -> None:
-        """``gpus``: whether the machine has GPUs that are shared out, so that a job sees none but its own."""
+        """``gpus``: whether the machine's GPUs are given out to jobs, so that a job sees only its own."""
         self._gate = GPU_GATE if gpus else GATE
         self._layout, self._workplace, self._keep_bytes = layout, workplace, keep_bytes
         self._token = directory_token(layout.root)
@@ -62,11 +62,11 @@ class Launcher:
         self._cases: dict[str, tuple[Case, str, dict[bytes, bytes]]] = {}
 
     def marker(self, job: str) -> str:
-        """The word in their environment by which the processes of a job are known."""
+        """The word in their environment by which the processes of a job are recognised."""
         return f"{self._token}/{job}"
 
     def check(self, order: JobOrder) -> None:
-        """Purpose: find what would keep the job from ever starting while it can still be refused. Raises CannotStart."""
+        """Purpose: find what would keep the job from ever starting, while the order can still be refused. Raises CannotStart."""
         try:
             self._case(order.case)
             if order.case.files:
@@ -75,7 +75,7 @@ class Launcher:
             raise self.cannot_start(order, error) from error
 
     def launch(self, order: JobOrder) -> Launch:
-        """Purpose: start the job's shell, up to its gate. Raises CannotStart; then nothing is left of it."""
+        """Purpose: start the job's shell, up to its gate. Raises CannotStart; nothing is left behind then."""
         case = order.case
         claim, place = self._places.claim(order.job, order.restart), self._places.work_directory(order.run)
         self._workplace.prepare(order.run, place, case.files, claim, copied=case.stage == "copy")
@@ -114,7 +114,7 @@ class Launcher:
         return Launch(child, capture, marker, place, in_file, gate)
 
     def _arguments(self, order: JobOrder, script: str) -> tuple[list[str], bool]:
-        """What ``sh`` is given, and whether the script had to be put into a file."""
+        """The arguments for ``sh``, and whether the script was written to a file."""
         if len(script) * 4 < _LONGEST_ARGUMENT or len(os.fsencode(script)) < _LONGEST_ARGUMENT:
             return ["-c", script], False
         return [str(self._workplace.write_script(order.job, order.restart, script))], True

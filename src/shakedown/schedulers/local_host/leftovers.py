@@ -1,4 +1,6 @@
-"""Jobs that ran, or may have run, without us: the claim tells, and what is left of them is ended before anything is said."""
+"""Jobs of an earlier conductor that ran or may have run: their claims tell which, and their remaining processes are ended before
+they are reported.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,8 @@ from shakedown.schedulers.output_sums import UNSURE, kept_unread
 
 @dataclass(slots=True)
 class Leftovers:
-    """Finds out what became of such jobs. ``say`` takes the reports, at once or inside a later ``wait``.
-
-    ``ending``: how many of them may still live, on cores and GPUs that nobody here knows of.
+    """Finds out what became of such jobs. ``say`` takes the reports, at once or inside a later ``wait``. ``ending``: how many of
+    them may still have living processes, on cores and GPUs that are not known here.
     """
 
     layout: Layout
@@ -33,9 +34,10 @@ class Leftovers:
     ending: int = 0
 
     def adopt(self, view: JobView) -> object:
-        """A job of another conductor: without a claim it never ran; with one it did, and whatever lives of it is ended.
+        """Handle a job of another conductor: without a claim it never ran; with one it did, and its remaining processes are ended.
 
-        A claim may have been removed or edited since. So one that was seen to run, or was let go, did run, whatever its claim says.
+        A claim may have been removed or edited. So a job that was seen running, or was allowed to start, counts as run whatever its
+        claim says.
         """
         holder = self.workplace.claim_holder(view.id, view.restart)
         began = bool(view.scheduler_id) or self.workplace.was_let_go(view.id, view.restart)
@@ -48,7 +50,7 @@ class Leftovers:
         return self._end(view.id, view.run, view.restart, view.scheduler_id, gone)
 
     def claim_was_taken(self, order: JobOrder) -> object:
-        """A script of ours did not get its claim: another execution has it, or the conductor, or the disk would not let it."""
+        """Handle a script that did not get its claim: another execution or the conductor has it, or the disk did not allow it."""
         holder = self.workplace.claim_holder(order.job, order.restart)
         if holder and holder != CONDUCTOR:
             return self._end(order.job, order.run, order.restart, "")
@@ -58,7 +60,7 @@ class Leftovers:
         )
 
     def _trouble(self, order: JobOrder) -> str:
-        """Why a claim could not be made, in the words of the one who tries it again."""
+        """Why a claim could not be made: the error that comes when it is tried again."""
         try:
             self.workplace.take_claim(order.job, order.restart)
         except CannotStart as error:
@@ -66,7 +68,9 @@ class Leftovers:
         return "its claim could not be written"
 
     def _end(self, job: str, run: str, restart: int, process: str, note: str = "") -> object:
-        """``process``: the identity of the job's first process where it is known; if it is still the same, so is its group."""
+        """End what is left of a job and report it. ``process``: the identity of the job's first process, if known; if it still
+        exists, so does its process group.
+        """
         ending = Ending(self.marker(job), living_pid(process) or 0, self.grace_s, self.patience_s)
 
         self.ending += 1
@@ -83,7 +87,7 @@ class Leftovers:
 
 
 def stuck_words(ending: Ending | None) -> str:
-    """What is said of processes that cannot be killed; "" where there are none."""
+    """A sentence about processes that cannot be killed; "" where there are none."""
     if ending is None or not ending.stuck:
         return ""
     return f"; these processes were killed and do not die, the kernel holds them: {', '.join(ending.stuck)}"
@@ -97,7 +101,7 @@ def _words(ending: Ending) -> str:
 
 
 def _spilled(layout: Layout, run: str) -> dict[str, Any]:
-    """A large output had reached its file; a small one died with the conductor."""
+    """The pointer to a large output that was in a file already; {} for a small one, which was lost with the conductor."""
     path = layout.output(run)
     try:
         return {"file": str(path.relative_to(layout.root)), "bytes": path.stat().st_size}

@@ -1,8 +1,8 @@
-"""The scheduler of this machine: core slots, a queue, binding, time limits; no daemon.
+"""The scheduler of this machine: core slots, a queue, binding, time limits. There is no daemon.
 
-Jobs are children of the conductor and do not outlive it: ``end_all`` ends them when it leaves. If the conductor is killed, they
-lose their output pipe and are found again by the marker in their environment: the next conductor ends what is left of them
-before it says that they were interrupted.
+Jobs are children of the conductor and do not outlive it: ``end_all`` ends them when it stops. If the conductor is killed, they lose
+their output pipe. The next conductor finds them by the marker in their environment, ends what is left of them, and then reports
+that they were interrupted.
 """
 
 from __future__ import annotations
@@ -115,13 +115,13 @@ class LocalScheduler:
     # ---- the port ----
 
     def submit(self, orders: Sequence[JobOrder]) -> Sequence[SubmitAnswer]:
-        """Start what fits, queue the rest."""
+        """Start the jobs that fit now, and queue the others."""
         answers = [self._submit_one(order) for order in orders]
         self._fill_soon()
         return answers
 
     def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]:
-        """What changed since the last poll; and of jobs that we never heard of, what became of them without us."""
+        """The changes since the last poll; and for jobs that are new here, what became of them under an earlier conductor."""
         for job in jobs.keys() - self._known:
             self._known.add(job)
             self._leftovers.adopt(jobs[job])
@@ -135,7 +135,7 @@ class LocalScheduler:
         return [say_loss(report) for report in reports]
 
     def _kept_reports(self) -> tuple[list[JobReport], list[JobReport]]:
-        """The reports whose outputs are on the disk, and those that wait until there is room for theirs."""
+        """The reports whose outputs are on disk, and those that wait until there is room for theirs."""
         waiting = [report for report in self._reports if report.output == {} and self._packs.holds(report.output)]
         if waiting or self._unwritten:
             self._look_for_room()
@@ -146,7 +146,9 @@ class LocalScheduler:
         return kept, [self._as_it_began(report) for report in waiting]
 
     def _as_it_began(self, report: JobReport) -> JobReport:
-        """A run whose report waits began when it did, not so much before the report as it took."""
+        """The report with its start time filled in. It is worked out now, since the report waits and its own time would make it
+        later.
+        """
         if report.began is not None or report.elapsed_s is None:
             return report
         return replace(report, began=self._reactor.now() - report.elapsed_s)
@@ -156,7 +158,7 @@ class LocalScheduler:
             self._room_timer = self._reactor.call_later(_HOLD_S, self._room_again)
 
     def _room_again(self) -> bool:
-        """Outputs that the disk did not take are tried again at the next poll."""
+        """Try again, at the next poll, to write outputs that the disk did not take."""
         self._room_timer = None
         self._ended += self._unwritten
         self._unwritten = []
@@ -167,30 +169,29 @@ class LocalScheduler:
         return [job.id for job in jobs if self._cancel_one(job.id)]
 
     def release(self, orders: Sequence[ReleaseOrder]) -> Sequence[str]:
-        """Nothing is submitted held here: every job may start already."""
+        """All of them: no job is held here, so each may start already."""
         return [order.id for order in orders]
 
     def hold(self, jobs: Sequence[JobView]) -> Sequence[str]:
-        """Nothing is kept here: what waits is taken back by its claim."""
+        """None of them: this scheduler cannot hold jobs. A waiting job is taken back by its claim."""
         return []
 
     def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
-        """No job has parts here: starting one for each run costs next to nothing."""
+        """Empty: jobs have no parts here, since a job for each run costs next to nothing."""
         return []
 
     def survey(self, wanted: Wanted) -> Survey | None:
-        """There is one node, and nobody else's queue."""
+        """None: there is only one node, and no queue of other users."""
         return None
 
     def calls(self) -> Mapping[str, int]:
-        """None: there is nobody else to ask on this machine."""
+        """Empty: no scheduler commands are run on this machine."""
         return {}
 
     def take_claim(self, job: JobView) -> bool | None:
-        """Make sure that the job can never start. None where the disk does not let us tell.
+        """Make sure that the job can never start. None where the disk does not show it.
 
-        A job of ours that was started is left alone, although its shell may not have reached its claim yet: it goes on to its
-        end, and its report follows.
+        A started job is left alone, even if its shell has not taken its claim yet: it runs to its end, and its report follows.
         """
         if job.id in self._running or job.id in self._sweeping or self._is_unreported(job.id):
             return False
@@ -208,7 +209,9 @@ class LocalScheduler:
         return taken
 
     def end_all(self) -> Sequence[JobReport]:
-        """End everything, wait until it is known to be dead, and say that it was interrupted. What only waited is forgotten."""
+        """End all jobs, wait until they are known to be over, and report that they were interrupted. Jobs that only waited are
+        forgotten.
+        """
         self._known.difference_update(self._queue)
         for job in list(self._queue):
             self._unqueue(job)
@@ -224,15 +227,17 @@ class LocalScheduler:
         return self.poll({})
 
     def pause_while(self, question: Callable[[], bool]) -> None:
-        """Start nothing that is queued while the answer is yes: the record cannot be written, and nobody would know of it."""
+        """Start no queued jobs while ``question`` answers True: the record cannot be written then, and the start would not be
+        recorded.
+        """
         self._is_paused = question
 
     def forsake(self) -> None:
-        """The campaign is another conductor's by now, and so are its directories. Our own processes are still to be ended."""
+        """Another conductor has the campaign and its directories now. Only the processes of this one are still to be ended."""
         self._workplace.forsaken = True
 
     def close(self) -> None:
-        """Let go of files. What still runs is ended first; its reports are lost."""
+        """Close all files. Jobs that still run are ended first; their reports are lost."""
         if self._running or self._sweeping or self._queue:
             self.end_all()
         self._packs.close()
@@ -242,11 +247,11 @@ class LocalScheduler:
         self._witness.close()
 
     def sync(self) -> None:
-        """Make the outputs that were reported survive a loss of power. Raises OSError."""
+        """Make sure that reported outputs survive a loss of power. Raises OSError."""
         self._packs.sync()
 
     def _is_unreported(self, job: str) -> bool:
-        """Whether a job is over and its report is still to be given."""
+        """Whether a job is over and its report has not been given yet."""
         return any(running.order.job == job for running in self._ended) or any(
             report.job == job and report.state in ENDED for report in self._reports
         )
@@ -305,7 +310,9 @@ class LocalScheduler:
             self._queue.remove(order.job)
 
     def _hold(self, lasting: bool) -> bool:
-        """Try the head of the queue again in a moment. False once it has been tried for too long, unless it is for ``lasting``."""
+        """Try the head of the queue again in a moment. Returns False once it has been tried for too long, unless the reason is
+        ``lasting``.
+        """
         now = time.monotonic()
         if self._held_since is None:
             self._held_since = now
@@ -316,7 +323,7 @@ class LocalScheduler:
         return True
 
     def _disk_is_full(self) -> bool:
-        """Whether a job could not even write its claim, or would find no room in its directory, or no directory."""
+        """Whether a job could not write its claim, or would have no directory or no room in it."""
         return is_away(self._disks[0]) or any(is_full(place) for place in self._disks)
 
     def _try_again(self) -> object:
@@ -364,7 +371,7 @@ class LocalScheduler:
         return launch
 
     def _fill_soon(self) -> None:
-        """After everything that is ready has been attended to: what waits for cores comes first."""
+        """Start shells to stand by, but only after all other events that are due: jobs that wait for cores come first."""
         if self._queue and self._filler is None:
             self._filler = self._reactor.call_later(0.0, self._fill_standby)
 
@@ -395,7 +402,7 @@ class LocalScheduler:
         return running.why == "cancelled"
 
     def _over(self, running: Running) -> object:
-        """A job is over, as far as its process group tells: the next one may start. It is written up at the next poll."""
+        """A job's process group is over: the next job may start. The report is written at the next poll."""
         del self._running[running.order.job]
         self._pids.discard(running.launch.child.pid)
         self._slots.give_back_cores(running.order.case, running.slots)
@@ -405,7 +412,7 @@ class LocalScheduler:
         return self._news()
 
     def _write_up(self) -> None:
-        """Report the jobs that are over; first make sure that nothing of them lives that left their process group."""
+        """Report the jobs that are over, after making sure that no process of them is left outside of their process groups."""
         ended, self._ended = self._ended, []
         known = self._pids | {self._witness.pid}
         escaped = self._orphans.markers(known) if ended else ()
@@ -435,7 +442,7 @@ class LocalScheduler:
         return True
 
     def _file(self, running: Running) -> None:
-        """Keep what a dead job wrote, and report it. Its GPUs are free only now: what left its process group is gone too."""
+        """Keep the output of a job that is over, and report it. Its GPUs become free only now, when no process of it is left."""
         order, launch = running.order, running.launch
         if running.gpus:
             self._slots.give_back_gpus(order.case, running.gpus)
@@ -452,8 +459,8 @@ class LocalScheduler:
             self._say(end_report(running, output, note, self._node, self._reactor.now))
 
     def _without_claim(self, running: Running) -> object:
-        """A script that did not get its claim did not run. Where only the disk was in its way, nobody else can run it either: its
-        run goes back, unless it was said to run already.
+        """Handle a script that did not get its claim, and so did not run. If only the disk prevented it, the run goes back to wait,
+        unless it was reported as running already.
         """
         order = running.order
         if running.told or self._workplace.claim_holder(order.job, order.restart):
@@ -463,7 +470,7 @@ class LocalScheduler:
         return self._say(JobReport(order.job, "absent", "local", restart=order.restart, message=message))
 
     def _held_claim(self, running: Running) -> bool:
-        """Whether the script got its claim: status 97 may be the payload's own."""
+        """Whether the script got its claim. Exit status 97 alone does not tell: the payload may end with it too."""
         order = running.order
         return self._workplace.claim_holder(order.job, order.restart) == str(running.launch.child.pid)
 
@@ -474,13 +481,13 @@ class LocalScheduler:
         return True
 
     def _say_of_leftover(self, report: JobReport) -> bool:
-        """What was left of a job is dead: its GPUs are free."""
+        """Report a job of an earlier conductor, all of whose processes are gone: its GPUs are free."""
         self._say(report)
         self._start_waiting()
         return True
 
     def _report_running(self) -> None:
-        """Every job that has been running for a moment and was not reported as such. A short one needs no more than its end."""
+        """Report jobs that have been running for a moment and were not reported yet. For a shorter job its end is enough."""
         fresh, self._fresh = self._fresh, []
         before = time.monotonic() - _RUNNING_AFTER_S
         for running in fresh:

@@ -1,4 +1,4 @@
-"""What is said of a job of this machine that ended."""
+"""The reports of jobs that ended on this machine."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LOOKS = 3  # at two clocks together
 
 
 def end_report(running: Running, output: dict[str, Any], note: str, node: str, now: Callable[[], float]) -> JobReport:
-    """Purpose: the report of a job that is known to be dead. ``note``: what there is to say of its output; ``now``: the
-    record's clock.
+    """Purpose: the report of a job that is known to be over. ``note``: what is to be said about its output; ``now``: the record's
+    clock.
     """
     state, message = (running.why, running.message) if running.why else _outcome(running.exit_status)
     cause = ""
@@ -54,8 +54,8 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str, n
 
 
 def _began(running: Running, now: Callable[[], float]) -> float | None:
-    """When it began. Its first report comes when we get round to it: by that two runs would seem to have had the same cores at
-    once. None where it is not known when it ended, for no time of it is known better than that then.
+    """When the job began, by the record's clock, so that two runs do not seem to have had the same cores at once. None where the
+    time of its end is not known, since no time is known exactly then.
     """
     if running.elapsed_s is None:
         return None
@@ -63,7 +63,9 @@ def _began(running: Running, now: Callable[[], float]) -> float | None:
 
 
 def _ahead(now: Callable[[], float]) -> tuple[float, float]:
-    """How long it took to read both clocks (we may be put aside meanwhile), and by how much the record's is ahead."""
+    """How long it took to read both clocks (the process may be suspended in between), and by how much the record's
+    clock is ahead.
+    """
     before = time.monotonic()
     there = now()
     took = time.monotonic() - before
@@ -71,7 +73,7 @@ def _ahead(now: Callable[[], float]) -> tuple[float, float]:
 
 
 def _overran(running: Running) -> str:
-    """Nobody was there to end it, but its limit is its limit."""
+    """The sentence for a job that exceeded its time limit while nobody could end it."""
     limit = show_duration(running.order.case.shape.time_limit_s)
     after = show_duration(running.over_within[1] if running.over_within is not None else 0.0)
     after = f"at most {after}" if running.unseen_s else after
@@ -86,10 +88,7 @@ def never_started(order: JobOrder, state: str, message: str) -> JobReport:
 
 
 def say_loss(report: JobReport) -> JobReport:
-    """An output that did not get onto the disk: the report says why instead of pointing at it.
-
-    That it is lost must not be taken for an output that is empty.
-    """
+    """The report; if its output could not be kept, with a message that says so, so that it is not taken for an empty output."""
     if "lost" not in report.output:
         return report
     message = f"its output could not be kept: {report.output['lost']}"
@@ -108,7 +107,7 @@ def _outcome(exit_status: int | None) -> tuple[str, str]:
 
 
 def _signal(exit_status: int | None) -> str:
-    """signal 9 (SIGKILL)."""
+    """A signal in words, for instance "signal 9 (SIGKILL)". ``exit_status``: minus the number of the signal."""
     number = -(exit_status or 0)
     try:
         name = signal.Signals(number).name

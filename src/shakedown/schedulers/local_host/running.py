@@ -1,4 +1,4 @@
-"""One job of this machine while it lives: its process, its output, and what is done to end it."""
+"""One job of this machine while it lives: its process, its output, and how it is ended."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")  # in which /proc counts when a process was st
 
 @dataclass(slots=True, eq=False)
 class Running:
-    """A job whose first process was started. ``why``: the state it is being brought to, "" while it goes its own way.
-
-    ``over`` is called once, inside a ``wait``, when the whole tree is known to be dead (or given up as stuck).
+    """A job whose first process was started. ``why``: the state that it is being ended with, "" while it runs by itself. ``over``
+    is called once, inside a ``wait``, when all of its processes are known to be dead, or cannot be killed.
     """
 
     order: JobOrder
@@ -52,29 +51,31 @@ class Running:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the first process was seen to end; how it ended may not be known."""
+        """Whether the first process was seen to end. How it ended may not be known."""
         return self.over_within is not None
 
     @property
     def elapsed_s(self) -> float | None:
-        """How long it ran; None where it did not end, or where nobody saw when."""
+        """How long it ran, in seconds; None where it has not ended, or nobody saw when."""
         return self.over_within[1] if self.over_within is not None and not self.unseen_s else None
 
     @property
     def unseen_s(self) -> tuple[float, float] | None:
-        """Between which times from its start it ended, in seconds, where nobody looked for so long that nothing better is known."""
+        """The earliest and latest time of its end, in seconds from its start, where nobody looked for so long that nothing more
+        exact is known; else None.
+        """
         within = self.over_within
         return within if within is not None and within[1] - within[0] > _UNSEEN_S else None
 
     def watch(self) -> None:
-        """From now on its end is seen."""
+        """Begin to watch for its end."""
         self.reactor.watch(self.launch.child.pidfd, self._ended)
         self.witness.watch(self.launch.child.pid, self.launch.child.pidfd)
 
     def time_left(self) -> float:
-        """Purpose: how long it may go on now that its time limit seems to have passed; 0 where it is to be ended.
+        """Purpose: how many seconds it may still run although its time limit seems to be over; 0 where it is to be ended now.
 
-        Time in which the whole machine stood still is not the job's. Where this process alone did, the job has had its time.
+        Time in which the whole machine stood still does not count. Time in which only this process stood still does.
         """
         limit, child = self.order.case.shape.time_limit_s, self.launch.child
         still = self.witness.stood_still_s(child.started)
@@ -88,7 +89,7 @@ class Running:
         return 0.0
 
     def limit_in_words(self) -> str:
-        """Purpose: that it is ended now at its time limit, and where nobody could do so in time, how long it has had."""
+        """Purpose: that the job is ended at its time limit, and how long it ran if that could not be done in time."""
         limit = self.order.case.shape.time_limit_s
         said = f"{AT_LIMIT} of {show_duration(limit)}"
         had = time.monotonic() - self.launch.child.started
@@ -97,7 +98,7 @@ class Running:
         return f"{said}, but only after {show_duration(had)}: the conductor stood still, or was busy, and could not end it before"
 
     def overran_s(self) -> float:
-        """Purpose: by how much a job that ended by itself, with nobody there to end it, was beyond its time limit; else 0."""
+        """Purpose: how many seconds beyond its time limit a job ended by itself while nobody could end it; else 0."""
         limit = self.order.case.shape.time_limit_s
         if self.why or limit <= 0 or self.over_within is None:
             return 0.0
@@ -105,15 +106,15 @@ class Running:
         return beyond if beyond > _LATE_S else 0.0
 
     def listen(self) -> None:
-        """From now on its output is read as it comes. Before that the pipe holds 64 KiB of it, and a short job is not slowed
-        down by our waking up for each of its lines.
+        """Begin to read its output as it comes. Until then the pipe holds 64 KiB of it, and a short job is not slowed down by a
+        wake-up for each of its lines.
         """
         if not self.listens:
             self.listens = True
             self.reactor.watch(self.launch.capture.descriptor, self._wrote)
 
     def end(self, why: str, message: str, grace_s: float, patience_s: float) -> object:
-        """Bring the whole tree to its end. The first reason stands."""
+        """End all of its processes. If it is being ended already, the first reason stays."""
         if self.ending is not None:
             return False
         self.why, self.message = why, message
@@ -123,15 +124,15 @@ class Running:
     def sweep(self, then: Callable[[], object], group: int = 0, strays: Sequence[Process] = ()) -> object:
         """Kill what is left after the first process ended; ``then`` is called when that is done.
 
-        ``group``: the process group, 0 once it is empty and its number free for others. ``strays``: processes of the job that
-        nothing but their cores and their time connects with it.
+        ``group``: the process group, or 0 if it is empty and its number may be reused. ``strays``: processes of the job that are
+        linked to it only by their cores and their time of birth.
         """
         self.ending = Ending(self.launch.marker, group, grace_s=0.0)
         self.ending.include(strays)
         return kill_tree(self.reactor, self.ending, then)
 
     def strays_among(self, orphans: Sequence[Process], cpus: Collection[int]) -> list[Process]:
-        """Purpose: of these orphans without a name those that the job left: born while it ran, bound to its cores."""
+        """Purpose: the orphans without a marker that this job left: started while it ran, and bound to its cores."""
         begun = self.launch.child.started - time.monotonic() + time.clock_gettime(time.CLOCK_BOOTTIME)
         found = []
         for process in orphans:
@@ -146,7 +147,7 @@ class Running:
         return False
 
     def _ended(self) -> object:
-        """The first process ended. What it left in its process group goes with it."""
+        """The first process ended. What it left in its process group is ended too."""
         noticed = time.monotonic()
         lived = min(self.reactor.seen_until, noticed)
         first, last = self.witness.ended(self.launch.child.pid, waits=noticed - lived > _UNSEEN_S) or (lived, noticed)
@@ -176,7 +177,7 @@ class Running:
         return False
 
     def _tree_is_dead(self) -> object:
-        """Nothing lives any more, or what lives is deaf. The first process is reaped here if its end was not seen yet."""
+        """All processes are dead, or cannot be killed. The first process is reaped here if its end was not seen before."""
         assert self.ending is not None
         if not self.has_ended and not self.ending.stuck:
             self._ended()

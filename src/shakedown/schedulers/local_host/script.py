@@ -1,9 +1,9 @@
-"""The exact script of a job. What runs is what is shown.
+"""The exact script of a job. What is shown to people is what runs.
 
 The claim is a file made with ``set -C`` (noclobber): the shell opens it with O_CREAT | O_EXCL, which succeeds for exactly one of
-any number of processes, as mkdir does, NFS version 3 and later included. Unlike mkdir it is a builtin of every POSIX shell: no
-process is started for it, and the file says by the next call who holds the claim. A kill between the two leaves it empty: such a
-claim is held, nobody takes it, and its run may have begun.
+any number of processes, as mkdir does, also on NFS version 3 and later. Unlike mkdir, this is a builtin of every POSIX shell: it
+starts no process, and the next call writes into the file who holds the claim. A kill between the two leaves it empty: such a claim
+counts as held, nobody else takes it, and its run may have begun.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ CLAIM_TAKEN = 97  # exit status of a script whose claim somebody else holds; the
 
 
 def job_script(case: Case, layout: Layout, run: str, job: str, build_directory: str, restart: int = 0) -> str:
-    """Purpose: the text that ``sh`` is given for one job: take the claim, go to the run's directory, do the case's script.
-
+    """Purpose: the text that ``sh`` gets for one job: take the claim, go to the run's directory, run the case's script.
     ``build_directory`` fills ``{build}``; "" where the case has no build.
     """
     claim, work = str(layout.claim(job, restart)), str(layout.work_directory(run))
@@ -31,7 +30,7 @@ def job_script(case: Case, layout: Layout, run: str, job: str, build_directory: 
 
 
 def claimed(script: str, claim: str, work: str) -> str:
-    """A script that first takes the claim and then does its work in its directory."""
+    """The script with lines before it that take the claim and change to its directory."""
     return (
         f'set -C\necho "$$" >{shlex.quote(claim)} || exit {CLAIM_TAKEN}\nset +C\n'
         f"cd {shlex.quote(work)} || exit\n{script}\n"
@@ -39,13 +38,13 @@ def claimed(script: str, claim: str, work: str) -> str:
 
 
 def case_script(case: Case, layout: Layout, build_directory: str) -> str:
-    """The case's own script with the directories that only a campaign knows."""
+    """The case's own script, with the directories of the campaign filled in."""
     text = fill(case.script, "{build}", build_directory)
     return fill(text, "{campaign}", str(layout.root))
 
 
 def case_environment(case: Case, layout: Layout, build_directory: str) -> dict[str, str]:
-    """The case's own variables with the directories that only a campaign knows. No shell reads them: nothing is quoted."""
+    """The case's own variables, with the directories of the campaign filled in. No shell reads them, so nothing is quoted."""
     return {
         name: value.replace("{build}", build_directory).replace("{campaign}", str(layout.root))
         for name, value in case.environment
@@ -53,9 +52,9 @@ def case_environment(case: Case, layout: Layout, build_directory: str) -> dict[s
 
 
 def fill(script: str, placeholder: str, path: str) -> str:
-    """Purpose: ``script`` with every ``placeholder`` replaced by ``path``, quoted as its place in the script demands.
+    """Purpose: ``script`` with every ``placeholder`` replaced by ``path``, quoted as its place in the script requires.
 
-    The shell reads the same path inside double quotes, inside single quotes and bare, whatever characters it holds.
+    The shell reads the same path inside double quotes, inside single quotes, and without quotes, whatever characters it has.
     """
     if placeholder not in script:
         return script
@@ -72,7 +71,7 @@ def fill(script: str, placeholder: str, path: str) -> str:
 
 
 def _quoted(path: str, quote: str) -> str:
-    """The path as it is written inside this kind of quotes."""
+    """The path as it must be written inside this kind of quotes."""
     if quote == '"':
         return "".join(f"\\{character}" if character in '$`"\\' else character for character in path)
     if quote == "'":
@@ -81,7 +80,7 @@ def _quoted(path: str, quote: str) -> str:
 
 
 def _open_quote(piece: str, quote: str) -> str:
-    """What is open at the end of a piece of script when ``quote`` was open at its start: ', ", a comment (#) or nothing."""
+    """What is open at the end of a piece of script, if ``quote`` was open at its start: ', ", a comment (#) or nothing."""
     before = "\n" if not quote else ""
     for character in piece:
         if before == "\\":

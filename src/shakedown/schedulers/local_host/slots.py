@@ -1,4 +1,4 @@
-"""Which of so many equal slots are free: the lowest free ones are given out first."""
+"""Which of a number of equal slots are free. The lowest free ones are given out first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import insort
 
 
 class FreeSlots:
-    """Slots numbered from 0. What is taken is given back by its numbers."""
+    """Slots numbered from 0. They are given back by their numbers."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -17,7 +17,7 @@ class FreeSlots:
         return len(self._free)
 
     def take(self, wanted: int) -> tuple[int, ...] | None:
-        """Purpose: the lowest free slots, or None where there are too few."""
+        """Purpose: take the lowest free slots; None where there are too few."""
         if wanted > len(self._free):
             return None
         taken = tuple(self._free[:wanted])

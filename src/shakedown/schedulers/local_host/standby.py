@@ -1,8 +1,8 @@
-"""Shells that stand by: the next jobs of the queue, started and waiting at their gate while others run.
+"""Shells that stand by: those of the next jobs of the queue, started while others run, and waiting at their gate.
 
-Starting a shell takes longer than most of what a quick test does. Standing by costs nothing, and when cores fall free the
-next job begins with the writing of one byte. A job that stands by has not begun: it holds no claim, and if its gate is closed
-instead of opened (we died) it ends without a trace.
+Starting a shell takes longer than most of what a quick test does. Standing by costs nothing, and when cores become free the next
+job begins as soon as one line is written. A job that stands by has not begun: it has no claim, and if its gate is closed instead of
+opened (because the conductor died) it ends without a trace.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ DEPTH = 3  # jobs that stand by at once
 
 @dataclass(slots=True)
 class Standby:
-    """The launches that were not released. ``pids``: every process that we started and did not collect, kept up to date."""
+    """The launches that were not released yet. ``pids``: all processes that were started and not yet reaped, which is kept up to
+    date.
+    """
 
     launcher: Launcher
     workplace: Workplace
@@ -34,11 +36,11 @@ class Standby:
     _dismissed: set[int] = field(default_factory=set)
 
     def get(self, order: JobOrder) -> Launch:
-        """Purpose: the launch of a job, made now if it did not stand by. Raises CannotStart."""
+        """Purpose: the launch of a job; made now if it does not stand by. Raises CannotStart."""
         return self._launches.pop(order.job, None) or self._launch(order)
 
     def fill(self, orders: Iterable[JobOrder]) -> None:
-        """Launch the first of the queue. What cannot be launched now is tried again, and reported, when its time comes."""
+        """Launch the first jobs of the queue. One that cannot be launched now is tried again, and reported, when it is to start."""
         for order in orders:
             if len(self._launches) >= DEPTH:
                 return
@@ -49,7 +51,7 @@ class Standby:
                     return
 
     def dismiss(self, order: JobOrder, launch: Launch | None = None) -> None:
-        """Send a job's shell home, if there is one, and leave nothing of it."""
+        """End a job's shell that stands by, if there is one, and remove its traces."""
         launch = launch or self._launches.pop(order.job, None)
         if launch is None:
             return
@@ -65,7 +67,7 @@ class Standby:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether shells that were sent home are still to be collected."""
+        """Whether shells that were ended have still to be reaped."""
         return bool(self._dismissed)
 
     def _launch(self, order: JobOrder) -> Launch:

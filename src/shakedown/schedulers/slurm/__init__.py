@@ -1,4 +1,6 @@
-"""Slurm: commands and parsing are pure, one runner executes them, two processes may hang with it, one port speaks for all."""
+"""Slurm. Commands and parsing are pure; one runner runs the commands; two helper processes do what may hang; one port uses them
+all.
+"""
 
 from shakedown.schedulers.slurm.port import SlurmScheduler
 

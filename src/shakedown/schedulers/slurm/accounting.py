@@ -1,6 +1,6 @@
-"""What has left the queue: one sacct a cluster and look, ever less often for a job that stays unknown.
+"""Jobs that have left the queue: one sacct for each cluster and look; for a job that stays unknown it is asked less and less often.
 
-Where there is no accounting it is the list of finished jobs, if there is one; the controller says so once.
+Where there is no accounting, the list of finished jobs is read, if there is one; the controller is asked once whether there is.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _LOOK_BYTES = 64 << 20
 
 @dataclass(slots=True)
 class Accounting:
-    """The memory of a site's clusters.
+    """What the clusters of a site remember of jobs.
 
-    ``owns``: whether a number is that of another job of ours. ``pauses``: when a job is asked about again at the latest, the pause
-    before that, and what the queue and the marks said of it when it was asked about last.
+    ``owns``: whether a number is that of another job of ours. ``pauses``: job -> when to ask about it again at the latest, the
+    pause before that, and what the queue and the marks said when it was last asked about.
     """
 
     run: Run
@@ -58,7 +58,7 @@ class Accounting:
     )  # jobs: when the database was first seen to have taken all
 
     def ask(self, found: Sequence[Found], wanted: Mapping[str, str]) -> list[Found]:
-        """Purpose: add what is remembered of the wanted jobs (our id -> name) to what was found."""
+        """Purpose: what was found, with the records of the wanted jobs (our id -> name) added."""
         self.pauses = {job: pause for job, pause in self.pauses.items() if job in wanted}
         self.even_since = {job: since for job, since in self.even_since.items() if job in wanted}
         due = [f for f in found if f.job.id in wanted and self._is_due(f)]
@@ -66,7 +66,9 @@ class Accounting:
         return [told.get(f.job.id, f) for f in found]
 
     def scripts(self, found: Sequence[Found]) -> list[Found]:
-        """Purpose: add what accounting has of the scripts of jobs that left an end mark although Slurm says that it ended them."""
+        """Purpose: what was found; for jobs that left an end mark although Slurm says that it ended them, with what accounting has
+        of their scripts.
+        """
         told = {f.job.id: f for f in found}
         for cluster in self.clusters:
             here = [f for f in found if contradicted_end(f) and _known_id(f) and _cluster(f) in ("", cluster.name)]
@@ -86,9 +88,10 @@ class Accounting:
         return list(told.values())
 
     def lag(self, found: Found) -> Lag:
-        """Purpose: whether the database had taken all that the controller knew before it was asked about a job, at this look.
+        """Purpose: whether the database already had everything that the controller knew before it was asked about a job in this
+        look.
 
-        One that was seen to have taken all at an earlier look has all of what happened before that.
+        If this was so at an earlier look, the database has everything that happened before that.
         """
         if found.job.id in self.even_since and self.even_since[found.job.id] < self.clock():
             return "even"
@@ -103,12 +106,14 @@ class Accounting:
         return "behind"
 
     def _is_due(self, found: Found) -> bool:
-        """A job of which something else is said now, or nothing any more, is asked about at once."""
+        """Whether to ask about the job now: its pause is over, or the queue or the marks say something else than before."""
         when, _, said = self.pauses.get(found.job.id, (0.0, 0.0, None))
         return self.clock() >= when or said != _said(found)
 
     def _ask_due(self, due: Sequence[Found], wanted: Mapping[str, str]) -> list[Found]:
-        """One sacct for each cluster that any of them may be on; then the list of finished jobs where there is no accounting."""
+        """One sacct for each cluster that any of the jobs may be on; then the list of finished jobs, where there
+        is no accounting.
+        """
         with_id = [f for f in due if _known_id(f)]
         without = [f for f in due if not _known_id(f)]
         self.names_next = bool(without) and (self.names_next or not with_id)
@@ -123,7 +128,9 @@ class Accounting:
         return chosen
 
     def _pause(self, found: Found) -> None:
-        """Ask again soon while sources may be settling, then after twice as long each time, as long as the same is said."""
+        """Ask again soon while sources may still disagree; later after a pause that doubles each time, as long as
+        nothing changes.
+        """
         if found.doubt_s < 2 * SETTLE_S and found.accounting != "silent":
             return
         _, before, said = self.pauses.get(found.job.id, (0.0, 2.5, _said(found)))
@@ -166,7 +173,7 @@ class Accounting:
         return msgspec.structs.replace(found, accounting="silent" if silent else "told", records=mine or found.records)
 
     def _answers(self, cluster: Cluster) -> None:
-        """It answers again: what was asked in vain is asked at the next look."""
+        """Accounting answers again: jobs that were asked about in vain are asked about at the next look."""
         if cluster.name in self.silent:
             self.silent.remove(cluster.name)
             self.pauses.clear()
@@ -174,7 +181,7 @@ class Accounting:
     # ---- without accounting ----
 
     def _from_list(self, cluster: Cluster, found: Found, label: str) -> Found:
-        """What the list of finished jobs has, where the controller writes one that can be read from here."""
+        """The job's starts from the list of finished jobs, where the controller writes one that can be read from here."""
         lists = self._list(cluster)
         if lists is None:
             return msgspec.structs.replace(found, accounting="none")
@@ -197,7 +204,9 @@ class Accounting:
 
 @dataclass(slots=True)
 class FinishedJobs:
-    """The file that jobcomp/filetxt appends to, read on from where it was read last. ``lines``: by job name, ours only."""
+    """The file that jobcomp/filetxt appends to. Each read continues where the last one ended. ``lines``: job name -> records, ours
+    only.
+    """
 
     path: str
     position: int = -1
@@ -205,9 +214,9 @@ class FinishedJobs:
     numbers: dict[str, list[Record]] = field(default_factory=dict)  # the same, by Slurm's number
 
     def starts(self, label: str, scheduler_id: str, owns: Owns) -> tuple[Record, ...]:
-        """Purpose: one record for each start of one job that is over, in order; those of another job with its name left out.
+        """Purpose: one record for each start of a job that is over, in order; other jobs with the same name are left out.
 
-        A start that came to its own end and was put back into the queue afterwards has two lines: the first one tells its end.
+        A start that came to its own end and was then put back into the queue has two lines: the first one tells its end.
         """
         lines = [*self.lines.get(label, []), *self.numbers.get(scheduler_id, [])]
         mine = by_name_or_number(lines, label, scheduler_id, owns)
@@ -215,7 +224,7 @@ class FinishedJobs:
         return tuple(reversed(starts.values()))
 
     def read(self) -> None:
-        """Purpose: take in what was added. What cannot be read is as if it were not there."""
+        """Purpose: read what was added. A file that cannot be read counts as empty."""
         try:
             with open(self.path, "rb") as file:  # noqa: PTH123 - the path is a site's own word
                 size = os.fstat(file.fileno()).st_size
@@ -234,7 +243,7 @@ class FinishedJobs:
 
 
 def _said(found: Found) -> Hashable:
-    """What the queue and the marks say of a job, and whether the queue answers."""
+    """What the queue and the marks say of a job, and whether the queue answers; to notice changes."""
     row, marks = found.row, found.marks
     of_row = (row.id, row.state, row.restart) if row is not None else None
     return (
@@ -251,7 +260,7 @@ def _complaint(ran: Ran, odd: str) -> str:
 
 
 def _known_id(found: Found) -> str:
-    """The scheduler's id, from whoever knows it, without its cluster."""
+    """The scheduler's id of a job without its cluster, from any source that knows it."""
     if found.marks is not None and found.marks.scheduler_id:
         return found.marks.scheduler_id
     return found.row.id if found.row is not None else found.job.scheduler_id.split(";")[0]
@@ -262,9 +271,8 @@ def _cluster(found: Found) -> str:
 
 
 def script_of(found: Found, ends: Sequence[Record]) -> Record | None:
-    """Purpose: of what accounting has of scripts, the one of the start that left its marks; None where it has none of it yet.
-
-    Their starts tell one start of a job from another.
+    """Purpose: of the records of scripts, the one for the start that left the marks; None where accounting does not have it yet.
+    Start times tell one start of a job from another.
     """
     said, mine = contradicted_end(found), [end for end in ends if end.id == _known_id(found)]
     if said is None or said.start is None:
@@ -277,8 +285,8 @@ def script_of(found: Found, ends: Sequence[Record]) -> Record | None:
 def by_restart(
     records: list[Record], label: str, scheduler_id: str, owns: Owns, claimed_at: float | None = None
 ) -> tuple[Record, ...]:
-    """Purpose: the records of one job, one for each restart; those of others, or of changes of size, left out. ``claimed_at``: when
-    its newest start began, in seconds since 1970, None where that is not known.
+    """Purpose: the records of one job, one for each of its starts. Records of other jobs, and of changes of size, are left out.
+    ``claimed_at``: when its newest start began, in seconds since 1970; None where that is not known.
     """
     real = [record for record in records if record.state not in CHANGES]
     mine = by_name_or_number(real, label, scheduler_id.split(";", maxsplit=1)[0], owns, claimed_at)
@@ -288,11 +296,11 @@ def by_restart(
 def by_name_or_number(
     records: Sequence[Record], label: str, number: str, owns: Owns, claimed_at: float | None = None
 ) -> list[Record]:
-    """Purpose: those of one job, whose name and number are given; each record once.
+    """Purpose: the records of the job with this name and number, each once.
 
-    Where none has both, the number tells, if its name is another one of ours: somebody exchanged names. Not so where the other one
-    has that number as its own, or where it was submitted after the job had begun: then a controller that lost its memory gave the
-    number to the other one. Where that tells nothing, the job is the oldest of its name.
+    Where no record has both, records with the number and another name of ours count: somebody exchanged names. They do not count if
+    the other job owns that number, or was submitted after this job had begun: then a controller that lost its memory gave the
+    number to the other job. Otherwise it is the oldest job with the name.
     """
     ours = label.rpartition("-")[0] + "-"
     both = [record for record in records if record.name == label and record.id == number]

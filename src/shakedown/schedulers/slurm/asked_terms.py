@@ -1,4 +1,6 @@
-"""The terms that one sbatch asks for, read from its own words: what the queue's first word on the job is compared with. Pure."""
+"""The terms that an sbatch command asks for, read from its own options. They are compared with what the queue first says of the
+job. Pure.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,11 @@ _GPUS = re.compile(r"gpu(?::[A-Za-z_][\w.-]*)?:(\d+)")
 
 
 def asked_terms(order: JobOrder, cluster: Cluster) -> dict[str, Any]:
-    """Purpose: the terms by their names in ``model.job_terms.Terms``; "" where a term is certainly not asked for. ``more``: what
-    else is asked for.
+    """Purpose: the terms, by their names in ``model.job_terms.Terms``; "" where a term is certainly not asked for. ``more``: all
+    other options.
 
-    A rule of the site may look at any of them. What the words do not say, or say in a way that is not read here, is left out: then
-    nobody can tell a change of it. Raises IndexError where the partition has no node of the order's number.
+    A rule of the site may go by any of them. Terms that the options do not give, or give in a way that is not read here, are left
+    out; changes of these cannot be noticed. Raises IndexError where the partition has no node with the order's number.
     """
     words = commands.sbatch(order, cluster, "", "", "", "", several=False)[1:-2]
     if any(not word.startswith("--") for word in words) or any(
@@ -69,7 +71,7 @@ def asked_terms(order: JobOrder, cluster: Cluster) -> dict[str, Any]:
 
 
 def _gpus(said: dict[str, str]) -> dict[str, str]:
-    """How many GPUs of a node are asked for; nothing where they are asked for by other words."""
+    """How many GPUs of a node are asked for; nothing where other options ask for them."""
     if not _WHOLE_NODES & said.keys():
         return {"gpus": ""}
     match = _GPUS.fullmatch(said.get("gres", "")) if not (_WHOLE_NODES - {"gres"}) & said.keys() else None
@@ -77,7 +79,7 @@ def _gpus(said: dict[str, str]) -> dict[str, str]:
 
 
 def asked_of(orders: Sequence[JobOrder], clusters: Sequence[Cluster]) -> dict[str, dict[str, Any]]:
-    """Purpose: the terms of each order, by job; an order that no cluster can be told has none."""
+    """Purpose: job -> the terms of its order; empty for an order that no cluster takes."""
     found = {}
     for order in orders:
         cluster = next((one for one in clusters if order.case.partition.startswith(f"{one.name}:")), None)

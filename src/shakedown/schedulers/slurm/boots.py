@@ -1,4 +1,4 @@
-"""When nodes were booted, and why they are out of work: one question to a controller for all jobs, at most one in five seconds."""
+"""When nodes were booted, and why they are out of work: one query to a controller for all jobs, at most every five seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AGAIN_S = 5.0  # between two questions to a controller: so much later is the end
 
 @dataclass(slots=True)
 class _Told:
-    """What one controller said last. ``asked``: when (monotonic) it was asked last; ``answered``: when it answered last;
+    """The last answer of one controller. ``asked`` and ``answered``: when it was last asked, and last answered (monotonic clock).
     ``wanted``: folded sets of nodes to ask about.
     """
 
@@ -39,12 +39,12 @@ class Boots:
     _told: dict[str, _Told] = field(default_factory=dict)
 
     def want(self, home: str, nodes: str) -> None:
-        """Purpose: have these nodes (a folded set) in the next question. ``home``: their cluster, "" = not known."""
+        """Purpose: include these nodes (a folded set) in the next query. ``home``: their cluster, "" = not known."""
         for cluster in self._at(home):
             self._told.setdefault(cluster.name, _Told()).wanted.add(nodes)
 
     def ask(self) -> None:
-        """Purpose: one question to each controller whose nodes are wanted, unless it was asked a moment ago."""
+        """Purpose: send one query to each controller whose nodes are wanted, unless it was asked a moment ago."""
         now = self.clock()
         for cluster in self.clusters:
             told = self._told.get(cluster.name)
@@ -58,11 +58,11 @@ class Boots:
                 told.answered, told.nodes = now, {node.name: node for node in node_histories(ran.output)}
 
     def has_answered(self, home: str, since: float) -> bool:
-        """Purpose: whether a controller was asked at ``since`` (monotonic) or later, and answered."""
+        """Purpose: whether a controller has answered at ``since`` (monotonic clock) or later."""
         return any(self._told.get(cluster.name, _Told()).answered >= since for cluster in self._at(home))
 
     def of(self, home: str, nodes: str) -> Mapping[str, NodeHistory]:
-        """Purpose: what was told last of these nodes; those that were not told of are left out."""
+        """Purpose: what was last said of these nodes; nodes of which nothing was said are left out."""
         told = (self._told.get(cluster.name, _Told()).nodes for cluster in self._at(home))
         return {name: known[name] for known in told for name in names_in(nodes) if name in known}
 

@@ -1,14 +1,14 @@
-"""Jobs on several nodes that ended because of one of them, although Slurm does not say so.
+"""Jobs on several nodes that ended because of one node, although Slurm does not say so.
 
-Slurm runs a prolog on the other nodes of a job when a step starts there. Where it fails, Slurm cancels the job as user 0 and
-drains the node. A node other than the first that loses power and is back before SlurmdTimeout is not missed at all: the step, or
-the program that started its tasks there by other means, is given up, and the job may even end with status 0. What tells is when a
-node was booted or drained, and what srun wrote where that is in the output. So the controller is asked about the nodes of every
-such job, one question for all of them.
+Slurm runs a prolog on the other nodes of a job when a step starts there. If it fails, Slurm cancels the job as user 0 and drains
+the node. And if a node other than the first loses power and is back before SlurmdTimeout, Slurm does not notice at all: the step,
+or the program that started its tasks there in another way, is given up, and the job may even end with status 0. Evidence is when a
+node was booted or drained, and what srun wrote, if that is in the output. So for every such job the controller is asked about its
+nodes, in one query for all of them.
 
-A node registers its boot only when its slurmd is up again, perhaps after the job's end. Slurm calls a job COMPLETING until every
-node of it has answered since, so nothing is said before; where a step was given up and no node explains it, the controller is asked
-again for a while.
+A node registers its boot only when its slurmd is up again, perhaps after the job's end. Slurm calls a job COMPLETING until all its
+nodes have answered since, so nothing is reported before that. If a step was given up and no node explains it, the controller is
+asked again for a while.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ENDED_BY_SLURM = frozenset({"cancelled", "timeout", "failed", "completed", "int
 
 @dataclass(slots=True)
 class BrokenSteps:
-    """``settled``: since when (monotonic) each job is over for all its nodes. ``by``: who cancelled jobs."""
+    """``settled``: job -> since when it is over on all its nodes (monotonic clock). ``by``: job -> who cancelled it."""
 
     places: JobPlaces
     boots: Boots
@@ -53,7 +53,7 @@ class BrokenSteps:
     by: dict[str, str] = field(default_factory=dict)
 
     def look_at(self, reports: Sequence[JobReport], found: Mapping[str, Found]) -> None:
-        """Purpose: what ``explain`` will want to know of nodes, to be asked for in one question."""
+        """Purpose: note which nodes ``explain`` needs to know about, so that one query can ask for all of them."""
         now = self.boots.clock()
         self.by = {job: by for job, f in found.items() if (by := _canceller(f) or self.by.get(job, ""))}
         self.settled = {job: since for job, since in self.settled.items() if job in found}
@@ -67,12 +67,16 @@ class BrokenSteps:
                 self.boots.want(_home(report), report.nodes)
 
     def explain(self, reports: Sequence[JobReport], found: Mapping[str, Found]) -> list[JobReport]:
-        """Purpose: where a node other than the first ended a job, say so; all other reports as they are."""
+        """Purpose: the reports; where a node other than the first ended a job, its report says so. Reports that must wait are left
+        out.
+        """
         explained = (self._explain(report, found.get(report.job)) for report in reports)
         return [report for report in explained if report is not None]
 
     def _explain(self, report: JobReport, found: Found | None) -> JobReport | None:
-        """None: nothing is said yet, for the controller does not answer or may know more in a moment."""
+        """The report on one job; None where nothing is to be said yet, since the controller does not answer or may
+        soon know more.
+        """
         if found is None or report.run or report.launch_failure:
             return report
         if report.state == "requeued" and not report.cause and found.never_began and not found.job.parts:
@@ -112,7 +116,7 @@ class BrokenSteps:
         return report
 
     def _quiet(self, report: JobReport, found: Found, began: float, over: float | None) -> JobReport | None:
-        """It came to its own end, and its output speaks of no node: only the nodes themselves tell."""
+        """A job that came to its own end, with an output that mentions no node: only the nodes themselves can tell."""
         nodes = self._nodes(report)
         first = found.marks.node if found.marks is not None else ""  # it wrote the end mark: it was there until the end
         if booted := self._booted({k: v for k, v in nodes.items() if k != first}, began, over, slack_s=0.0):
@@ -130,10 +134,10 @@ class BrokenSteps:
         return tuple(node.name for node in nodes.values() if was_booted(node, began, over, slack_s))
 
     def _taken_back(self, report: JobReport, found: Found) -> JobReport:
-        """A start that never took its claim, where nobody says what ended it.
+        """A start that never took its claim, where nothing says what ended it.
 
-        The controller drained the node in the moment in which it queued the job again, and tells that of the last time alone.
-        slurmd of some releases writes of its prolog into the job's output; where it does not, that moment alone tells.
+        The controller drained the node in the moment in which it queued the job again, but it tells that only for the last time.
+        slurmd of some releases writes about its prolog into the job's output; where it does not, only that moment tells.
         """
         last = clean(tail(self.places.slurm_output(report.job)).strip().rpartition("\n")[2])
         said = last if _PROLOG.search(last) else ""
@@ -164,7 +168,7 @@ class BrokenSteps:
 
 
 def tail(path: Path) -> str:
-    """Purpose: the end of an output, "" where it cannot be read."""
+    """Purpose: the end of an output as text; "" where it cannot be read."""
     try:
         with open_plain(path) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
@@ -174,19 +178,19 @@ def tail(path: Path) -> str:
 
 
 def _may_have_lost_one(report: JobReport) -> bool:
-    """Of a job on one node Slurm says itself that the node was lost, unless the controller was away as well: then it waits for the
-    job until its time limit.
+    """Whether a node may have ended the job unnoticed. For a job on one node Slurm itself says so, unless the controller was away
+    too: then it waits for the job until its time limit.
     """
     return is_on_several(report.nodes) or (report.state == "timeout" and bool(report.nodes))
 
 
 def is_on_several(nodes: str) -> bool:
-    """Purpose: whether a folded set has more than one node."""
+    """Purpose: whether a folded set of nodes has more than one node."""
     return len(names_in(nodes)) > 1 if nodes else False
 
 
 def _wants_to_know(report: JobReport, found: Found) -> bool:
-    """Whether the nodes of a job may explain its end. Of a job of several runs each run has an end of its own."""
+    """Whether the nodes of a job may explain its end. In a job of several runs, each run has an end of its own."""
     if report.run or report.launch_failure or (report.state == "requeued" and report.cause):
         return False
     if found.job.parts and report.state in ("failed", "completed"):
@@ -195,7 +199,7 @@ def _wants_to_know(report: JobReport, found: Found) -> bool:
 
 
 def _completes(found: Found) -> bool:
-    """Whether Slurm waits for an answer of a node of it, or cannot be asked."""
+    """Whether Slurm still waits for an answer from one of its nodes, or cannot be asked."""
     return found.queue == "silent" or (found.row is not None and found.row.state == "COMPLETING")
 
 
@@ -204,7 +208,9 @@ def _home(report: JobReport) -> str:
 
 
 def _span(report: JobReport, found: Found) -> tuple[float, float | None]:
-    """Between which times it ran: by the controller's clock, which tells of boots too, where it is known; else by ours."""
+    """When the job began and ended: by the controller's clock, which also gives the times of boots, where that is known; else by
+    ours.
+    """
     restart, row = found.job.restart, found.row
     record = found.records[restart] if len(found.records) > restart else None
     times = row if row is not None and row.restart == restart and row.start else record
@@ -224,14 +230,16 @@ def _canceller(found: Found) -> str:
 
 
 def _is_drained(node: NodeHistory, began: float, over: float | None, after_s: float = _AFTER_S) -> bool:
-    """Whether Slurm took it out of work because of a prolog, in the time of the job or at most so long after it."""
+    """Whether Slurm drained the node because of a prolog, during the job or up to ``after_s`` seconds later."""
     if node.reason_at is None or not _PROLOG.search(node.reason):
         return False
     return began - _SLACK_S <= node.reason_at <= (node.reason_at if over is None else over + after_s)
 
 
 def _drained_at(when: float, nodes: Sequence[NodeHistory], after_s: float) -> list[NodeHistory]:
-    """Those that were drained because of a prolog in the moment that is nearest to a time: others may have been soon after."""
+    """Of these nodes, those that were drained because of a prolog at the moment nearest to ``when``; others may have been drained
+    soon after.
+    """
     apart = {node.name: abs(node.reason_at - when) for node in nodes if node.reason_at is not None}
     drained = [node for node in nodes if _is_drained(node, when, when, after_s)]
     nearest = min((apart[node.name] for node in drained), default=0.0)
@@ -239,8 +247,8 @@ def _drained_at(when: float, nodes: Sequence[NodeHistory], after_s: float) -> li
 
 
 def was_booted(node: NodeHistory, began: float, over: float | None, slack_s: float = _SLACK_S) -> bool:
-    """Purpose: whether a node was booted in a time. Slurm tells it in whole seconds. No job begins on a node in the second in which
-    it is booted. ``slack_s``: how long after the end it counts, where something speaks of it.
+    """Purpose: whether a node was booted between two times. Slurm gives whole seconds. No job begins on a node in the second of its
+    boot. ``slack_s``: how long after the end a boot still counts, where something else points to the node.
     """
     if node.booted is None:
         return False
@@ -260,7 +268,9 @@ def _launch_failure(
     parts: bool = False,
     began: bool = True,
 ) -> JobReport:
-    """``parts``: of a job of several runs some may have begun: it lost a node, and was launched. ``began``: it took its claim."""
+    """The report as a launch failure. ``parts``: it is a job of several runs, some of which may have begun: it was launched, and
+    lost a node. ``began``: it took its claim.
+    """
     names = tuple(node.name for node in drained) or tuple(named)
     why = drained[0].reason if drained else ""
     where = ", ".join(names) or "a node that no source names"
@@ -280,7 +290,7 @@ def _launch_failure(
 
 
 def lost_nodes(report: JobReport, names: Sequence[str], step: Step | None, what: str) -> JobReport:
-    """Purpose: a report that its nodes failed under it, although it came to some end."""
+    """Purpose: the report, changed to say that these nodes of the job failed, although it came to some end."""
     words = [f"{', '.join(names)} {what}", *([step.words] if step else [])]
     return structs.replace(
         report, state="node_fail", failed_nodes=tuple(names), dead=True, exit_status=None, message="; ".join(words)

@@ -1,6 +1,6 @@
 """Argument lists of Slurm's commands. Pure: nothing is run here.
 
-``-M`` is given only where a system has several clusters: it needs slurmdbd. Then ids at our side read ``id;cluster``.
+``-M`` is given only where a system has several clusters, since it needs slurmdbd. Our ids of jobs are then ``id;cluster``.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def sbatch(
     licence_names: Pairs = (),
     after: str = "",
 ) -> list[str]:
-    """Purpose: submit one job. What the site's files ask for comes first, so that ours is what counts in the end.
+    """Purpose: the command that submits one job. The site's own options come first, so that ours override them.
 
-    ``after``: Slurm's id of the job that has to be over first, without its cluster. The script is told its job's name in its first
-    word: what the job is called by the time it starts somebody may have changed.
+    ``after``: Slurm's id of the job that must be over first, without its cluster. The script gets the job's name as its first
+    argument, since somebody may have changed the name of the job by the time it starts.
     """
     case = order.case
     partition = next(p for p in cluster.partitions if case.partition == f"{cluster.name}:{p.name}")
@@ -52,8 +52,8 @@ def sbatch(
 
 
 def _one_exclude(words: list[str]) -> list[str]:
-    """The command with one ``--exclude`` for all that are written: of several Slurm hears the last alone, and a part of a mixed
-    partition is what its own one leaves.
+    """The command with a single ``--exclude`` for all lists: of several Slurm uses only the last one, and a part of a mixed
+    partition is what its own list leaves.
     """
     lists = [word.partition("=")[2] for word in words if word.startswith(_EXCLUDE)]
     if len(lists) < 2:
@@ -75,16 +75,18 @@ def _optional(order: JobOrder, cluster: Cluster, partition: Partition, licence_n
 
 
 def minutes(limit_s: float, most_s: float = 0.0) -> int:
-    """Purpose: Slurm's time limit in whole minutes for a test's limit, with room for the end mark, within the partition's."""
+    """Purpose: Slurm's time limit, in whole minutes, for a test's limit: with room for the end mark, and within the partition's
+    limit.
+    """
     wanted = math.ceil((limit_s + ROOM_S) / 60)
     return max(1, min(wanted, math.floor(most_s / 60))) if most_s > 0 else wanted
 
 
 def licences(case: Case, cluster: Cluster, targets: Pairs = (), names: Pairs = ()) -> str:
-    """Purpose: what a run takes of what the cluster itself hands out, as ``name:count`` joined by commas: loads, and licences
-    that it asks for by name.
+    """Purpose: the licences of the cluster that a run takes, as ``name:count`` joined by commas: for its loads, and those it names
+    itself.
 
-    A load on a target is the target's licence where there is one, else the budget's.
+    A load on a target takes the target's licence where there is one, else that of the budget.
     """
     known, chosen, called = dict(cluster.licences), dict(targets), dict(names)
     counts: dict[str, float] = {}
@@ -99,12 +101,16 @@ def licences(case: Case, cluster: Cluster, targets: Pairs = (), names: Pairs = (
 
 
 def literal(path: str) -> str:
-    """A path in which Slurm replaces nothing. A backslash anywhere lets it take ``%`` as it is, and every pair of them as one."""
+    """A path in which Slurm replaces nothing. If it contains a backslash, Slurm leaves ``%`` alone, and reads each pair of
+    backslashes as one.
+    """
     return path.replace("\\", r"\\") if "\\" in path else path.replace("%", "%%")
 
 
 def squeue(cluster: str, user: int, several: bool, everything: bool = True) -> list[str]:
-    """Purpose: all jobs of a user in one call; those that are over too, as long as the controller remembers them."""
+    """Purpose: all jobs of a user in one call; with ``everything`` also those that are over, as long as the controller remembers
+    them.
+    """
     states = ["--states=all"] if everything else []
     return [
         "squeue",
@@ -118,7 +124,7 @@ def squeue(cluster: str, user: int, several: bool, everything: bool = True) -> l
 
 
 def sacct(cluster: str, several: bool, ids: Sequence[str] = (), labels: Sequence[str] = (), days: int = 1) -> list[str]:
-    """Purpose: the records of some jobs, by id or by name (of the last days), one for each restart."""
+    """Purpose: the records of jobs by id, or by name within the last ``days`` days; one for each start."""
     whom = [f"--jobs={','.join(ids)}"] if ids else [f"--name={','.join(labels)}", f"--starttime=now-{days}days"]
     form = [f"--delimiter={SEPARATOR}", f"--format={','.join(ACCOUNT_FIELDS)}"]
     return [
@@ -134,12 +140,12 @@ def sacct(cluster: str, several: bool, ids: Sequence[str] = (), labels: Sequence
 
 
 def sacct_scripts(cluster: str, several: bool, ids: Sequence[str]) -> list[str]:
-    """Purpose: what accounting has of the scripts of some jobs: the step that ran it, of each start."""
+    """Purpose: the records of the step that ran the script, for some jobs and each of their starts."""
     return sacct_steps(cluster, several, [f"{job}.batch" for job in ids])
 
 
 def sacct_steps(cluster: str, several: bool, ids: Sequence[str]) -> list[str]:
-    """Purpose: what accounting has of all steps of some jobs, of each start."""
+    """Purpose: the records of all steps of some jobs, for each of their starts."""
     steps = f"--jobs={','.join(ids)}"
     form = [f"--delimiter={SEPARATOR}", f"--format={','.join(ACCOUNT_FIELDS)}"]
     return ["sacct", "--noheader", "--parsable2", "--duplicates", *_where(cluster, several), steps, *form]
@@ -150,7 +156,7 @@ def scontrol_config(cluster: str, several: bool) -> list[str]:
 
 
 def sdiag(cluster: str, several: bool) -> list[str]:
-    """Purpose: what the controller says of itself; among it how much its database has not taken yet."""
+    """Purpose: statistics of the controller; among them how much its database has not taken yet."""
     return ["sdiag", *_where(cluster, several)]
 
 
@@ -165,7 +171,7 @@ def scontrol_release(cluster: str, several: bool, ids: Iterable[str]) -> list[st
 def scontrol_exclude(
     cluster: Cluster, partition: Partition, several: bool, job: str, exclude: Sequence[str]
 ) -> list[str]:
-    """Purpose: say anew which nodes a job that waits must not have: these, and those that the site's own options exclude."""
+    """Purpose: set which nodes a waiting job must not get: these, and those that the site's own options exclude."""
     words = [word.partition("=")[2] for word in (*cluster.options, *partition.options) if word.startswith(_EXCLUDE)]
     without = folded(exclude, partition.nodes) if exclude else ""
     nodes = ",".join([*words, *([without] if without else [])])
@@ -173,7 +179,7 @@ def scontrol_exclude(
 
 
 def scontrol_hold(cluster: str, several: bool, ids: Iterable[str]) -> list[str]:
-    """Purpose: keep jobs from starting, so that their owner may release them, whoever asked."""
+    """Purpose: keep jobs from starting in such a way that their owner may release them."""
     return ["scontrol", *_where(cluster, several), "uhold", ",".join(ids)]
 
 
@@ -182,7 +188,7 @@ def probe_job(
 ) -> list[str]:
     """Purpose: a short job on as many whole nodes as are idle, up to ``most``, and on none of ``without``.
 
-    Nothing is said of its tasks: told how many there are on a node, Slurm would give it the fewest nodes instead of the most.
+    Nothing is said of its tasks: if their number on a node were given, Slurm would use the fewest nodes instead of the most.
     """
     where = next(p for p in cluster.partitions if p.name == partition)
     most = min(most, where.most_nodes) if where.most_nodes else most
@@ -193,7 +199,7 @@ def probe_job(
 
 
 def squeue_named(cluster: str, user: int, several: bool, labels: Sequence[str]) -> list[str]:
-    """Purpose: a user's jobs of some names, those that are over too."""
+    """Purpose: a user's jobs with certain names, also those that are over."""
     return [*squeue(cluster, user, several), f"--name={','.join(labels)}"]
 
 
@@ -210,12 +216,14 @@ def sinfo(cluster: str, several: bool, nodes: str) -> list[str]:
 
 
 def scontrol_nodes(cluster: str, several: bool, nodes: str) -> list[str]:
-    """Purpose: what the controller knows of some nodes (a folded set), a line for each: when they were booted, why they are out."""
+    """Purpose: what the controller knows of some nodes (a folded set), one line each: when they were booted, why they are out of
+    work.
+    """
     return ["scontrol", "--oneliner", *_where(cluster, several), "show", "node", *([nodes] if nodes else [])]
 
 
 def sinfo_out(cluster: str, several: bool) -> list[str]:
-    """Purpose: the states of a cluster's nodes, since when they have a reason, the reason, and the folded sets of the nodes."""
+    """Purpose: the states of a cluster's nodes, since when they have a reason, the reason, and the folded sets of nodes."""
     form = SEPARATOR.join(("%T", "%H", "%E", "%N"))
     return ["sinfo", "--noheader", "--all", *_where(cluster, several), f"--format={form}"]
 
@@ -226,7 +234,7 @@ def scontrol_job(cluster: str, several: bool, job: str) -> list[str]:
 
 
 def squeue_waiting(cluster: str, named: bool) -> list[str]:
-    """Purpose: the names, cut short, of all jobs that wait on a cluster, a line for each task of an array."""
+    """Purpose: the names, shortened, of all jobs that wait on a cluster, with a line for each task of an array."""
     form = "--format=%24j"
     return ["squeue", "--noheader", "--all", "--array", "--states=PENDING", *_where(cluster, named), form]
 

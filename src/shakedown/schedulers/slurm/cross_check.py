@@ -1,9 +1,9 @@
-"""An end mark held against Slurm's own word on the same start. Pure.
+"""Comparing an end mark with what Slurm says of the same start. Pure.
 
-The payload runs as the user whose files the marks are: it can write, change and remove them. What Slurm says of the job it cannot
-write. Where both are known and do not agree, nothing is judged in the payload's favour.
+The payload runs as the user who owns the marks: it can write, change and remove them. It cannot change what Slurm says of the job.
+Where both are known and disagree, the judgement is never in the payload's favour.
 
-A run time that is shorter than the job was proves nothing: a prolog, an epilog and a controller that was away are in Slurm's.
+A run time shorter than that of the job proves nothing: Slurm's time includes prologs, epilogs and a controller that was away.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _ALIVE_THEN = frozenset({"timeout", "cancelled", "interrupted"})  # Slurm ends t
 
 
 class Word(Struct, frozen=True):
-    """What came of it. ``wait``: Slurm has not said yet how the job ended: "row", the queue tells how it lives; "silence", nothing
-    is to be said. ``doubt``: in what the two do not agree, "" where they do. ``exit_status``: the one that counts then.
+    """The result. ``wait``: Slurm has not said yet how the job ended: "row": report it as the queue does; "silence": report
+    nothing. ``doubt``: in what the mark and Slurm disagree, "" if they agree. ``exit_status``: the one that counts then.
     """
 
     wait: Literal["", "row", "silence"] = ""
@@ -42,7 +42,9 @@ class Word(Struct, frozen=True):
 
 
 def weigh_mark(found: Found, marks: Marks) -> Word:
-    """Purpose: what Slurm's word makes of an end mark with an exit status. Without a word of Slurm's the mark counts alone."""
+    """Purpose: what remains of an end mark with an exit status after a comparison with what Slurm says. If Slurm says nothing, the
+    mark counts alone.
+    """
     assert marks.exit_status is not None
     row = _row(found, marks)
     said = row or _record(found, marks)
@@ -61,8 +63,8 @@ def weigh_mark(found: Found, marks: Marks) -> Word:
 
 
 def _waits(found: Found, marks: Marks, row: QueueRow | None) -> Literal["", "row", "silence"]:
-    """Whether Slurm may still say how that start ended. A job that completes does so for as long as a node or an epilog takes; one
-    that runs has no end, whatever stands in its mark. A job of several runs is not waited for: each run has its own end.
+    """Whether Slurm may still say how that start ended. A job is completing for as long as a node or an epilog takes. A job that
+    runs has not ended, whatever its mark says. A job of several runs is not waited for, since each run has its own end.
     """
     if found.job.parts:
         return ""
@@ -77,14 +79,14 @@ def _waits(found: Found, marks: Marks, row: QueueRow | None) -> Literal["", "row
 
 
 def _may_still_say(found: Found) -> bool:
-    """Whether accounting, which knows a job that has left the queue, has not been asked yet, or may be late."""
+    """Whether accounting, which knows jobs that have left the queue, has not been asked yet or may be late."""
     if found.queue == "silent":
         return False
     return found.doubt_s < {"unasked": WORD_S, "told": _LAG_S}.get(found.accounting, 0.0)
 
 
 def _disagreement(found: Found, marks: Marks, said: QueueRow | Record, exact: bool) -> tuple[str, int | None]:
-    """In what an end mark and Slurm's word on an end do not agree, "" where they do; and the exit status that counts."""
+    """In what an end mark and Slurm disagree on an end, "" if they agree; and the exit status that counts."""
     state, status = meaning(said.state).state, marks.exit_status
     if state in ("completed", "failed") and second_start(found, said.exit, exact):
         return "", status  # Slurm speaks of another start
@@ -110,9 +112,11 @@ def _disagreement(found: Found, marks: Marks, said: QueueRow | Record, exact: bo
 
 
 def contradicted_end(found: Found) -> QueueRow | Record | None:
-    """Purpose: Slurm's word that it ended a start which left an end mark of its own; None where it does not say so.
+    """Purpose: Slurm's record of a start that Slurm says it ended, although the start left an end mark of its own; None where there
+    is none.
 
-    A controller that was away hears of an end late: if the time limit passed meanwhile, or somebody cancelled it, it says that.
+    A controller that was away hears late of an end: if the time limit passed meanwhile, or somebody cancelled the job, it reports
+    that.
     """
     marks = found.marks
     if marks is None or marks.exit_status is None or marks.exit_status >= KILLED:
@@ -123,17 +127,18 @@ def contradicted_end(found: Found) -> QueueRow | Record | None:
 
 
 def _script_may_be_told(found: Found) -> bool:
-    """Whether accounting, which has an end of each script, may still tell that of this one."""
+    """Whether accounting, which records the end of each script, may still tell that of this one."""
     return found.scripts == "told" and found.script is None and found.doubt_s < _LAG_S
 
 
 def was_through(found: Found, marks: Marks, said: QueueRow | Record) -> bool:
     """Purpose: whether a script had come to its own end before Slurm ended its job.
 
-    Accounting has the exit status of the script itself, which its slurmstepd saw, where no payload can write. Where it does not
-    say, the mark was written before the job was ended, by more than clocks differ and Slurm waits between its signals, and
-    slurmstepd wrote nothing into the job's output, as it does when it ends a script. A controller that closes a script of which it
-    never heard again writes an end without any status: no slurmstepd was there to signal, and only the clocks count.
+    Accounting has the exit status of the script itself, as its slurmstepd saw it, where no payload can write. Without that, three
+    things must hold: the mark was written before the job was ended, by more than clocks may differ and Slurm waits between its
+    signals; and slurmstepd wrote nothing into the job's output, as it does when it ends a script. When a controller closes a script
+    that it never heard of again, it writes an end without any status: no slurmstepd was there to send a signal, so only the clocks
+    count.
     """
     script = found.script
     closed = script is not None and meaning(script.state).state not in BEFORE_AND_DURING
@@ -147,7 +152,7 @@ def was_through(found: Found, marks: Marks, said: QueueRow | Record) -> bool:
 
 
 def _ended_by_slurm(said: QueueRow | Record) -> float | None:
-    """When Slurm ended a job: at its time limit, where it is known and comes before the end that Slurm tells."""
+    """When Slurm ended a job: at its time limit, if that is known and earlier than the end that Slurm gives."""
     limit = said.terms.time_limit_s if isinstance(said, QueueRow) and said.terms is not None else None
     if said.state.startswith("TIMEOUT") and limit and said.start:
         return min(said.start + limit, said.end or said.start + limit)
@@ -159,16 +164,16 @@ def _code(told: int) -> str:
 
 
 def _agree(marks: Marks, told: int, exact: bool) -> bool:
-    """Whether an exit status of Slurm's is that of a script whose payload ended so. Accounting drops the highest bit."""
+    """Whether an exit status of Slurm's fits a script whose payload ended as the marks say. Accounting drops the highest bit."""
     status = marks.exit_status or 0
     wanted = RAN_AND_ENDED_SO if status == CLAIM_TAKEN else status
     return told == wanted if exact or told < 0 else told % KILLED == wanted % KILLED
 
 
 def names_another(found: Found, marks: Marks) -> str:
-    """Purpose: a sentence where the claim names a job that is not the one that Slurm has by this name; "" else.
+    """Purpose: a sentence, where the claim names another job than the one that Slurm has under this name; else "".
 
-    Two submissions may have brought two jobs of one name; then accounting knows the one that has the claim.
+    Two submissions may have made two jobs with one name; accounting then knows the one that has the claim.
     """
     known = found.row.id if found.row is not None else found.job.scheduler_id.partition(";")[0]
     if not known or marks.scheduler_id in ("", known):
@@ -177,7 +182,7 @@ def names_another(found: Found, marks: Marks) -> str:
 
 
 def _row(found: Found, marks: Marks) -> QueueRow | None:
-    """The queue's row of that start, of that job."""
+    """The queue's row, if it is about the start and the job that left the marks."""
     row = found.row
     if row is None or row.restart != marks.restart or marks.scheduler_id not in ("", row.id):
         return None

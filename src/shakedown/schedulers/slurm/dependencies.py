@@ -1,4 +1,4 @@
-"""Jobs that may start only when another one of ours is over: which number Slurm knows that one by, and whether it is over."""
+"""Jobs that may start only when another job of ours is over: the number of that job at Slurm, and whether it is over."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from shakedown.schedulers.slurm.parsing import QueueRow
 
 @dataclass(slots=True)
 class Chains:
-    """``rows``: what waits or runs on a cluster; None where it does not answer. ``given``: by number, the job that got it last.
+    """``rows``: the jobs that wait or run on a cluster; None where it does not answer. ``given``: number -> the job that last got
+    it.
 
-    A job that is over, or that Slurm has forgotten, holds nobody up: Slurm takes such a number and starts the successor.
+    A job that is over, or that Slurm has forgotten, delays nobody: Slurm accepts its number and starts the successor.
     """
 
     token: str
@@ -26,7 +27,7 @@ class Chains:
     given: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, order: JobOrder, cluster: Cluster) -> str:
-        """Purpose: the number of the job that comes first, "" where none does. Raises CannotStart."""
+        """Purpose: the number of the job that must be over first, "" where there is none. Raises CannotStart."""
         name, known = order.after
         if not name:
             return ""
@@ -47,7 +48,7 @@ class Chains:
         return ids[0]
 
     def is_over(self, order: JobOrder, cluster: Cluster, number: str) -> bool:
-        """Purpose: whether the job that comes first is known to be over: by its own end mark, or because no queue has it."""
+        """Purpose: whether that job is known to be over: by its own end mark, or because it is in no queue."""
         try:
             marks = read_marks(self.places, order.after[0])
             if marks is not None and marks.elapsed_s is not None:

@@ -1,6 +1,6 @@
-"""Steps that a job's script ended itself, though srun calls their tasks killed: a server that was there for a measurement.
+"""Steps that the job's own script ended although srun reports their tasks as killed, such as a server for a measurement.
 
-What srun writes does not say which step it was. Accounting knows each step, and how it ended.
+srun does not say which step it was. Accounting knows each step and how it ended.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_ASKED = 100  # jobs at one look, each of which may have thousands of steps
 
 @dataclass(slots=True)
 class EndedSteps:
-    """Asks accounting for the steps of jobs that ended with 0, and in whose output srun calls tasks killed."""
+    """Asks accounting for the steps of jobs that ended with 0 and in whose output srun reports killed tasks."""
 
     places: JobPlaces
     clusters: Sequence[Cluster]
@@ -37,9 +37,8 @@ class EndedSteps:
     command_s: float
 
     def explain(self, reports: Sequence[JobReport], found: Mapping[str, Found]) -> list[JobReport]:
-        """Purpose: the same reports, those with ``ended_steps`` in their outputs whose scripts ended the steps that were killed.
-
-        Those of which accounting may tell more in a moment are left out.
+        """Purpose: the reports; where a job's script itself ended the steps that were killed, the output has ``ended_steps``.
+        Reports on jobs of which accounting may soon tell more are left out.
         """
         asked = [report for report in reports if self._is_strange(report, found.get(report.job))][:_MOST_ASKED]
         told = {report.job: self._explain(report, steps, found[report.job]) for report, steps in self._ask(asked)}
@@ -52,7 +51,7 @@ class EndedSteps:
         return bool(_number(report) and _KILLED.search(tail(self.places.output(report.job, report.restart))))
 
     def _ask(self, reports: Sequence[JobReport]) -> list[tuple[JobReport, list[Record]]]:
-        """Each report with the steps of its job, by their numbers; those that nobody answers for are left out."""
+        """Each report with the steps of its job, by number. Where accounting does not answer, the report is left out."""
         answers = []
         for cluster in self.clusters:
             here = [report for report in reports if report.scheduler_id.partition(";")[2] in ("", cluster.name)]
@@ -75,10 +74,10 @@ class EndedSteps:
 
 
 def by_their_script(steps: Sequence[Record]) -> list[str]:
-    """Purpose: the steps that were killed, by their numbers, if the script of their job ended each of them itself; [] else.
+    """Purpose: the numbers of the steps that were killed, if the job's script ended each of them itself; else [].
 
-    It did where the job's own user cancelled the step; and where a later step began and came to a good end while the one that was
-    killed lived on: that one was there for it. A step that lost tasks by itself ends before what comes after it.
+    It did if the job's own user cancelled the step, or if a later step began and ended well while the killed one still lived: that
+    one served it. A step that lost tasks by itself ends before the next one.
     """
     killed = [step for step in steps if step.state == "CANCELLED" or step.exit == -9]
     return [step.name for step in killed] if all(_is_ended_on_purpose(step, steps) for step in killed) else []

@@ -1,10 +1,9 @@
-"""What one look found of a job -> one report, in the order: marks, queue, accounting, list of finished jobs. Pure.
+"""From what one look found of a job to one report, in this order: marks, queue, accounting, list of finished jobs. Pure.
 
-An end mark is held against the word of Slurm's that is to be had (``cross_check``): what the two do not agree in is told.
-
-A start is when the claim was written, by the file system's clock, or else the scheduler's word; an end is the scheduler's; a
-duration comes from the marks alone. Silence is never an end: a source that does not answer makes "no_answer", only the word
-of all that they do not know the job makes "absent".
+An end mark is compared with what Slurm says (``cross_check``), and disagreements are reported. A job's start is the time at which
+the claim was written, by the file system's clock, else the scheduler's time; its end is the scheduler's; durations come from the
+marks alone. Silence never counts as an end: a source that does not answer leads to "no_answer"; only if all sources say that they
+do not know the job does it become "absent".
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ _ENDED_FROM_OUTSIDE = frozenset({"timeout", "node_fail", "cancelled", "interrupt
 
 
 def weigh(found: Found) -> JobReport | None:
-    """Purpose: the report on a job; None where nothing is to be said now."""
+    """Purpose: the report on a job; None where nothing is to be reported now."""
     if found.unsettled:
         return None
     for source in (_from_marks, _from_queue, _from_accounting, _from_finished, _from_words):
@@ -67,19 +66,19 @@ def weigh(found: Found) -> JobReport | None:
 
 
 def _foul(found: Found, said: JobReport) -> JobReport:
-    """The word on an end, with that somebody wrote marks of a start that never was."""
+    """The report on an end; if somebody wrote marks of a start that never was, with that as a doubt."""
     return with_doubt(found, said, joined(said.doubt, found.foul)) if found.foul and said.state in OVER else said
 
 
 def is_plain(job: Asked, row: QueueRow | None) -> bool:
-    """Purpose: whether the queue's word is enough: the job waits or runs as it did, and no file need be looked at."""
+    """Purpose: whether the queue's answer is enough: the job waits or runs as before, and no file needs to be read."""
     if row is None or row.restart != job.restart or row.state not in ("PENDING", "RUNNING", "SUSPENDED", "CONFIGURING"):
         return False
     return job.scheduler_id in ("", row.id, f"{row.id};{row.cluster}")
 
 
 def needs_accounting(found: Found) -> bool:
-    """Purpose: whether accounting has to be asked: the queue has lost it, or does not say who or what ended it."""
+    """Purpose: whether accounting must be asked: the job is not in the queue, or the queue does not say who or what ended it."""
     marks, row, young = own_marks(found), found.row, found.doubt_s < SETTLE_S
     newest = max(marks.restart if marks else 0, row.restart if row else 0)
     if newest > found.job.restart:
@@ -127,9 +126,9 @@ def _from_marks(found: Found) -> Said:
 
 
 def _taken_from(found: Found, marks: Marks) -> str:
-    """Somebody, or Slurm itself, took nodes from it while it ran: what it measured is not what was asked for.
+    """A sentence, where somebody or Slurm took nodes from the job while it ran, so that it measured something else; else "".
 
-    A job that is completing is shown with the nodes alone that are not clean yet.
+    For a job that is completing, the queue shows only the nodes that are not clean yet.
     """
     row = found.row
     whole = row is not None and row.restart == marks.restart and row.state != "COMPLETING"
@@ -148,12 +147,14 @@ def _taken_from(found: Found, marks: Marks) -> str:
 
 
 def _started_again(found: Found, marks: Marks) -> int:
-    """The newest start of the job after one that came to its own end; 0 where there is none."""
+    """The number of the newest start after one that came to its own end; 0 where there is none."""
     return max(found.again, found.row.restart if found.row is not None and found.row.restart > marks.restart else 0)
 
 
 def _ended_before(found: Found, marks: Marks, again: int) -> Said:
-    """It came to its own end, and Slurm put it back into the queue all the same: the end counts, and why Slurm did is told."""
+    """The report on a job that came to its own end and was put back into the queue all the same: the end counts, and the reason is
+    added.
+    """
     row, young, state = found.row, found.doubt_s < SETTLE_S, "failed" if marks.exit_status else "completed"
     if young and not found.again and row is not None and meaning(row.state).state == "running":
         return Later()  # that start may have taken its claim: then it is another run
@@ -174,8 +175,9 @@ def _ended_before(found: Found, marks: Marks, again: int) -> Said:
 
 
 def _state_of(found: Found, marks: Marks) -> str:
-    """What the scheduler says of a start whose payload was killed. Slurm signals a job's processes one after the other: the
-    payload's end can be written before the script is told, and looks like one of the payload's own making."""
+    """What the scheduler says of a start whose payload was killed. Slurm signals a job's processes one after the other: the end of
+    the payload may be written before the script is signalled, and then looks like the payload's own.
+    """
     row = found.row
     if row is not None:
         return "requeued" if row.restart > marks.restart else meaning(row.state).state
@@ -242,7 +244,7 @@ def _from_finished(found: Found) -> Said:
 
 
 def _from_words(found: Found) -> Said:
-    """What slurmstepd wrote when it ended the job, where nobody else remembers it."""
+    """The report from what slurmstepd wrote when it ended the job, where no other source remembers it."""
     if not found.words or not is_over_for_all(found):
         return None
     for phrase, state in _PHRASES:
@@ -260,7 +262,7 @@ _PHRASES = (
 
 
 def _ignorance(found: Found) -> JobReport | None:
-    """Nobody knew more. Who was silent, and who was asked?"""
+    """The report where no source knew more: which source did not answer, and which ones were asked."""
     if found.marks_trouble:
         return report_on(found, "no_answer", "marks", message=f"its files cannot be read: {found.marks_trouble}")
     if found.queue == "silent" or found.accounting == "silent":

@@ -1,7 +1,7 @@
-"""Jobs that lost a node: which one it was and why, and when nothing of the job can be alive any more.
+"""Jobs that lost a node: which node and why, and from when on nothing of the job can be alive.
 
-After NODE_FAIL a job may go on running on a node that only was out of reach. slurmd ends what is left of it before it takes
-part again; so once all nodes of the job answer, it is dead.
+After NODE_FAIL a job may still run on a node that was only out of reach. slurmd ends what is left of it before the node takes part
+again. So the job is dead once all its nodes answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OUT_OF_REACH = ("down", "fail", "unk", "reboot", "power", "future", "no_respond
 
 @dataclass(slots=True)
 class FailedNodes:
-    """What sinfo knows of the nodes of jobs that lost one. ``since``: when (monotonic) each job was first told of."""
+    """What sinfo says of the nodes of jobs that lost one. ``since``: job -> when it was first reported (monotonic clock)."""
 
     run: Run
     clusters: Sequence[Cluster]
@@ -40,7 +40,9 @@ class FailedNodes:
     failed: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what was told of each job's nodes
 
     def explain(self, reports: Sequence[JobReport]) -> list[JobReport]:
-        """Purpose: say more of lost nodes at first; later, that a job is dead. One sinfo a cluster for all of them."""
+        """Purpose: the reports; on the first report with more about the lost nodes; later, once it is so, that the job is dead. One
+        sinfo for each cluster and look.
+        """
         reports = self._requeued_for(reports)
         lost = {r.job: r for r in reports if "node_fail" in (r.state, r.cause) and r.nodes}
         self.since = {job: since for job, since in self.since.items() if job in lost}
@@ -59,7 +61,9 @@ class FailedNodes:
         return [self._named(_told(r, states, r.job in new, r.job in waiting)) for r in reports]
 
     def _requeued_for(self, reports: Sequence[JobReport]) -> Sequence[JobReport]:
-        """All reports; where a job was put back into the queue and no source says why, a node of it that is down is the cause."""
+        """All reports; where a job was put back into the queue and no source says why, a node of it that is down counts as the
+        cause.
+        """
         asked = [r for r in reports if r.state == "requeued" and not r.cause and not r.message and r.nodes]
         states = self._states(asked) if asked else {}
         down = {r.job for r in asked if any(n in states and _is_lost(states[n]) for n in names_in(r.nodes))}
@@ -80,7 +84,7 @@ class FailedNodes:
 
 
 def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: bool) -> JobReport:
-    """Name the nodes that are not well, and why; or say that all answer again."""
+    """The report, with the names of the nodes that are not well and why; or as ended, once all nodes answer again."""
     if not new and not waiting:
         return report
     nodes = names_in(report.nodes)
@@ -98,9 +102,9 @@ def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: b
 
 
 def _failed(report: JobReport, states: dict[str, NodeState]) -> tuple[str, ...]:
-    """The nodes that are known to have failed: a job's only one; of several, those that are down or do not answer.
+    """The nodes that are known to have failed: the job's only one, or those of several that are down or do not answer.
 
-    Of a job that could not be launched also those that Slurm, or somebody, gives a reason for: it drains where a prolog failed.
+    For a job that could not be launched also nodes with a reason, by Slurm or by a person: nodes are drained where a prolog failed.
     """
     nodes = names_in(report.nodes)
     if len(nodes) == 1:
@@ -111,12 +115,12 @@ def _failed(report: JobReport, states: dict[str, NodeState]) -> tuple[str, ...]:
 
 
 def _answers(node: NodeState) -> bool:
-    """Slurm marks nodes that do not answer with a star, those that are being restarted with other signs."""
+    """Whether the node answers. Slurm marks nodes that do not with a star, and those being restarted with other signs."""
     return not node.state.endswith(tuple("*~#!%$@^")) and not node.state.startswith(_OUT_OF_REACH)
 
 
 def _is_lost(node: NodeState) -> bool:
-    """It does not answer, and Slurm has missed it: a controller that was just started has not heard of any node yet."""
+    """Whether Slurm noticed that the node does not answer. A controller that has just started has not heard of any node yet."""
     return not _answers(node) and not node.state.startswith("unk")
 
 
@@ -125,7 +129,7 @@ def _is_ill(node: NodeState, report: JobReport) -> bool:
 
 
 def _is_of_its_time(node: NodeState, report: JobReport) -> bool:
-    """Whether a node got its reason when the job came to its end there, and not for something else long after or before."""
+    """Whether the node got its reason about when the job ended there, and not long before or after for something else."""
     if not report.launch_failure or report.over is None or node.reason_at is None:
         return True
     return -BEFORE_S <= node.reason_at - report.over <= AFTER_S

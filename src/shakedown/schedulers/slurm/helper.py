@@ -1,4 +1,4 @@
-"""A helper process as the conductor sees it: started, written to without waiting, read, ended."""
+"""A helper process, from the conductor's side: starting it, writing to it without waiting, reading, ending it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _dying: list[subprocess.Popen[bytes]] = []  # killed, and not yet collected: the
 
 
 class Helper:
-    """One helper. ``news`` is called in the reactor's wait when messages have arrived, or when it has ended."""
+    """One helper process. ``news`` is called in the reactor's wait when messages have arrived, or when the helper has ended."""
 
     def __init__(self, setup: Setup, reactor: Reactor, news: Callable[[], object]) -> None:
         """Raises OSError where no process can be started."""
@@ -52,23 +52,23 @@ class Helper:
         return self._child.pid
 
     def send(self, message: ToHelper) -> None:
-        """Hand over a message; what does not fit into the pipe now follows when there is room."""
+        """Send a message. What does not fit into the pipe now follows when there is room."""
         self._pipe.send(message)
 
     def take(self) -> list[FromHelper]:
-        """What has arrived since the last time."""
+        """The messages that have arrived since the last call."""
         arrived = list(self._arrived)
         self._arrived.clear()
         return arrived
 
     def wait(self, until: float) -> bool:
-        """Purpose: wait for messages here and now, until a monotonic time. False: none came, or none will."""
+        """Purpose: wait for messages until a monotonic time. False: none came, or none can come any more."""
         if not self._arrived:
             self._arrived.extend(self._pipe.wait(until))
         return bool(self._arrived)
 
     def how_it_ended(self) -> str:
-        """What is known of its end, for people."""
+        """How the helper ended, in words for people."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(1.0)
         self._complaints.seek(0)
@@ -76,7 +76,7 @@ class Helper:
         return clean(f"exit status {self._child.returncode}; {lines[-1] if lines else 'it said nothing'}")
 
     def close(self) -> None:
-        """End it. One that hangs in the kernel is left to end when it can."""
+        """End the helper. If it hangs in the kernel, it is left to end when it can."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._child.pid, signal.SIGKILL)
         self._pipe.close()

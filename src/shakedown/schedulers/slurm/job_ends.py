@@ -1,4 +1,4 @@
-"""The end of a job, or of a start of it, as Slurm tells it where no mark does, and the report that says so. Pure."""
+"""Reports on the end of a job, or of one of its starts, as Slurm tells it where no mark does. Pure."""
 
 from __future__ import annotations
 
@@ -44,14 +44,16 @@ _MAY_BE_LOST = frozenset({"absent", "no_answer"})  # what it wrote so far is whe
 
 
 class Later(Struct, frozen=True):
-    """Nothing is said yet: another source may know better in a moment."""
+    """Nothing is reported yet: another source may soon know more."""
 
 
 Said = JobReport | Later | None
 
 
 def with_doubt(found: Found, report: JobReport, doubt: str) -> JobReport:
-    """The report with why its mark is not believed. Nobody judges the own end of a job of several runs: there it is only told."""
+    """The report with the reason why its mark is not believed. The end of a job of several runs is not judged, so there it is only
+    reported.
+    """
     if not doubt:
         return report
     output = report.output if found.job.parts else report.output | {"doubt": doubt}
@@ -62,7 +64,7 @@ def with_doubt(found: Found, report: JobReport, doubt: str) -> JobReport:
 def ended(
     found: Found, source: str, word: str, status: int | None, nodes: str, reason: str, by: str = ""
 ) -> JobReport | Later:
-    """The scheduler says that it is over, and no mark does."""
+    """The report where the scheduler says that the job is over and no mark does."""
     said = meaning(word)
     young = found.doubt_s < SETTLE_S
     never_launched = status == NEVER_OPENED and not has_begun(found)
@@ -111,7 +113,9 @@ def ended(
 
 
 def _not_launched(found: Found, source: str, why: str, nodes: str) -> JobReport:
-    """It had a node and never took its claim: the node's failure, unless its campaign was moved from where it was to begin."""
+    """The report on a job that had a node and never took its claim: a failure of the node, unless the campaign's directory was
+    moved.
+    """
     if found.moved_from:
         return report_on(found, "void", source, message=MOVED.format(place=clean(found.moved_from)))
     said = report_on(found, "node_fail", source, nodes=nodes, message=why)
@@ -119,10 +123,10 @@ def _not_launched(found: Found, source: str, why: str, nodes: str) -> JobReport:
 
 
 def _of_a_cancellation(found: Found, nodes: str, reason: str, by: str) -> str:
-    """Who cancelled a job, as far as it is known, and whether it had run by then.
+    """Who cancelled a job, as far as is known, and whether it had run by then.
 
-    The queue's reason is the last for which it waited: it says nothing of who ended it. A controller that lost its memory has a job
-    wait again that has run; what it knows of the job then is as if it had never begun.
+    The queue's reason is the last one for which the job waited, so it does not say who ended it. A controller that lost its memory
+    lets a job wait again that has already run, and then shows it as if it had never begun.
     """
     record = found.records[found.job.restart] if len(found.records) > found.job.restart else None
     before = record.nodes if record is not None and record.start else ""
@@ -139,16 +143,16 @@ def _of_a_cancellation(found: Found, nodes: str, reason: str, by: str) -> str:
 
 
 def _torn(found: Found) -> str:
-    """Why the end of a job is not believed whose script came to its own end, and whose end mark was shortened since; "" else."""
+    """Why the end of a job is not believed although its script came to its own end: its end mark was shortened later; else ""."""
     marks = own_marks(found)
     return _SHORTENED if marks is not None and marks.restart == found.job.restart and marks.torn else ""
 
 
 def _killed(found: Found, status: int | None) -> str:
-    """Why a job that began was ended by somebody, though Slurm calls it failed; "" where it came to its own end.
+    """Why somebody else ended a job although Slurm calls it failed; "" where it came to its own end.
 
-    Whatever ends a payload, its script goes on and writes the end mark. A script that left none was ended itself, and one that was
-    told to end says so; Slurm would say if that was its own doing (a time limit, a lost node, no memory), unless it forgot.
+    Whatever ends a payload, its script goes on and writes the end mark. If there is none, the script itself was ended; and a script
+    that was told to end says so. Slurm would say if that was because of a time limit, a lost node or memory, unless it forgot.
     """
     marks = own_marks(found)
     if marks is None or marks.restart != found.job.restart or marks.exit_status is not None:
@@ -177,7 +181,9 @@ def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: 
 
 
 def _ended_waiting(found: Found, source: str, word: str, note: str) -> JobReport:
-    """It never had a node. A job whose partition is removed is called NODE_FAIL, one that could not begin in time DEADLINE."""
+    """The report on a job that never had a node. Slurm calls a job whose partition is removed NODE_FAIL, and one that could not
+    begin in time DEADLINE.
+    """
     if found.marks_trouble:
         return report_on(found, "no_answer", "marks", message=f"its files cannot be read: {found.marks_trouble}")
     why = "its partition or its nodes may have been removed" if word == "NODE_FAIL" else note
@@ -185,7 +191,9 @@ def _ended_waiting(found: Found, source: str, word: str, note: str) -> JobReport
 
 
 def put_back(found: Found, restart: int, source: str) -> Said:
-    """It was put back into the queue. Accounting knows why, if it is there; so that is waited for, for a moment."""
+    """The report on a job that was put back into the queue. Accounting, if there is one, knows why, so its answer is waited for
+    briefly.
+    """
     before = (
         found.records[found.job.restart] if len(found.records) > found.job.restart else listed(found, found.job.restart)
     )
@@ -237,21 +245,21 @@ def report_on(
 
 
 def _end(times: QueueRow | Record | None) -> float | None:
-    """When it was over. What the queue says of a job that runs is when its time limit would be."""
+    """When the job ended. For a running job, the queue's end time is when its time limit would be reached, so it does not count."""
     if isinstance(times, QueueRow) and meaning(times.state).state not in OVER and times.state != "COMPLETING":
         return None
     return times.end if times is not None else None
 
 
 def _halted_s(row: QueueRow | None, record: Record | None) -> float | None:
-    """For how long a job that is over was suspended, as the controller knows it, or else accounting; None where neither says."""
+    """For how many seconds a job that is over was suspended, by the controller or else by accounting; None where neither says."""
     if row is not None and row.start is not None and row.used_s is not None and (end := _end(row)) is not None:
         return max(0.0, end - row.start - row.used_s)
     return record.halted_s if record is not None and record.end is not None else None
 
 
 def _began(ours: Marks | None, times: QueueRow | Record | None) -> float | None:
-    """When the job took its claim; else when Slurm says it began, which is in whole seconds and by another clock."""
+    """When the job took its claim; else when Slurm says it began, in whole seconds and by another clock."""
     if ours is not None and ours.claimed_at is not None:
         return round(ours.claimed_at, 6)
     return times.start if times is not None else None

@@ -1,4 +1,4 @@
-"""A job that is asked about, and all that one look found of it."""
+"""A job that is asked about, and everything that one look found of it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ Told = Literal["told", "silent", "none", "unasked"]
 
 
 class Asked(Struct, frozen=True):
-    """A job that is asked about: our id, Slurm's ("" not known), its restart, since when it has been ours, its open parts.
-
-    ``lost``: it is asked about one start alone, whose node was lost; whatever came after it is known.
+    """A job that is asked about: our id, Slurm's ("" = not known), how often it was started again, since when it is ours, its open
+    parts. ``lost``: only one start is asked about, whose node was lost; what came after it is known.
     """
 
     id: str
@@ -28,20 +27,19 @@ class Asked(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """All that one look found of a job.
+    """Everything that one look found of a job.
 
-    ``queue``, ``accounting``: whether it answered ("none": there is no accounting here). ``records``: of this job, by
-    restart. ``marks_trouble``: why its marks could not be read. ``words``: what slurmstepd wrote into the job's own output
-    last; ``said``: any last line there. ``finished``: its starts in the list of finished jobs, in order. ``doubt_s``: for how
-    long it has not been plainly waiting or running. ``output``: where its output is. ``again``: the newest start of the job that
-    found an earlier one over and did nothing, 0 = none. ``never_began``: the start that is asked about never took its claim.
-    ``has_directory``: the job's directory is there. ``renamed``: the name that somebody gave it at the scheduler.
-    ``moved_from``: of one that did not begin, the directory that its script was written for, where that is not its own any more.
-    ``nodes_now``: the nodes that it had when it was last seen running.
-    ``told_to_end``: slurmstepd wrote into its output that it ended a start of it.
-    ``unheard``: what its script says of its end while the queue calls it running.
-    ``script``: what accounting has of the script of the start that its marks are of; ``scripts``: whether it was asked.
-    ``unsettled``: there are marks of a start that Slurm does not know of, and it may still tell; ``foul``: it does not.
+    ``queue``, ``accounting``: whether they answered ("none": there is no accounting here). ``records``: accounting's records of the
+    job, one for each start. ``marks_trouble``: why its marks could not be read. ``words``: what slurmstepd last wrote into the
+    job's own output; ``said``: the last line there. ``finished``: its starts in the list of finished jobs, in order. ``doubt_s``:
+    for how many seconds it has not been plainly waiting or running. ``output``: where its output is. ``again``: the number of the
+    newest start that found an earlier one over and did nothing, 0 = none. ``never_began``: the start in question never took its
+    claim. ``has_directory``: the job's directory exists. ``renamed``: the name that somebody gave the job at the scheduler.
+    ``moved_from``: for a job that did not begin, the directory that its script was written for, if the job's directory is another
+    one now. ``nodes_now``: its nodes when it was last seen running. ``told_to_end``: slurmstepd wrote into its output that it ended
+    a start of it. ``unheard``: what its script says of its end while the queue calls it running. ``script``: accounting's record of
+    the script of the start that left the marks; ``scripts``: whether it was asked for. ``unsettled``: there are marks of a start
+    that Slurm does not know, and Slurm may still tell of it; ``foul``: it does not.
     """
 
     job: Asked
@@ -77,8 +75,8 @@ _LAST = frozenset({"completed", "failed", "timeout", "cancelled"})  # after thes
 def listed(found: Found, restart: int) -> Record | None:
     """Purpose: what the list of finished jobs has of one start of a job; None where that is not known.
 
-    The list has no numbers of starts: they are counted. Somebody may have put its older part away: then there are fewer lines than
-    starts that are over, and only an end that nothing follows can still be told from the others.
+    The list does not number the starts, so they are counted. Its older part may have been moved away: then there are fewer lines
+    than starts that are over, and only an end that nothing follows can still be identified.
     """
     lines, newest = found.finished, newest_start(found)
     if restart >= max(newest, len(lines)):
@@ -90,7 +88,7 @@ def listed(found: Found, restart: int) -> Record | None:
 
 
 def newest_start(found: Found) -> int:
-    """Purpose: the number of the newest start that the queue or the marks tell of, or that is asked about."""
+    """Purpose: the number of the newest start that the queue or the marks show, or that is asked about."""
     row, marks = found.row, found.marks
     told = (row.restart if row is not None else 0, marks.restart if marks is not None else 0)
     return max(found.job.restart, found.again, *told)

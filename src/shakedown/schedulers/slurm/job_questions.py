@@ -1,4 +1,4 @@
-"""Small questions to what one look found of a job: whose marks they are, whether it began, where it ran, who ended it. Pure."""
+"""Small questions about what a look found of a job: whose marks they are, whether it began, where it ran, who ended it. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is as
 
 
 def own_marks(found: Found) -> Marks | None:
-    """The marks, unless they are of an earlier restart or say no more than that the conductor took the claim."""
+    """The marks, or None if they are of an earlier start or only say that the conductor has the claim."""
     marks = found.marks
     if marks is None or marks.restart < found.job.restart or not marks.claimed or marks.holder == CONDUCTOR:
         return None
@@ -28,18 +28,20 @@ def has_begun(found: Found) -> bool:
 
 
 def is_empty_claim(found: Found) -> bool:
-    """Whether nothing is known of this start but that somebody made its claim, and did not say who."""
+    """Whether the only thing known of this start is an empty claim, which does not say who made it."""
     marks = own_marks(found)
     return marks is not None and not marks.holder and not marks.output_bytes and marks.began_uptime_s is None
 
 
 def says_it_began(found: Found) -> bool:
-    """Of a job that the queue has waiting: it began a moment ago. A claim that stays empty says nothing against the queue."""
+    """For a job that waits by the queue: whether its claim shows that it has just begun. A claim that stays empty does not count
+    against the queue.
+    """
     return has_begun(found) and not (is_empty_claim(found) and found.doubt_s >= SETTLE_S)
 
 
 def is_forgotten(found: Found) -> bool:
-    """Whether the controller knows only of a start before this one, and that is over: its memory was rolled back."""
+    """Whether the controller only knows an earlier start, which is over: its memory was set back."""
     row = found.row
     return row is not None and row.restart < found.job.restart and meaning(row.state).state in OVER
 
@@ -49,7 +51,7 @@ def is_over_for_all(found: Found) -> bool:
 
 
 def id_of(found: Found) -> str:
-    """The id of the job that holds the claim, else of the row, else as it was known."""
+    """The id of the job that holds the claim; else that of the queue's row; else the known one."""
     marks, row = own_marks(found), found.row
     cluster = f";{row.cluster}" if row is not None and row.cluster else ""
     if marks is not None and marks.scheduler_id:
@@ -66,7 +68,7 @@ def nodes_of(found: Found) -> str:
 
 
 def nodes_put_back(found: Found) -> str:
-    """Where the start was that Slurm put back into the queue, "" where only the nodes of a later one are known."""
+    """The nodes of the start that Slurm put back into the queue; "" where only the nodes of a later start are known."""
     marks, row = own_marks(found), found.row
     if marks is not None and marks.restart > found.job.restart:
         return ""
@@ -78,19 +80,19 @@ def nodes_put_back(found: Found) -> str:
 
 
 def note_on(found: Found) -> str:
-    """What the scheduler adds to an end that the marks tell."""
+    """What the scheduler adds to an end that the marks tell; "" where it adds nothing."""
     row = found.row
     return meaning(row.state).note if row is not None and meaning(row.state).state in OVER else ""
 
 
 def canceller(found: Found) -> str:
-    """Who cancelled it, as accounting says; the queue does not."""
+    """Who cancelled the job, by accounting; the queue does not say."""
     record = found.records[found.job.restart] if len(found.records) > found.job.restart else None
     return record.by if record is not None else ""
 
 
 def shown_reason(reason: str) -> str:
-    """A reason of Slurm's, unless it says no more than the state does, or misleads."""
+    """Slurm's reason; "" where it only repeats the state, or misleads."""
     return "" if reason in (*_SAYS_NOTHING, *_PATIENCE) or reason.startswith("RaisedSignal") else reason
 
 

@@ -1,7 +1,7 @@
 """Starts that never took their claim: whether the node failed to launch them, or somebody ended them. Pure.
 
-A prolog that fails, a spool without room, a second copy of a job that slurmd refuses: Slurm then cancels the job as user 0, calls
-it failed, or lets it run into its limit, and in each case the script was never started. That is a failure of the node.
+A prolog may fail, a spool directory may have no room, or slurmd may refuse a second copy of a job. Slurm then cancels the job as
+user 0, calls it failed, or lets it reach its time limit; in each case the script was never started. That is a failure of the node.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _HOW = {
 
 
 def failed_launch(found: Found, source: str, word: str, status: int | None, nodes: str, reason: str, by: str) -> str:
-    """Purpose: a sentence where a job that had a node was ended before its script was started; "" for all else.
+    """Purpose: a sentence, where a job that had a node was ended before its script was started; else "".
 
-    A script that was started and gave up by itself says so by its exit status; one that a person cancelled, by the person's id, or
-    by what slurmstepd wrote into its output. A later start that was cancelled while it waited still has the nodes of the start
+    A script that was started and gave up by itself shows that by its exit status. One that a person cancelled has that person's id,
+    or what slurmstepd wrote into its output. A later start that was cancelled while it waited still shows the nodes of the start
     before, but also the reason for which it waited.
     """
     state = meaning(word).state
@@ -54,14 +54,14 @@ def _of_a_failure(nodes: str, word: str, status: int | None) -> str:
 
 
 def requeued_launch(before: Record | None) -> str:
-    """Purpose: the same of a start that Slurm followed by another one. Only for a start that never took its claim."""
+    """Purpose: the same for a start that another one followed. Only for a start that never took its claim."""
     if before is None or not before.nodes or meaning(before.state).state not in ("node_fail", "requeued", "cancelled"):
         return ""
     return f"launch failure on {before.nodes}: Slurm took it back before it took its claim"
 
 
 def foreign_claim(marks: Marks, row: QueueRow | None) -> str:
-    """Purpose: a sentence where a claim was taken on a node that is none of the job's: somebody ran its script there."""
+    """Purpose: a sentence, where a claim was taken on a node that is not the job's: somebody ran its script there; else ""."""
     if marks.node and marks.node in names_in(marks.nodes or ""):
         return ""  # Slurm started it there, whatever it says now: a controller that lost its memory starts a job a second time
     nodes = row.nodes if row is not None and row.restart == marks.restart and row.nodes else marks.nodes

@@ -1,4 +1,4 @@
-"""Who asks a cluster's nodes for their fingerprints: the Probe port onto Slurm, by a child process that may hang in our place."""
+"""Asking a cluster's nodes for their fingerprints: the Probe port for Slurm, through a child process that may hang in our place."""
 
 from __future__ import annotations
 
@@ -31,12 +31,14 @@ _dying: list[subprocess.Popen[bytes]] = []  # told to end, and not yet collected
 
 
 def probe_nodes(layout: Layout, reactor: Reactor, clusters: Sequence[Cluster], used: Iterable[str]) -> SlurmProbe:
-    """Purpose: who asks the nodes of these partitions, each "cluster:partition"."""
+    """Purpose: the probe for the nodes of these partitions, each "cluster:partition"."""
     return SlurmProbe(layout, reactor, clusters, used)
 
 
 class SlurmProbe:
-    """The Probe port for the nodes of partitions: at most one child at a time. The first order never waits for it."""
+    """The Probe port for the nodes of partitions, with at most one child at a time. The campaign's first order does not wait for
+    it.
+    """
 
     patience_s = 0.0
 
@@ -51,7 +53,7 @@ class SlurmProbe:
         self._timer: Timer | None = None
 
     def start(self, script: str, told: Callable[[Answers], object]) -> None:
-        """Start the child. What cannot be started is told as an answer too, before this returns."""
+        """Start the child. If it cannot be started, ``told`` is called with that as the answer, before this returns."""
         try:
             self._spawn(script)
         except (OSError, CannotStart) as error:
@@ -63,13 +65,13 @@ class SlurmProbe:
         self._reactor.watch(self._pidfd, partial(self._ended, told))
 
     def hurry(self) -> None:
-        """What has arrived is to be told now; jobs that wait are cancelled."""
+        """Ask for what has arrived so far; jobs that still wait are cancelled."""
         if self._child is not None and self._child.stdin is not None:
             with contextlib.suppress(OSError):
                 self._child.stdin.close()
 
     def close(self) -> None:
-        """The child cancels its job and ends by itself; nobody is told."""
+        """Let the child cancel its job and end; ``told`` is not called."""
         self.hurry()
         if self._child is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -135,7 +137,7 @@ class SlurmProbe:
 
 
 def places_of(clusters: Sequence[Cluster], used: Iterable[str]) -> tuple[Place, ...]:
-    """Purpose: each node once, through as few partitions as will do; of equals the first one in the system's file."""
+    """Purpose: each node once, through as few partitions as possible; of equal ones the first in the system's file."""
     names = set(used)
     places = []
     for cluster in clusters:

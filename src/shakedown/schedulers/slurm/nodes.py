@@ -1,4 +1,4 @@
-"""Node sets of partitions: from a node's number to its name and back. Numbers are those of the set's own order, from 1."""
+"""Node sets of partitions: from a node's number to its name and back. Nodes are numbered from 1 in the order of the set."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ def _numbers(nodes: str) -> dict[str, int]:
 
 
 def numbers_of(nodes: str, folded: Iterable[str]) -> tuple[int, ...]:
-    """Purpose: the numbers of those nodes of a partition that are in any of some folded sets."""
+    """Purpose: the numbers of those nodes of a partition that are in any of these folded sets."""
     known = _numbers(nodes)
     return tuple(sorted({known[name] for each in folded for name in names_in(each) if name in known}))
 
 
 def folded(names: Sequence[str], within: str) -> str:
-    """Purpose: names as one folded set; those that are not in the node set ``within`` are left out: Slurm may not know them."""
+    """Purpose: the names as one folded set. Names that are not in the node set ``within`` are left out, since Slurm may not know
+    them.
+    """
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
     known = _numbers(within)
@@ -28,7 +30,7 @@ def folded(names: Sequence[str], within: str) -> str:
 
 
 def together(sets: Iterable[str]) -> str:
-    """Purpose: some folded sets of nodes as one."""
+    """Purpose: several folded sets of nodes as one."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
     return str(NodeSet.fromlist(sorted(sets), resolver=RESOLVER_NOGROUP))

@@ -1,4 +1,4 @@
-"""Nodes that are given no work now: since when, and why, in Slurm's own words. One sinfo for each cluster."""
+"""Nodes that get no work now: since when, and why, in Slurm's own words. One sinfo for each cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shakedown.schedulers.slurm.runner import Run, Runner
 
 
 class NodesOut(Struct, frozen=True):
-    """Nodes of one cluster that are out for the same reason. ``since``: seconds since 1970, None where Slurm does not say."""
+    """Nodes of one cluster that are out for the same reason. ``since``: seconds since 1970; None where Slurm does not say."""
 
     cluster: str
     nodes: str
@@ -25,7 +25,9 @@ class NodesOut(Struct, frozen=True):
 
 
 def nodes_out(clusters: Sequence[Cluster], run: Run, command_s: float) -> tuple[list[NodesOut], str]:
-    """Purpose: the nodes of a system's partitions that are down or drained; and why a cluster could not be asked, or ""."""
+    """Purpose: the nodes of the system's partitions that are down or drained; and why a cluster could not be asked, "" if all
+    answered.
+    """
     found: list[NodesOut] = []
     trouble = ""
     for cluster in clusters:
@@ -45,5 +47,5 @@ def nodes_out(clusters: Sequence[Cluster], run: Run, command_s: float) -> tuple[
 
 
 def nodes_out_now(clusters: Sequence[Cluster], command_s: float) -> tuple[list[NodesOut], str]:
-    """Purpose: ``nodes_out``, asked now; each command may take ``command_s`` seconds."""
+    """Purpose: the same, asked now. Each command may take ``command_s`` seconds."""
     return nodes_out(clusters, Runner(), command_s)

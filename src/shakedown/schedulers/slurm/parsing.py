@@ -1,4 +1,4 @@
-"""What Slurm's commands print, as rows. Pure. Odd lines are passed over, unknown words are kept as they are."""
+"""The output of Slurm's commands as rows. Pure. Lines that do not fit are skipped; unknown words are kept as they are."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ _ID = re.compile(r"\d+(?:_\d+|\+\d+)?(?:;[\w.-]+)?")
 
 
 class QueueRow(Struct, frozen=True):
-    """A job as the controller knows it. ``exit`` is an exit status, -N for signal N; times in seconds since 1970.
-
-    ``used_s``: for how long it ran, without the time for which it was suspended.
+    """A job as the controller knows it. ``exit``: an exit status, or -N for signal N. Times are in seconds since 1970. ``used_s``:
+    how many seconds it ran, without the time for which it was suspended.
     """
 
     id: str
@@ -45,10 +44,9 @@ class QueueRow(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """One restart of a job as accounting, or the list of finished jobs, knows it. ``by``: the uid that cancelled it.
-
-    ``began``: the list's word for when it began, which is in local time and only tells one start from another. ``halted_s``: for
-    how long it was suspended; None where that is not known.
+    """One start of a job as accounting, or the list of finished jobs, knows it. ``by``: the user id that cancelled it. ``began``:
+    the list's text for the start time, which is local time and only used to tell starts apart. ``halted_s``: how many seconds it
+    was suspended; None where that is not known.
     """
 
     id: str
@@ -66,7 +64,9 @@ class Record(Struct, frozen=True):
 
 
 class NodeState(Struct, frozen=True):
-    """A node, its state and why, in Slurm's words; ``reason_at``: since when that reason stands, None where nobody says."""
+    """A node, its state and the reason, in Slurm's words. ``reason_at``: since when it has that reason; None where Slurm does not
+    say.
+    """
 
     name: str
     state: str
@@ -75,9 +75,8 @@ class NodeState(Struct, frozen=True):
 
 
 class NodeHistory(Struct, frozen=True):
-    """A node, when it was booted, and why and since when it is out of work; None and "" where the controller does not say.
-
-    ``silent``: the controller has no answer from it, and did not switch it off itself to save power.
+    """A node: when it was booted, and why and since when it is out of work; None and "" where the controller does not say.
+    ``silent``: it does not answer the controller, and was not switched off to save power.
     """
 
     name: str
@@ -88,7 +87,7 @@ class NodeHistory(Struct, frozen=True):
 
 
 def clean(text: str) -> str:
-    """One printable line of somebody else's text, not too long."""
+    """Text of another program as one printable line of limited length."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
 
@@ -100,13 +99,15 @@ def job_id(text: str) -> str:
 
 
 def babble(text: str) -> str:
-    """Purpose: the first line, cleaned, of an answer that has lines but not a single row: then nothing was answered."""
+    """Purpose: the first line of an answer that has lines but no row at all, so that it answers nothing; else ""."""
     lines = [line for line in text.split("\n") if line.strip() and not line.startswith("CLUSTER: ")]
     return clean(lines[0]) if lines and not any(SEPARATOR in line for line in lines) else ""
 
 
 def queue_rows(text: str, cluster: str = "") -> list[QueueRow]:
-    """Purpose: the rows of squeue. A header ("CLUSTER: x") or a torn line is no row; one that is torn in its terms has none."""
+    """Purpose: the rows of squeue. Headers ("CLUSTER: x") and incomplete lines are skipped; if only the terms are incomplete, the
+    row has none.
+    """
     names = [name for name, _ in QUEUE_FIELDS]
     least = names.index(FIRST_OF_TERMS)
     rows = []
@@ -135,7 +136,9 @@ def queue_rows(text: str, cluster: str = "") -> list[QueueRow]:
 
 
 def _terms(value: dict[str, str]) -> Terms:
-    """What the job asks for. While it is completing, Slurm counts only the nodes and cores that are not clean yet."""
+    """What the job asks for. While it is completing, Slurm only counts the nodes and cores that are not clean yet, so these are
+    left out.
+    """
     completing = value["state"].startswith("COMPLETING")
     return Terms(
         partition=_word(value["partition"]),
@@ -155,7 +158,7 @@ def _terms(value: dict[str, str]) -> Terms:
 
 
 def memory(word: str) -> float | None:
-    """Purpose: bytes from "100M" or "1.50G"; None for 0, with which nothing, or all of a node, is asked for."""
+    """Purpose: bytes from "100M" or "1.50G"; None for 0, which asks for nothing or for all of a node."""
     match = _MEMORY.fullmatch(word)
     if match is None:
         return None
@@ -163,7 +166,7 @@ def memory(word: str) -> float | None:
 
 
 def records(text: str, step: str = "") -> list[Record]:
-    """Purpose: the records of sacct, allocations only, in the order that it prints them; of a ``step`` of them those alone."""
+    """Purpose: the records of sacct in the order in which it prints them: allocations only, or only the given ``step`` of each."""
     found = []
     for line in text.split("\n"):
         cells = [cell.strip() for cell in line.split(SEPARATOR)]
@@ -181,7 +184,7 @@ def records(text: str, step: str = "") -> list[Record]:
 
 
 def step_records(text: str) -> list[Record]:
-    """Purpose: the steps of jobs that sacct prints, with the number of each as its name; no scripts and no shells."""
+    """Purpose: the numbered steps that sacct prints, each with its number as its name; batch scripts and shells are left out."""
     found = []
     for line in text.split("\n"):
         step = line.partition(SEPARATOR)[0].strip().partition(".")[2]
@@ -191,10 +194,10 @@ def step_records(text: str) -> list[Record]:
 
 
 def finished(line: str) -> Record | None:
-    """Purpose: one line of jobcomp/filetxt as a record; None for what is no such line. Its times are local words.
+    """Purpose: one line of jobcomp/filetxt as a record; None for any other line. Its times are local time, as text.
 
-    Every line is of a start that is over. Of one that was put back into the queue it tells the state that the job has from then
-    on: PENDING.
+    Each line is about a start that is over. For a start that was put back into the queue, it has the state that the job has after
+    that: PENDING.
     """
     value = key_values(line)
     if not value.get("JobId") or "JobState" not in value:
@@ -206,7 +209,7 @@ def finished(line: str) -> Record | None:
 
 
 def key_values(line: str) -> dict[str, str]:
-    """Purpose: ``Key=Value`` words of one line; a value goes on to the next key. The first of equal keys counts."""
+    """Purpose: the ``Key=Value`` words of one line; a value extends to the next key. Of equal keys the first one counts."""
     value: dict[str, str] = {}
     keys = list(_KEY.finditer(line))
     for key, following in zip(keys, [*keys[1:], None], strict=False):
@@ -222,7 +225,7 @@ def settings(text: str) -> dict[str, str]:
 
 
 def node_states(text: str) -> list[NodeState]:
-    """Purpose: each node of ``sinfo --Node`` once (it is printed for every partition that has it)."""
+    """Purpose: each node of ``sinfo --Node`` once, although it is printed for every partition that has it."""
     found: dict[str, NodeState] = {}
     for line in text.split("\n"):
         cells = [cell.strip() for cell in line.split(SEPARATOR)]
@@ -247,12 +250,14 @@ def node_histories(text: str) -> list[NodeHistory]:
 
 
 def _is_silent(state: str) -> bool:
-    """``IDLE*`` or ``IDLE+NOT_RESPONDING``, by version; nodes that save power have POWER in their state."""
+    """Whether the node does not answer: ``IDLE*`` or ``IDLE+NOT_RESPONDING``, by release. Nodes that save power have POWER in their
+    state.
+    """
     return ("*" in state or "NOT_RESPONDING" in state) and "POWER" not in state
 
 
 def out_of_work(text: str) -> list[tuple[str, float | None, str, str]]:
-    """Purpose: (state, since when, why, folded set) of nodes that are down, drained or about to be; each set of nodes once."""
+    """Purpose: (state, since when, why, folded set) for nodes that are down, drained or about to be; each set of nodes once."""
     found: dict[str, tuple[str, float | None, str, str]] = {}
     for line in text.split("\n"):
         cells = [cell.strip() for cell in line.split(SEPARATOR)]
@@ -262,13 +267,13 @@ def out_of_work(text: str) -> list[tuple[str, float | None, str, str]]:
 
 
 def states_of_nodes(text: str) -> list[tuple[str, str]]:
-    """Purpose: of lines that begin with a state and end with a folded set of nodes: these two."""
+    """Purpose: (state, folded set of nodes) from lines that begin with a state and end with a set."""
     cells = (line.split(SEPARATOR) for line in text.split("\n"))
     return [(row[0].strip().lower(), row[-1].strip()) for row in cells if len(row) > 1 and row[-1].strip()]
 
 
 def kept_for_database(text: str) -> int | None:
-    """Purpose: of what sdiag prints, how many messages the controller keeps for its database; None where it does not say."""
+    """Purpose: how many messages the controller keeps for its database, from the output of sdiag; None where it does not say."""
     match = re.search(r"^DBD Agent queue size:\s*(\d{1,9})\s*$", text, re.MULTILINE)
     return int(match[1]) if match else None
 
@@ -280,7 +285,7 @@ def cancelled_by(state: str) -> tuple[str, str]:
 
 
 def wait_status(word: str) -> int | None:
-    """Purpose: an exit status from a raw wait status (51200 is 200, 9 is -9 for signal 9), or from a pair as 24.11 gives it."""
+    """Purpose: an exit status from a raw wait status (51200 is 200; 9 is -9, for signal 9), or from a pair as 24.11 prints it."""
     if ":" in word:
         return exit_pair(word)
     if not _is_number(word):
@@ -311,7 +316,7 @@ def duration(word: str) -> float | None:
 
 
 def last_words(text: str) -> Iterator[str]:
-    """Purpose: what slurmstepd said of the job's end in the job's own output, in order."""
+    """Purpose: what slurmstepd wrote into the job's own output about its end, in order."""
     for line in text.splitlines():
         match = re.search(r"\*\*\* JOB \d+ ON \S+ (.*?) \*\*\*", line)
         if match:
@@ -323,7 +328,7 @@ def _word(text: str) -> str:
 
 
 def _count(word: str) -> int | None:
-    """A number of nodes, tasks or cores; None where there is none, which Slurm may print as the number that stands for it."""
+    """A number of nodes, tasks or cores; None where there is none, for which Slurm may print the number NO_VAL."""
     return int(word) if _is_number(word) and int(word) < _NO_VALUE else None
 
 

@@ -1,7 +1,8 @@
-"""News of the parts of jobs of several runs: each begin and each end once. What is known to be over is not looked at again.
+"""News of the parts of jobs with several runs: each start and each end is reported once. A part known to be over is not looked at
+again.
 
-Where a job has several nodes, the end of a part is kept until the controller was asked about these nodes: one of them may have been
-booted while the part ran, whatever the part says.
+On a job with several nodes, the end of a part is kept back until the controller was asked about these nodes: one of them may have
+been booted while the part ran, whatever the part itself says.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ _CLOCKS_S = 5.0  # by which the controller's clock and the file system's may dif
 
 @dataclass(slots=True)
 class Kept:
-    """The end of a part that is not said yet. ``since``: when (monotonic) it was seen; ``gave_up``: its output speaks of a step
-    that was given up.
+    """The end of a part that is not reported yet. ``since``: when it was seen (monotonic clock). ``gave_up``: its output mentions a
+    step that was given up.
     """
 
     report: JobReport
@@ -54,9 +55,11 @@ class Kept:
 
 @dataclass(slots=True)
 class Told:
-    """What was said of one job's parts: run -> state; those whose end is kept; its starts, by restart; and ``cut_off``: those of
-    which it was said where their output is, as their job is over. ``ends``: what its script saw of them, where it
-    ``keeps_ends``.
+    """What was reported of one job's parts.
+
+    ``parts``: run -> state. ``kept``: ends that are kept back. ``starts``: the job's starts, by number. ``cut_off``: parts whose
+    output was reported because their job is over. ``ends``: what its script saw of their ends; ``keeps_ends``: whether it writes
+    that down.
     """
 
     parts: dict[str, str] = field(default_factory=dict)
@@ -72,14 +75,14 @@ class Told:
 
 @dataclass(slots=True)
 class Parts:
-    """The memory of one helper: a new one says everything again."""
+    """The memory of one helper process. A new helper reports everything again."""
 
     places: JobPlaces
     boots: Boots
     _told: dict[str, Told] = field(default_factory=dict)
 
     def news(self, job: Asked, stage: Stage = "alive") -> list[JobReport]:
-        """Purpose: what has not been said of a job's parts. Raises OSError where its marks cannot be read."""
+        """Purpose: what was not reported yet of a job's parts. Raises OSError where its marks cannot be read."""
         if not job.parts:
             return []
         told = self._told.setdefault(job.id, Told())
@@ -94,7 +97,9 @@ class Parts:
         return reports
 
     def _ends(self, job: str, restart: int, told: Told) -> dict[str, Words]:
-        """What the script of one start of a job saw of its parts, read again where the file is another one. Raises OSError."""
+        """What the script of one start of a job saw of its parts. It is read again only when the file has changed.
+        Raises OSError.
+        """
         if not told.keeps_ends or (now := _as_it_is(self.places.layout.part_ends(job, restart))) is None:
             return {}
         if restart not in told.ends or told.ends[restart][0] != now:
@@ -102,7 +107,9 @@ class Parts:
         return told.ends[restart][1]
 
     def are_complete(self, job: Asked, marks: Marks | None, doubt_s: float) -> bool:
-        """Purpose: whether ``news`` of a job that is over was all there will be. What is too late is not waited for."""
+        """Purpose: whether ``news`` has given everything there will be on a job that is over. News that come too late are not
+        waited for.
+        """
         if not job.parts:
             return True
         if self.keeps(job.id):
@@ -113,19 +120,20 @@ class Parts:
         return told is None or told.unclaimed <= marks.left or doubt_s >= _DIRECTORY_SETTLES_S
 
     def keeps(self, job: str) -> bool:
-        """Purpose: whether the end of a part of this job is known and not said yet."""
+        """Purpose: whether the end of a part of this job is known and not reported yet."""
         return job in self._told and bool(self._told[job].kept)
 
     def want(self) -> None:
-        """Purpose: have the nodes of all ends that are kept in the next question to the controller."""
+        """Purpose: include the nodes of all ends that are kept back in the next query to the controller."""
         for told in self._told.values():
             for kept in told.kept.values():
                 self.boots.want(kept.report.scheduler_id.partition(";")[2], kept.report.nodes)
 
     def ready(self, over: Mapping[str, float], lost: Mapping[str, JobReport], unreachable: bool) -> list[JobReport]:
-        """Purpose: the ends that were kept and can be said by now.
+        """Purpose: the ends that were kept back and can be reported now.
 
-        ``over``: since when (monotonic) jobs are over for all their nodes; ``lost``: the reports of jobs that lost a node.
+        ``over``: job -> since when it is over on all its nodes (monotonic clock). ``lost``: job -> its report, where it lost a
+        node.
         """
         ready: list[JobReport] = []
         for job, told in self._told.items():
@@ -137,7 +145,7 @@ class Parts:
         return ready
 
     def _explained(self, kept: Kept, over: float, lost: JobReport | None, unreachable: bool) -> JobReport | None:
-        """What is said of an end; None: nothing yet."""
+        """The report on an end that was kept back; None: nothing yet."""
         report, home = kept.report, kept.report.scheduler_id.partition(";")[2]
         end = None if report.began is None or report.elapsed_s is None else report.began + report.elapsed_s
         nodes = self.boots.of(home, report.nodes)
@@ -162,8 +170,9 @@ class Parts:
         return report if self.boots.has_answered(home, kept.since + SETTLE_S) else None
 
     def cut_off(self, job: Asked) -> list[JobReport]:
-        """Purpose: of each part that began and has no end, when it began, and where its output and its directory are, once. Its job
-        is over. Who hears both words of a part at once keeps the last one: so it says all that the first one did.
+        """Purpose: for each part of a job that is over which began and has no end: when it began, and where its output and
+        directory are. Each is reported once. If both reports on a part arrive together only the last is kept, so this one repeats
+        what the first one said.
         """
         told, reports = self._told.get(job.id, Told()), list[JobReport]()
         for run in job.parts:
@@ -184,7 +193,7 @@ class Parts:
         return None, ""
 
     def in_doubt(self, job: Asked, stage: Stage) -> dict[str, str]:
-        """Purpose: why the marks of runs of a job that is over are not believed, by run. What cannot be read is left out."""
+        """Purpose: run -> why its marks are not believed, for a job that is over. Marks that cannot be read are left out."""
         found, told = dict[str, str](), self._told.get(job.id, Told())
         with contextlib.suppress(OSError):
             told.keeps_ends = told.keeps_ends or keeps_ends(self.places, job.id)
@@ -198,12 +207,12 @@ class Parts:
         return found
 
     def forget(self, jobs: Sequence[Asked]) -> None:
-        """Jobs that nobody asks about any more."""
+        """Forget all jobs but these."""
         wanted = {job.id for job in jobs}
         self._told = {job: told for job, told in self._told.items() if job in wanted}
 
     def _mark(self, job: str, restart: int, run: str, told: Told, stage: Stage) -> PartMark | None:
-        """A part's mark, held against what its job's script saw of its end. Raises OSError."""
+        """A part's mark, compared with what its job's script saw of its end. Raises OSError."""
         mark = read_part(self.places, job, run)
         if not told.keeps_ends:
             return mark
@@ -254,8 +263,9 @@ class Parts:
         )
 
     def _output(self, job: str, run: str, full: bool = False, made: bool = False) -> dict[str, Any]:
-        """Where its output is: paths inside the campaign. ``full``: its script says that there was no room; ``made``: its script
-        made that file, so that one which is not there was removed, and whoever judges the run has to find that out.
+        """Where the part's output is, as paths inside the campaign. ``full``: its script found no room. ``made``: its script made
+        that file; if it is missing, it was removed, and the pointer is given all the same so that this is noticed when the run is
+        judged.
         """
         layout = self.places.layout
         file, place = layout.part_output(job, run), layout.part_work(job, run)
@@ -273,8 +283,8 @@ class Parts:
 
 
 def _as_it_is(path: Path) -> tuple[int, int, int] | None:
-    """What tells one content of a file from another; None where there is none. It is opened: of a name alone NFS answers for up to
-    a minute with what it knew before. Raises OSError.
+    """What tells one content of a file from another; None where there is no file. The file is opened, since NFS may answer
+    questions about a mere name for up to a minute from what it knew before. Raises OSError.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -288,12 +298,12 @@ def _as_it_is(path: Path) -> tuple[int, int, int] | None:
 
 
 def _ended_long_before(end: float | None, lost: JobReport) -> bool:
-    """Whether a part was over before its job's node can have failed."""
+    """Whether a part ended before the job's node can have failed."""
     return end is not None and lost.over is not None and end < lost.over - _MISSED_S
 
 
 def stage_of(report: JobReport, marks: Marks | None) -> Stage:
-    """Purpose: how far a job of several runs is. One that came to its own end counted its parts."""
+    """Purpose: how far a job of several runs is. A job that came to its own end has counted its parts."""
     if report.state not in (*ENDED, "requeued"):
         return "alive"
     own = marks is not None and marks.restart == report.restart and marks.left is not None and not marks.told
@@ -301,7 +311,7 @@ def stage_of(report: JobReport, marks: Marks | None) -> Stage:
 
 
 def naming(report: JobReport, doubted: Mapping[str, str]) -> JobReport:
-    """Purpose: the report of a job of several runs that names those whose marks are not believed, with why."""
+    """Purpose: the report on a job of several runs, with the runs whose marks are not believed, and why."""
     if not doubted:
         return report
     more = f" and {len(doubted) - _MOST_NAMED} more" if len(doubted) > _MOST_NAMED else ""

@@ -1,5 +1,5 @@
-"""Slurm's reasons for which a job waits, in words: what binds, whose it is, and what a person has to do where it does not pass by
-itself. Pure.
+"""Slurm's reasons for which a job waits, in words: which limit or condition it is, and what a person must do if it does not go away
+by itself. Pure.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ _PERHAPS = {
 
 
 def way_out(reason: str) -> tuple[str, bool]:
-    """Purpose: what a person has to do before a job can start, "" where patience is all; and whether that is certain.
+    """Purpose: what a person must do before a job can start, "" where it only has to wait; and whether that is certain.
 
-    A limit on what all jobs of a user or an account have together is used up, or it is less than this one job asks for.
+    A limit on everything that a user or an account has may just be used up, or may be lower than this one job needs.
     """
     head = reason.partition(",")[0].strip()
     if _ENDS in reason:
@@ -112,7 +112,7 @@ def way_out(reason: str) -> tuple[str, bool]:
 
 
 def in_words(reason: str) -> str:
-    """Purpose: a reason as Slurm says it, with what it means in brackets; where it has no known meaning, as it is."""
+    """Purpose: Slurm's reason, with its meaning in brackets; without them where the meaning is not known."""
     head = reason.partition(",")[0].strip()
     words = _WORDS.get(head) or _of_a_limit(head)
     return f"{reason} ({words})" if words else reason

@@ -1,8 +1,7 @@
-"""Placing runs on targets, and input files in the campaign that take their time: a few threads for each target, so that one that
-hangs holds up no other.
+"""Placing runs on targets, and input files that take long into the campaign: each target has a few threads of its own, so that one
+that hangs does not delay the others.
 
-A thread that is caught in a hanging file system cannot be ended. So each target has its own; and of one that gives no answer,
-whoever wants to go there is told so.
+A thread that hangs in a file system cannot be ended. While a target gives no answer, further orders for it are refused for now.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Then = Callable[[CannotStart | None], None]
 
 @dataclass(slots=True)
 class _Ticket:
-    """What has to be placed for one job. ``over``: who waited has been told."""
+    """What is to be placed for one job. ``over``: whoever waited for it has been answered."""
 
     job: str
     works: tuple[str, ...]
@@ -39,7 +38,9 @@ class _Ticket:
 
 @dataclass(slots=True)
 class Targets:
-    """All placings of one process. ``patience_s``: how long one is waited for; what takes longer goes on, for the next time."""
+    """All placings of one process. ``patience_s``: how long one is waited for. What takes longer goes on, and is there at the next
+    attempt.
+    """
 
     patience_s: float = PATIENCE_S
     _pools: dict[str, ThreadPoolExecutor] = field(default_factory=dict)
@@ -52,7 +53,9 @@ class Targets:
     _watcher: threading.Thread | None = None
 
     def place(self, job: str, placings: Sequence[Placing], then: Then) -> None:
-        """Purpose: carry them out in threads of their targets; ``then`` is called once, with None or with why not (yet)."""
+        """Purpose: carry out placings in the threads of their targets. ``then`` is called once: with None, or with why it did not
+        work (yet).
+        """
         works = tuple(dict.fromkeys(placing.work for placing in placings))
         ticket = _Ticket(job, works, then)
         with self._lock:
@@ -70,7 +73,9 @@ class Targets:
             future.add_done_callback(lambda done: self._done(ticket, done, left))
 
     def _in_the_way(self, placing: Placing) -> CannotStart | None:
-        """An earlier order of the same run, whose files will be there the next time; or somebody who is caught in that target."""
+        """Why a placing cannot begin: an earlier order of the same run is still at it, or the target gives no answer. None where it
+        can.
+        """
         if (same := self._busy.get((placing.work, placing.run))) is not None:
             return self._not_yet(placing.work, same)
         now = time.monotonic()
@@ -86,7 +91,9 @@ class Targets:
             return self._pools[work]
 
     def _carry_out(self, placing: Placing, ticket: _Ticket) -> None:
-        """Somebody who no longer waits wants no place, but the files that are gathered serve the next order of the run."""
+        """Carry out one placing. If nobody waits for it any more the place is not made, but gathered files are kept for the run's
+        next order.
+        """
         try:
             if ticket.over:
                 return

@@ -1,4 +1,4 @@
-"""Looking at all jobs again and again: when, by whom, and what if the one who looks does not come back."""
+"""Looking at all jobs again and again: when, by which helper, and what to do if a helper hangs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ EARLY_S = 2.0  # from the start of one look to that of the next, where a job has
 
 
 class Looking:
-    """At most one look is under way. ``count`` is told how often commands were run.
+    """Runs at most one look at a time. ``count`` is told how often commands were run.
 
-    Where jobs are shorter than the time between two looks, their end marks are glanced at in between, which costs Slurm nothing; an
-    end mark that is seen brings the next look forward. So does a look that finds a job ended while Slurm cannot tell yet how: its
-    nodes are still being cleared, or accounting is late. A look that came early for that brings no other one forward, so that
-    with many ends in a row Slurm is asked less than one and a half times as often, and not every other second.
+    Where jobs are shorter than the time between two looks, a glance in between checks for their end marks, which costs Slurm
+    nothing. An end mark that is seen brings the next look forward. So does a look that finds a job ended while Slurm cannot tell
+    how yet, since its nodes are still being cleared or accounting is late. A look that came early for that reason does not bring
+    another one forward, so that with many ends in a row Slurm is asked less than one and a half times as often.
     """
 
     def __init__(
         self, setup: Setup, reactor: Reactor, poll_s: float, look_s: float, count: Callable[[Mapping[str, int]], None]
     ) -> None:
-        """``poll_s``: from the start of one look to that of the next; ``look_s``: how long one may take."""
+        """``poll_s``: from the start of one look to the start of the next; ``look_s``: how long one may take. In seconds."""
         self._setup, self._reactor, self._count = setup, reactor, count
         self._poll_s, self._look_s = poll_s, look_s
         self._helper: Helper | None = None
@@ -48,14 +48,14 @@ class Looking:
         self._limit: Timer | None = None
 
     def poll(self, jobs: Mapping[str, JobView]) -> list[JobReport]:
-        """What has been seen since the last time. ``jobs`` is looked at again when the next look begins."""
+        """The reports since the last call. ``jobs``: what the next look will look at."""
         self._jobs = jobs
         self._begin()
         reports, self._reports = self._reports, {}
         return [report for report in reports.values() if (job := jobs.get(report.job)) and report.is_of(job.restart)]
 
     def survey(self, wanted: Wanted) -> Survey | None:
-        """What was found since the last call. What is wanted is looked up with the next look; it has to be wanted each time."""
+        """What was found since the last call. ``wanted`` is looked up by the next look; it must be asked for each time."""
         self._wanted = wanted if wanted.something else None
         self._begin()
         found, self._survey = self._survey, None
@@ -76,7 +76,7 @@ class Looking:
     # ---- one look ----
 
     def _look(self) -> object:
-        """Begin a look, or a glance, if there is anything to look at; otherwise the next poll does."""
+        """Begin a look or a glance, if there is anything to look at; else the next poll begins one."""
         self._next = None
         if not self._jobs and not self._wanted:
             return False
@@ -100,7 +100,7 @@ class Looking:
         return False
 
     def _heard(self) -> bool:
-        """The helper said something, or has ended. True: there is something to poll."""
+        """The helper sent something, or has ended. Returns True where there is something to poll."""
         helper = self._helper
         if helper is None:
             return False
@@ -134,7 +134,7 @@ class Looking:
         return self._failed(f"asking Slurm or reading the jobs' files hung for {self._look_s:g} s")
 
     def _failed(self, why: str) -> bool:
-        """Nobody answers for the rest. The helper is replaced at the next look, which is later each time."""
+        """There is no answer for the remaining jobs. The helper is replaced at the next look; after each failure that is later."""
         for job, asked in self._asked.items() if self._busy else ():
             self._reports[job, ""] = JobReport(
                 job, "no_answer", "queue", asked.scheduler_id, asked.restart, message=why
@@ -148,7 +148,7 @@ class Looking:
         return bool(self._reports)
 
     def _over(self) -> None:
-        """The look is over: when is the next one?"""
+        """The look is over: work out when the next one is."""
         self._busy = False
         self._asked = {}
         if self._limit is not None:

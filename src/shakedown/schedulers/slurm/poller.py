@@ -1,6 +1,7 @@
-"""One look at all our jobs: one squeue a cluster, files where they are needed, one sacct, and for what is left the last resorts.
+"""One look at all our jobs: one squeue for each cluster, files where they are needed, one sacct, and further queries for the rest.
 
-It runs in a process of its own, which may hang with a file system or a command; what it says first does not wait for what may hang.
+It runs in a process of its own, which may hang with a file system or a command. What is already known is sent before anything that
+may hang.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ Say = Callable[[list[JobReport]], None]
 
 @dataclass(slots=True)
 class Asker:
-    """What is asked of Slurm and of the job directories.
+    """Asks Slurm and reads the job directories.
 
-    ``doubts``: since when (monotonic) a job is not plainly alive. ``others``: the user's jobs with other names, by id.
-    ``asked_after``: (id, name) of those that have an id of ours, and whether they are. ``where``: the nodes of jobs that run.
+    ``doubts``: job -> since when it is not plainly alive (monotonic clock). ``others``: the user's jobs with other names, by id.
+    ``asked_after``: (id, name) of such jobs that have an id of ours -> whether they are ours. ``where``: the nodes of running jobs.
     """
 
     layout: Layout
@@ -105,10 +106,10 @@ class Asker:
         wanted: Wanted | None = None,
         tell: Callable[[Survey], None] = lambda _: None,
     ) -> bool:
-        """Purpose: say what became of each job, a few at a time; of some nothing, where nothing is to be said.
+        """Purpose: report what became of each job, a few at a time; nothing is reported of jobs for which there is nothing to say.
 
-        What is ``wanted`` besides is told as soon as it is known. True: a job has just ended, and Slurm has not said yet how, so
-        another look is soon worth while.
+        What is ``wanted`` besides is reported through ``tell`` as soon as it is known. Returns True where a job has just ended and
+        Slurm has not said how, so that another look is soon useful.
         """
         self.watch.look()
         self.ask.begin()
@@ -150,8 +151,8 @@ class Asker:
         return any(_is_ending(f) for f in found if f.job.id not in told)
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> bool:
-        """Purpose: say what the marks of parts tell, without a question to Slurm. True: a job left an end mark, so a look is worth
-        while: only what Slurm says of the job tells whether its script wrote that mark.
+        """Purpose: report what the marks of parts say, without asking Slurm. Returns True where a job left an end mark, so that a
+        look is useful: only Slurm can tell whether the job's script wrote that mark.
         """
         reports, ended = [], False
         for job in [job for job in jobs if not job.lost][:_MOST_GLANCED]:
@@ -171,7 +172,7 @@ class Asker:
         return reports
 
     def _news(self, reports: Sequence[JobReport], found: Mapping[str, Found]) -> list[JobReport]:
-        """What the marks of parts tell, of jobs that are not plainly alive; or that they cannot be read."""
+        """What the marks of parts say, for jobs that are not plainly alive; or that they cannot be read."""
         news: list[JobReport] = []
         for report in reports:
             f = found.get(report.job)
@@ -189,7 +190,9 @@ class Asker:
     def _with_parts(
         self, reports: Sequence[JobReport], news: Sequence[JobReport], found: Mapping[str, Found]
     ) -> list[JobReport]:
-        """All that is known of parts stands before what is said of their job; before that, its end is not said."""
+        """The reports, with everything known of parts before the report on their job. The end of a job is left out until that is
+        complete.
+        """
         unreadable = {report.job for report in news if not report.run}
         said = list(news)
         for report in reports:
@@ -206,7 +209,9 @@ class Asker:
         return said
 
     def _summed(self, reports: Sequence[JobReport]) -> list[JobReport]:
-        """Of a run that was ended from outside nobody reads the output to judge it: its sums are taken here, and it is synced."""
+        """The reports. The output of a run that was ended from outside is not read to judge it, so its sums are taken here and it
+        is synced.
+        """
         summed = []
         for report in reports:
             if report.output and (report.state in _UNREAD or (report.run and report.state == "running")):
@@ -224,16 +229,16 @@ class Asker:
     # ---- the queue ----
 
     def _alive(self, job: Asked, row: QueueRow) -> Found:
-        """A job of which the queue's word is enough."""
+        """A job for which the queue's answer is enough."""
         unheard = self.unheard.words(job) if row.state == "RUNNING" else ""
         return Found(job, row=row, renamed=self._other_name(job, row), unheard=unheard)
 
     def _other_name(self, job: Asked, row: QueueRow | None) -> str:
-        """The name that somebody gave a job; "" where it bears its own."""
+        """The name that somebody gave a job; "" where it has its own."""
         return row.name if row is not None and row.name != self._label(job.id) else ""
 
     def _queue(self, jobs: Sequence[Asked]) -> tuple[dict[str, list[QueueRow]], dict[str, str]]:
-        """Our rows by our ids; and for each cluster that does not answer, what it said instead."""
+        """Our id -> the queue's rows of that job; and for each cluster that does not answer, what it said instead."""
         rows: dict[str, list[QueueRow]] = {}
         silent: dict[str, str] = {}
         several = len(self.clusters) > 1
@@ -252,7 +257,7 @@ class Asker:
         return rows, silent
 
     def _forget(self, plain: Sequence[Asked], jobs: Sequence[Asked]) -> None:
-        """Doubts about jobs that are plainly alive, or that nobody asks about any more."""
+        """Forget doubts about jobs that are plainly alive, or that are not asked about any more."""
         for job in plain:
             self.doubts.pop(job.id, None)
         self.parts.forget(jobs)
@@ -263,7 +268,7 @@ class Asker:
     # ---- files ----
 
     def _read(self, job: Asked, rows: Sequence[QueueRow], silent: dict[str, str]) -> Found:
-        """A job that is not plainly alive: its marks, and for how long it has been so."""
+        """What is found of a job that is not plainly alive: its marks, and for how long it has been so."""
         now = self.clock()
         marks, again, trouble = self._marks(job)
         renamed = None if rows else self._renamed(job, marks)
@@ -293,7 +298,9 @@ class Asker:
         )
 
     def _marks(self, job: Asked) -> tuple[Marks | None, int, str]:
-        """The marks of the newest start that did anything, and the number of one that came after it and did nothing."""
+        """The marks of the newest start that did anything; the number of a later start that did nothing, 0 = none; and why they
+        cannot be read.
+        """
         again = 0
         try:
             marks = read_marks(self.places, job.id)
@@ -307,14 +314,14 @@ class Asker:
         return marks, again, ""
 
     def _as_counted(self, found: Found) -> Found:
-        """What was found, without starts that Slurm does not know of."""
+        """What was found, without starts that Slurm does not know."""
         try:
             return without_unknown(found, self.places, self.accounting.lag)
         except OSError as error:
             return msgspec.structs.replace(found, marks=None, marks_trouble=error.strerror or str(error))
 
     def _never_began(self, job: Asked, newest: Marks | None) -> bool:
-        """Whether this start never took its claim: nobody did, or a later start of the job in its place."""
+        """Whether this start never took its claim: nobody took it, or a later start of the job did in its place."""
         try:
             own = read_small(self.places.claim(job.id, job.restart))
             if own is None or newest is None or newest.restart <= job.restart:
@@ -324,10 +331,10 @@ class Asker:
             return False
 
     def _renamed(self, job: Asked, marks: Marks | None) -> QueueRow | None:
-        """The row of a job that somebody gave another name: it has the id that the claim tells, or that it was accepted with.
+        """The row of a job that somebody gave another name: it has the id that the claim gives, or that the job was accepted with.
 
-        So may a stranger's, after a controller that lost its memory; but that one began later, and perhaps elsewhere. Of a job that
-        has not begun the controller is asked once where it works.
+        After a controller lost its memory, a foreign job may have that id too; but that one began later, and perhaps elsewhere. For
+        a job that has not begun, the controller is asked once which directory it works in.
         """
         row = self.others.get(marks.scheduler_id) if marks and marks.scheduler_id else None
         if row is not None and marks is not None:
@@ -342,7 +349,7 @@ class Asker:
         return row if self.asked_after[key] else None
 
     def _output(self, job: Asked, marks: Marks | None) -> dict[str, Any]:
-        """Where its output is: paths inside the campaign."""
+        """Where the job's output is, as paths inside the campaign."""
         if marks is None or not marks.claimed or marks.holder == CONDUCTOR:
             return {}
         if self.places.layout.part_marks(job.id).is_dir():  # each part has its own
@@ -356,7 +363,7 @@ class Asker:
         } | ({"no_room": NO_ROOM} if marks.full else {})
 
     def _will_never_run(self, report: JobReport) -> bool:
-        """Before a launch is said to have failed the claim of that start is taken: nothing of it can come later."""
+        """Whether a failed launch may be reported. The claim of that start is taken first, so that nothing of it can come later."""
         if not report.launch_failure or report.state == "requeued":  # the next start takes the claims before its own
             return True
         try:
@@ -365,7 +372,7 @@ class Asker:
             return False
 
     def _last_words(self, found: Found) -> Found:
-        """What slurmstepd wrote into the job's own output, for jobs that the queue no longer explains; else the last line there."""
+        """What slurmstepd wrote into the job's own output, and the last line there, for jobs that the queue no longer explains."""
         contradicted = contradicted_end(found) is not None
         if found.row is not None and meaning(found.row.state).state not in OVER and not contradicted:
             return found
@@ -384,7 +391,9 @@ class Asker:
         return msgspec.structs.replace(found, words=words, said=last, told_to_end=told)
 
     def _lost_start(self, job: Asked) -> JobReport | None:
-        """A start whose node was lost, of a job that went on elsewhere: its end mark, or that its nodes answer again, ends it."""
+        """The report on a start whose node was lost, of a job that went on elsewhere. It is over when it has an end mark or its
+        nodes answer again.
+        """
         try:
             marks = read_restart(self.places, job.id, job.restart)
         except OSError:
@@ -396,10 +405,10 @@ class Asker:
     # ---- jobs that must not run ----
 
     def _sweep(self, rows: dict[str, list[QueueRow]], jobs: dict[str, Asked], found: Iterable[Found]) -> None:
-        """Take out of the queue what could only end at once or would be done twice.
+        """Cancel jobs in the queue that could only end at once, or whose work would be done twice.
 
-        That is: jobs whose claim the conductor took, restarts of jobs that had come to their own end, and the other one of
-        two jobs of one name, which an answer of sbatch that was lost may leave.
+        These are jobs whose claim the conductor took, restarts of jobs that came to their own end, and the second of two jobs with
+        one name, which a lost answer of sbatch may leave.
         """
         holders = {f.job.id: f.marks.scheduler_id for f in found if f.marks and f.marks.scheduler_id}
         ended = {
@@ -427,7 +436,7 @@ class Asker:
             self.ask(commands.scancel(cluster, bool(cluster), ids[:_MOST_SWEPT]), self.command_s)
 
     def _seconds(self, job: str, rows: Sequence[QueueRow], asked: Asked | None, holder: str) -> list[QueueRow]:
-        """Of several jobs with one name: those that wait beside the one that has the claim, or that sbatch told the number of."""
+        """Of several jobs with one name, those that wait beside the one that has the claim, or whose number sbatch gave."""
         known = holder or (asked.scheduler_id.partition(";")[0] if asked is not None else "")
         if len(rows) < 2 or all(row.id != known for row in rows):
             return []
@@ -435,7 +444,7 @@ class Asker:
         return [row for row in others if self.owners.owner(row) == job]
 
     def _is_void(self, job: str, row: QueueRow) -> bool:
-        """Whether a job that nobody asks about would find its claim taken by the conductor, or its work done."""
+        """Whether a job that is not asked about any more would find its claim taken by the conductor, or its work done."""
         try:
             first, own = self.places.claim_holder(job, 0), self.places.claim_holder(job, row.restart)
             if CONDUCTOR in (first, own) or (own not in (None, "", row.id) and self.owners.owner(row) == job):
@@ -449,7 +458,7 @@ class Asker:
 
 
 def _choose(rows: Sequence[QueueRow], job: Asked, holder: str = "") -> QueueRow | None:
-    """Of several jobs with one name: the one that has the claim, else that we know, else one that runs, else the oldest."""
+    """Of several jobs with one name: the one that has the claim or is known, else one that runs, else the oldest."""
     if len(rows) < 2:
         return rows[0] if rows else None
     known = holder or job.scheduler_id.split(";")[0]
@@ -459,7 +468,7 @@ def _choose(rows: Sequence[QueueRow], job: Asked, holder: str = "") -> QueueRow 
 
 
 def _is_ending(found: Found) -> bool:
-    """Whether a job left an end mark, or leaves the queue, and its sources may agree on its end in a moment."""
+    """Whether a job left an end mark or is leaving the queue, so that its sources may soon agree on its end."""
     marked = found.marks is not None and found.marks.exit_status is not None
     leaves = found.row is not None and meaning(found.row.state).state in OVER
     return found.doubt_s < SETTLE_S and (marked or leaves)
@@ -471,5 +480,5 @@ def _where(plain: Sequence[Asked], chosen: Mapping[str, QueueRow | None]) -> dic
 
 
 def _home(job: Asked) -> str:
-    """The cluster that a scheduler's id names; "" where there is but one, or it is not known."""
+    """The cluster that a scheduler's id names; "" where there is only one, or it is not known."""
     return job.scheduler_id.partition(";")[2]

@@ -1,7 +1,7 @@
-"""The Scheduler port onto Slurm. The loop never waits for Slurm or a file system for longer than a few seconds.
+"""The Scheduler port for Slurm. The conductor's loop never waits for Slurm or a file system for more than a few seconds.
 
-Two helper processes do what may hang: one looks at all jobs, one submits, cancels, releases and takes claims. What a look finds
-arrives by itself and wakes the loop. Jobs outlive the conductor; whoever comes next finds them by their names.
+Two helper processes do what may hang: one looks at all jobs; the other submits, cancels, releases and takes claims. What a look
+finds arrives by itself and wakes the loop. Jobs outlive the conductor; the next one finds them by their names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ACT_S = 3.0  # and for anything else
 
 
 def open_slurm(layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor) -> Opened:
-    """Purpose: the port of a session on one or several Slurm clusters."""
+    """Purpose: open the port of a session on one or several Slurm clusters."""
     slurm = SlurmScheduler(layout, reactor, clusters, licence_names=document.system.licence_names)
     return Opened(slurm, slurm.close)
 
@@ -51,10 +51,9 @@ class SlurmScheduler:
         licence_names: Pairs = (),
         act_s: float = ACT_S,
     ) -> None:
-        """``layout`` absolute; ``licence_names`` as the system has them. ``patience_s``, ``act_s``: how long a caller is kept
-        waiting for the answers to a batch of submissions, and to any other order; whoever may wait sets them higher.
-
-        Raises CannotStart where the campaign's token can be neither read nor made.
+        """``layout``: absolute. ``licence_names``: as in the system's file. ``patience_s``: how long a caller waits for the answers
+        to a batch of submissions; ``act_s``: for any other order; a caller that can wait sets them higher. Raises CannotStart where
+        the campaign's token can be neither read nor made.
         """
         root = str(layout.root.absolute()).encode("utf-8", "surrogateescape")
         token = campaign_token(layout)
@@ -74,7 +73,9 @@ class SlurmScheduler:
     # ---- the port ----
 
     def submit(self, orders: Sequence[JobOrder]) -> Sequence[SubmitAnswer]:
-        """Submit several at a time. What is not begun when patience ends waits; what is not answered may have been accepted."""
+        """Submit several jobs at a time. Those not begun within ``patience_s`` are refused for now; those begun and not answered
+        may have been accepted.
+        """
         if not orders:
             return []
         answers: dict[str, SubmitAnswer] = {}
@@ -99,7 +100,7 @@ class SlurmScheduler:
         return [one if one.outcome == "refused" else structs.replace(one, asked=asked[one.job]) for one in told]
 
     def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]:
-        """What has arrived; begins a look where none is under way."""
+        """The reports that have arrived. Begins a look where none is under way."""
         self._hear_actor()
         if shut := self._shut(jobs):
             self._hire()
@@ -114,23 +115,25 @@ class SlurmScheduler:
         ]
 
     def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]:
-        """Cancel those that are in the queue under our name. Their end is reported when it is seen."""
+        """Cancel those jobs that are in the queue under our names. Their end is reported when it is seen."""
         return self._act("cancel", jobs)
 
     def release(self, orders: Sequence[ReleaseOrder]) -> Sequence[str]:
-        """Let held jobs start, each once its place on its targets is made. What cannot be made yet is tried when asked again."""
+        """Let held jobs start, each once its place on its targets is made. Those whose place cannot be made yet are tried when
+        asked again.
+        """
         self._why_held = {}
         return self._act("release", orders)
 
     def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str] | None:
-        """Make sure that parts can never begin. Left out: those that have begun. None: the file system does not let us tell."""
+        """Make sure that parts can never begin. Those that have begun are left out. None: the file system does not show it."""
         asked = Asked(job.id, job.scheduler_id, job.restart, parts=tuple(runs))
         unknown: dict[str, str] = {}
         done = self._ask_act("parts", [asked], unknown=unknown)
         return None if unknown else done
 
     def survey(self, wanted: Wanted) -> Survey | None:
-        """What the looks found besides since the last call."""
+        """What the looks found besides jobs since the last call."""
         return self._looking.survey(wanted)
 
     def hold(self, jobs: Sequence[JobView]) -> Sequence[str]:
@@ -138,7 +141,7 @@ class SlurmScheduler:
         return self._act("hold", jobs)
 
     def take_claim(self, job: JobView) -> bool | None:
-        """Make sure that the job can never start. False where somebody has its claim; None where nobody can tell."""
+        """Make sure that the job can never start. False where somebody has its claim; None where that cannot be told."""
         unknown: dict[str, str] = {}
         done = self._act("claim", [job], unknown)
         return None if unknown else done == [job.id]
@@ -147,7 +150,7 @@ class SlurmScheduler:
         return dict(self._calls)
 
     def close(self) -> None:
-        """End the helpers. The jobs go on; those that are done with can start no more."""
+        """End the helpers. The jobs go on; jobs that are done with can no longer start."""
         self._looking.close()
         if shut := self._shut(self._jobs):
             self._hire()
@@ -157,7 +160,9 @@ class SlurmScheduler:
     # ---- the one who acts ----
 
     def _shut(self, jobs: Mapping[str, JobView]) -> Act | None:
-        """The order to see that jobs that are done with never start again, whoever requeues them; None where there are none."""
+        """The order that makes sure jobs which are done with never start again, whoever requeues them; None where
+        there are none.
+        """
         self._jobs = jobs
         if self._known.keys() == jobs.keys():
             return None
@@ -177,7 +182,9 @@ class SlurmScheduler:
         releases: Sequence[ReleaseOrder] = (),
         unknown: dict[str, str] | None = None,
     ) -> list[str]:
-        """Those for whom it worked. ``unknown`` is given the jobs of which nobody could tell, all of them where nobody answers."""
+        """The jobs for which it worked. ``unknown`` gets the jobs for which it could not be told; all of them where there was no
+        answer.
+        """
         done: list[str] = []
         number = self._next_number()
 
@@ -195,12 +202,12 @@ class SlurmScheduler:
         return done
 
     def _explained(self, report: JobReport) -> JobReport:
-        """Why a job still waits that was to be released."""
+        """The report, with the reason why a job that was to be released still waits."""
         why = self._why_held.get(report.job, "") if report.state == "queued" and not report.run else ""
         return structs.replace(report, message=f"it is still held: {why}") if why else report
 
     def _hire(self) -> str:
-        """See that there is a process that acts. Returns why there is none, or ""."""
+        """Make sure that there is a process that acts. Returns why there is none, or ""."""
         try:
             self._actor = self._actor or Helper(self._act_setup, self._reactor, self._hear_actor)
         except OSError as error:
@@ -208,7 +215,7 @@ class SlurmScheduler:
         return ""
 
     def _begun(self, number: int, take: Callable[[FromHelper], bool]) -> set[str]:
-        """Tell it to begin no more of a batch; which orders it has begun. Of one that is gone, all may have been."""
+        """Stop a batch, and return which of its orders were begun. If the process is gone, all of them may have been."""
         begun: set[str] = set()
         stopped = False
 
@@ -228,7 +235,7 @@ class SlurmScheduler:
         return begun
 
     def _ask(self, message: Submit | Act | Stop, take: Callable[[FromHelper], bool], patience_s: float) -> str:
-        """Purpose: send an order and hear answers until ``take`` has had enough. Returns why it had not, or ""."""
+        """Purpose: send an order and take answers until ``take`` returns True. Returns why it did not, or ""."""
         actor = self._actor
         if actor is None:
             return "there is no process to act"
@@ -247,7 +254,7 @@ class SlurmScheduler:
         return f"Slurm did not answer within {patience_s:g} s"
 
     def _hear(self, message: FromHelper, take: Callable[[FromHelper], bool]) -> bool:
-        """Count, keep what is for nobody any more, and pass on."""
+        """Count commands, keep late answers, and pass the message on."""
         if isinstance(message, Answered | Acted):
             self._calls.update(message.calls)
         if isinstance(message, Answered) and message.number != self._number:
@@ -255,7 +262,7 @@ class SlurmScheduler:
         return take(message)
 
     def _hear_actor(self) -> bool:
-        """Between orders only late answers come. True: there is something to poll."""
+        """Take what arrives between orders: only late answers. Returns True where there is something to poll."""
         if self._actor is None:
             return False
         for message in self._actor.take():
@@ -267,7 +274,7 @@ class SlurmScheduler:
         return bool(self._late)
 
     def _keep_late(self, answer: SubmitAnswer) -> None:
-        """An answer to a submission that was given up as "unknown". What was refused is found absent in its time."""
+        """Keep an answer to a submission that was already reported as "unknown". A refused one will be found absent."""
         if answer.outcome == "accepted":
             self._late[answer.job] = JobReport(answer.job, "queued", "queue", scheduler_id=answer.scheduler_id)
 
@@ -282,7 +289,7 @@ class SlurmScheduler:
 
 
 class _Everything(set[str]):
-    """A set that has every job."""
+    """A set that contains every job."""
 
     def __contains__(self, job: object) -> bool:
         return True

@@ -1,8 +1,8 @@
 """Asking a cluster's nodes for their fingerprints by jobs: ``python -m shakedown.schedulers.slurm.probing``, a process of its own.
 
-One small job for each partition takes what nodes are idle, wholly, and runs the script on each; each node leaves its text as a
-file. Nodes that were not idle are tried again until time is up, and then said to be busy or down. It ends when the conductor
-closes its standard input, says what it has, and leaves none of its jobs behind.
+One short job for each partition takes all idle nodes, as whole nodes, and runs the script on each; each node leaves its text as a
+file. Nodes that were not idle are tried again until the time is over, and are then reported as busy or down. When the conductor
+closes its standard input, the process reports what it has, leaves none of its jobs behind, and ends.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class Place(Struct, frozen=True):
 
 
 class Ask(Struct, frozen=True):
-    """What is asked. ``root``: the campaign directory, absolute. ``wait_s``: how long nodes that are not idle are waited for."""
+    """What is asked for. ``root``: the campaign directory, absolute. ``wait_s``: how many seconds nodes that are not idle are
+    waited for.
+    """
 
     root: bytes
     token: str
@@ -59,7 +61,7 @@ class Ask(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """What came back: node -> text, node -> why there is none, and how often Slurm's commands were run."""
+    """The result: node -> text, node -> why there is none, and how often Slurm's commands were run."""
 
     texts: dict[str, str] = {}
     silent: dict[str, str] = {}
@@ -68,7 +70,7 @@ class Told(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Probing:
-    """One probe. ``leave(seconds)`` waits that long; True where the conductor wants to hear now what there is."""
+    """One probe. ``leave(seconds)`` waits that long, and returns True where the conductor wants the result now."""
 
     ask: Ask
     run: Run
@@ -81,7 +83,9 @@ class Probing:
     states: dict[str, NodeState] = field(default_factory=dict)
 
     def carry_out(self) -> Told:
-        """Purpose: ask all nodes, wait until all have answered or time is up. Raises OSError where nothing can be written."""
+        """Purpose: ask all nodes, and wait until all have answered or the time is over. Raises OSError where nothing can be
+        written.
+        """
         end = self.clock() + self.ask.wait_s
         self.folder, leftover = self._make_folder()
         for place in self.ask.places:
@@ -107,7 +111,7 @@ class Probing:
     # ---- files ----
 
     def _make_folder(self) -> tuple[Path, bool]:
-        """A folder for this probe, with its scripts; and whether a probe before left one, and so perhaps jobs."""
+        """A new folder with the scripts of this probe; and whether an earlier probe left one, so that it may have left jobs."""
         above = Layout(Path(os.fsdecode(self.ask.root))).probes
         above.mkdir(parents=True, exist_ok=True)
         numbers = [int(path.name[1:]) for path in above.iterdir() if re.fullmatch(r"f\d+", path.name)]
@@ -121,7 +125,7 @@ class Probing:
         return folder, bool(numbers)
 
     def _read(self) -> None:
-        """What nodes have left; a file of another name is nobody's."""
+        """Read what nodes have left. Files with other names are ignored."""
         with contextlib.suppress(OSError):
             for path in (self.folder / "answers").iterdir():
                 if path.name in self._unanswered() and _NODE.fullmatch(path.name):
@@ -135,7 +139,7 @@ class Probing:
     # ---- jobs ----
 
     def _submit(self, place: Place, nodes: Sequence[str]) -> None:
-        """One job for as many of these nodes as are idle. A refusal is what is said of the nodes."""
+        """Submit one job for as many of these nodes as are idle. If it is refused, that is the answer for the nodes."""
         number = len(list(self.folder.glob("job.*.sh")))
         label = job_label(self.ask.token, f"{self.folder.name}-{number}")
         script = self.folder / f"job.{number}.sh"
@@ -151,7 +155,7 @@ class Probing:
             self.live[label] = place
 
     def _look(self) -> None:
-        """Jobs that are over, nodes that they ran on in vain; then a job for what has become idle since."""
+        """Remove jobs that are over, note nodes on which they left nothing, and submit a job for nodes that have become idle."""
         rows = {row.name: row for cluster in self._live_clusters() for row in self._rows(cluster, tuple(self.live))}
         self._read()
         for label in list(self.live):
@@ -179,7 +183,9 @@ class Probing:
         return queue_rows(ran.output, cluster)
 
     def _cancel(self, dead: bool = False) -> bool:
-        """Cancel our jobs; or (``dead``) those of a probe before, whose conductor died. True where none can be left."""
+        """Cancel our own jobs; or, with ``dead``, those of earlier probes whose conductor died. Returns True where none can be
+        left.
+        """
         gone = True
         named = re.compile(re.escape(job_label(self.ask.token, "")) + r"f\d+-\d+")
         own = job_label(self.ask.token, f"{self.folder.name}-")
@@ -206,14 +212,16 @@ class Probing:
         return self.mute | {node: _in_words(self.states[node], self.ask.wait_s) for node in self._unanswered()}
 
     def _look_at_nodes(self, place: Place, nodes: Sequence[str]) -> None:
-        """The states of some nodes, in Slurm's words. It is asked for all of the partition: of a few it may tell old news."""
+        """Look up the states of some nodes, in Slurm's words. The whole partition is asked for: for a few nodes Slurm may give old
+        answers.
+        """
         self.states |= {node: NodeState(node, "") for node in nodes}
         command = commands.sinfo_partition(place.cluster, self._slurm_partition(place), self._several)
         ran = self.run(command, self.ask.command_s)
         self.states |= {state.name: state for state in node_states(ran.output) if state.name in nodes}
 
     def _slurm_partition(self, place: Place) -> str:
-        """A part of a mixed partition names Slurm's own one in its options."""
+        """Slurm's name of the partition. For a part of a mixed partition it is in the part's options."""
         found = next(p for p in self._cluster(place.cluster).partitions if p.name == place.partition)
         named = [word.partition("=")[2] for word in found.options if word.startswith("--partition=")]
         return named[-1] if named else place.partition
@@ -248,7 +256,7 @@ def _how(row: QueueRow | None) -> str:
 
 
 def _in_words(state: NodeState, wait_s: float) -> str:
-    """Why a node gave no answer."""
+    """Why a node gave no answer, in words."""
     word = state.state.lower()
     if not word:
         return f"no answer within {wait_s:g} s, and Slurm says nothing of it"

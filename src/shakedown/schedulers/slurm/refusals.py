@@ -1,7 +1,7 @@
-"""Sorting the answers of sbatch: accepted, refused for good, refused for now, or nobody knows. Pure.
+"""Sorting the answers of sbatch: accepted, refused for good, refused for now, or unknown. Pure.
 
-For certain nothing was accepted only where the controller said so or where it was never reached. Everything else, a time-out
-above all, may have been accepted: it is "unknown" and looked up later, never submitted again on the spot.
+It is only certain that nothing was accepted where the controller said so, or was never reached. In all other cases, above all after
+a time-out, the job may have been accepted: the answer is "unknown", and the job is looked up later, never submitted again at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from shakedown.schedulers.slurm.runner import AWAY, Ran
 
 
 class Sorted(Struct, frozen=True):
-    """``unreachable``: the others of the batch would fare alike; there is no use in asking."""
+    """An answer of sbatch. ``unreachable``: the other jobs of the batch would get the same answer, so they need not be tried."""
 
     outcome: str
     scheduler_id: str = ""
@@ -82,7 +82,7 @@ def _sort_complaint(text: str, said: str) -> Sorted:
 
 
 def _sentence(ran: Ran) -> str:
-    """The complaint in one line, without the names of programs."""
+    """The complaint as one line, without the names of programs."""
     lines = [
         re.sub(r"^(sbatch: )?((error|fatal): )?", "", line.strip()) for line in (ran.error or ran.output).splitlines()
     ]

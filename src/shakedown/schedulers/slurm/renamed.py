@@ -1,4 +1,4 @@
-"""Jobs of ours that somebody gave another name, perhaps that of another one: the controller knows them by their number and by the
+"""Our jobs that somebody gave another name, perhaps that of another job: the controller knows them by their number and by the
 directory they work in.
 """
 
@@ -18,8 +18,8 @@ from shakedown.schedulers.slurm.runner import Run
 
 
 def is_ours(run: Run, clusters: Sequence[Cluster], row: QueueRow, directory: Path, command_s: float) -> bool:
-    """Purpose: whether a job of another name was submitted to work in this directory of ours: a number alone proves nothing, for a
-    controller that lost its memory gives it to a stranger.
+    """Purpose: whether a job with another name was submitted to work in this directory of ours. Its number alone proves nothing: a
+    controller that lost its memory gives numbers to other jobs again.
     """
     name = row.cluster or clusters[0].name
     ran = run(commands.scontrol_job(name, len(clusters) > 1, row.id), command_s)
@@ -27,7 +27,7 @@ def is_ours(run: Run, clusters: Sequence[Cluster], row: QueueRow, directory: Pat
 
 
 def found_by_number(job: Asked, others: Mapping[str, QueueRow]) -> QueueRow | None:
-    """Purpose: the row of another name that has a job's number."""
+    """Purpose: the row with another name that has the job's number; None where there is none."""
     number, _, home = job.scheduler_id.partition(";")
     row = others.get(number)
     return row if row is not None and row.cluster in ("", home) else None
@@ -35,21 +35,21 @@ def found_by_number(job: Asked, others: Mapping[str, QueueRow]) -> QueueRow | No
 
 @dataclass(slots=True)
 class Numbers:
-    """The numbers that Slurm gave our jobs. ``told``: by our ids, of every job that was ever asked about."""
+    """The numbers that Slurm gave our jobs. ``told``: our id -> number, for every job that was ever asked about."""
 
     token: str
     places: JobPlaces
     told: dict[str, str] = field(default_factory=dict)
 
     def hear(self, jobs: Iterable[Asked]) -> None:
-        """Purpose: keep the numbers of these jobs, also for when nobody asks about them any more."""
+        """Purpose: remember the numbers of these jobs, also for the time after they are no longer asked about."""
         self.told |= {job.id: job.scheduler_id.partition(";")[0] for job in jobs if job.scheduler_id}
 
     def owns(self, name: str, number: str) -> bool:
-        """Purpose: whether the job of ours that has this name is to be taken for the one with this number, too.
+        """Purpose: whether our job with this name is the one with this number.
 
-        It is not where it is known by another number: then somebody gave its name to the job with this one. Where no number of it
-        is known, it is: that a controller which lost its memory gives numbers again is likelier than that somebody exchanges names.
+        It is not, if it is known by another number: then somebody gave its name to another job. If no number of it is known, it is:
+        a controller that lost its memory and gives numbers again is more likely than a person who exchanges names.
         """
         job = job_of_label(self.token, name)
         if job is None:
@@ -58,7 +58,7 @@ class Numbers:
         return known in ("", number)
 
     def _claimed(self, job: str) -> str:
-        """The number that the claim of a job tells; "" where it has none, or cannot be read."""
+        """The number in the claim of a job; "" where it has none, or cannot be read."""
         try:
             marks = read_marks(self.places, job)
         except OSError:
@@ -68,10 +68,10 @@ class Numbers:
 
 @dataclass(slots=True)
 class Owners:
-    """Which of our jobs the rows of a queue are, whatever they are called. ``known``: the answers, by number and name.
+    """Which of our jobs the rows of a queue belong to, whatever their names. ``known``: earlier answers, by number and name.
 
-    ``acts``: whether something is done to the jobs. Then a row that has the number of one and the name of another is left out until
-    the controller tells which it is: after it lost its memory, the number of a job that is lost is that of one which goes on.
+    ``acts``: whether something is to be done to the jobs. Then a row with the number of one job and the name of another is left out
+    until the controller tells which it is: after it lost its memory, the number of a lost job may be that of a live one.
     """
 
     token: str
@@ -83,11 +83,12 @@ class Owners:
     known: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     def sort(self, rows: Sequence[QueueRow], jobs: Sequence[Asked]) -> list[tuple[str, QueueRow]]:
-        """Purpose: our job of each row that bears one of our names; what bears none is left out.
+        """Purpose: (our job, row) for each row with one of our names; other rows are left out.
 
-        A name says which job it is unless a number says otherwise. Then the controller is asked once where the job works: two
-        names may have been exchanged, and of one name there may be two jobs. Where it does not say, the number tells, but not
-        against the name of a job whose own number is not known yet: a controller that lost its memory gives numbers again.
+        The name tells which job it is, unless a number contradicts it. Then the controller is asked once which directory the job
+        works in: two names may have been exchanged, or two jobs may have one name. Where it does not say, the number decides; but
+        not against the name of a job whose own number is not known yet, since a controller that lost its memory gives numbers
+        again.
         """
         several = len(self.clusters) > 1
         numbers = {job.id: _number(job.scheduler_id, several) for job in jobs if job.scheduler_id}
@@ -111,9 +112,8 @@ class Owners:
         return found
 
     def owner(self, row: QueueRow) -> str:
-        """Purpose: the job of ours in whose directory a job of Slurm's works; "" for none of them, or where nobody answers.
-
-        A campaign may have been moved since: the end of the path tells.
+        """Purpose: our job whose directory a job of Slurm's works in; "" where it is none of ours, or there is no answer. The
+        campaign may have been moved, so only the end of the path is compared.
         """
         key = (row.id, row.cluster, row.name)
         if key not in self.known:
@@ -130,6 +130,6 @@ class Owners:
 
 
 def _number(scheduler_id: str, several: bool) -> tuple[str, str]:
-    """Slurm's number of a job and, where there are several, its cluster."""
+    """Slurm's number of a job, and its cluster where there are several."""
     number, _, home = scheduler_id.partition(";")
     return number, home if several else ""

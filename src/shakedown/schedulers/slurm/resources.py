@@ -1,4 +1,4 @@
-"""What a case asks for beside nodes, tasks and cores, in the words of sbatch that Slurm 20.11 and later take. Pure."""
+"""What a case asks for besides nodes, tasks and cores, as options of sbatch that Slurm 20.11 and later understand. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _FEATURES = re.compile(r"[A-Za-z0-9_.+&-]+")  # a constraint to which another on
 
 
 def resource_words(asked: Resources, site: Sequence[str]) -> list[str]:
-    """Purpose: the words for one submission. ``site``: those of the cluster and the partition, which stand before them.
+    """Purpose: the options for one submission. ``site``: those of the cluster and the partition, which come before them.
 
-    Slurm takes the last of several ``--gres`` and ``--constraint``: what the site's words ask for is kept in ours.
+    Of several ``--gres`` and ``--constraint`` Slurm uses the last, so what the site's options ask for is repeated in ours.
     """
     before = [*site, *asked.options]
     words = list(asked.options)
@@ -27,7 +27,7 @@ def resource_words(asked: Resources, site: Sequence[str]) -> list[str]:
 
 
 def memory_words(asked: Resources) -> list[str]:
-    """Purpose: memory in whole MiB, as Slurm counts it."""
+    """Purpose: the option for memory, in whole MiB as Slurm counts it; [] for none."""
     for word, count in (("mem", asked.memory_bytes), ("mem-per-cpu", asked.memory_per_cpu_bytes)):
         if count:
             return [f"--{word}={math.ceil(count / 2**20)}M"]
@@ -35,18 +35,18 @@ def memory_words(asked: Resources) -> list[str]:
 
 
 def _last(words: Sequence[str], name: str, short: str = "--") -> str:
-    """The value of the last option of this name."""
+    """The value of the last option with this name, "" for none."""
     found = [word.partition("=")[2] for word in words if word.startswith(f"--{name}=")]
     found += [word.removeprefix(short) for word in words if short != "--" and word.startswith(short)]
     return found[-1] if found else ""
 
 
 def _others(gres: str) -> list[str]:
-    """Generic resources that are no GPUs."""
+    """The generic resources that are not GPUs."""
     return [one for one in gres.split(",") if one and one.partition(":")[0] != "gpu"]
 
 
 def _both(site: str, own: str) -> str:
-    """Features of both; the test's alone where they cannot be joined with '&'."""
+    """The features of both; only the test's where they cannot be joined with '&'."""
     joined = _FEATURES.fullmatch(site) and _FEATURES.fullmatch(own)
     return f"{site}&{own}" if joined else own

@@ -1,4 +1,4 @@
-"""Running one of Slurm's commands: with a time-out, in a session of its own, and counted."""
+"""Running Slurm's commands: with a time-out, in a session of its own, and counted."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, 
 
 
 class Ran(Struct, frozen=True):
-    """What came of a command. ``status``: -N for signal N, 127 where it cannot be started.
-
-    ``for_now``: it could not be started for want of memory, processes or the like, which says nothing of whether it is there.
+    """The result of a command. ``status``: its exit status, -N for signal N, 127 where it could not be started. ``for_now``: it
+    could not be started for lack of memory, processes or the like, so it may well exist.
     """
 
     status: int
@@ -42,7 +41,7 @@ class Ran(Struct, frozen=True):
 
 
 class Run(Protocol):
-    """How commands are run; tests put their own in its place."""
+    """How commands are run. Tests use their own."""
 
     def __call__(self, command: Sequence[str], timeout_s: float) -> Ran: ...
 
@@ -50,10 +49,11 @@ class Run(Protocol):
 
 
 class WhileItAnswers:
-    """Runs commands within one look: once a cluster's controller is away, it is asked nothing more until the next one.
+    """Runs commands within one look. Once a cluster's controller is away, it is not asked again until the next look.
 
-    Each question would take as long as the first one, and so much later would its first answer be heard. A command that says so, or
-    two that come to their time limit, tell that it is away; one alone may be at fault itself, and is not run again.
+    Otherwise each query would take as long as the first, and its first answer would be heard that much later. A controller counts
+    as away if a command says so, or after two commands reach their time limit; one alone may have another reason, and is not run
+    again.
     """
 
     def __init__(self, run: Run) -> None:
@@ -62,7 +62,7 @@ class WhileItAnswers:
         self._late: dict[tuple[str, str], Ran] = {}  # by that word and the command that came to its time limit
 
     def begin(self) -> None:
-        """A look begins."""
+        """A look begins: forget which controllers were away."""
         self._silent.clear()
         self._late.clear()
 
@@ -91,7 +91,7 @@ def is_away(ran: Ran) -> bool:
 
 
 class Runner:
-    """Runs commands of Slurm for real; from any thread."""
+    """Runs Slurm's commands. May be called from any thread."""
 
     def __init__(self) -> None:
         self._calls: Counter[str] = Counter()
@@ -100,7 +100,7 @@ class Runner:
         self._umask = login_umask()
 
     def __call__(self, command: Sequence[str], timeout_s: float) -> Ran:
-        """Purpose: run to its end, or kill it with all it started after ``timeout_s`` seconds. Raises nothing."""
+        """Purpose: run a command to its end; after ``timeout_s`` seconds kill it with everything it started. Raises nothing."""
         with self._lock:
             self._calls[command[0]] += 1
         try:
@@ -128,22 +128,22 @@ class Runner:
         return Ran(child.returncode, _text(output), _text(complaint))
 
     def take_calls(self) -> dict[str, int]:
-        """How often each command was run since this was asked last."""
+        """How often each command was run since the last call of this."""
         with self._lock:
             calls, self._calls = dict(self._calls), Counter()
         return calls
 
 
 def is_missing(ran: Ran) -> bool:
-    """Purpose: whether there is no such program, rather than one that could not be started just now."""
+    """Purpose: whether the program does not exist, rather than that it could not be started just now."""
     return ran.status == NOT_STARTED and not ran.timed_out and not ran.for_now
 
 
 def command_environment() -> dict[bytes, bytes]:
-    """Purpose: the environment of Slurm's commands, which sbatch hands on to the job (``--export=ALL``).
+    """Purpose: the environment for Slurm's commands, which sbatch passes on to the job (``--export=ALL``).
 
-    It is the conductor's, our own programs first, less what belongs to the session or the job that the conductor runs in.
-    ``--export=NONE`` would have Slurm rebuild the person's login environment for every job by ``su``, which is slow and may fail.
+    It is the conductor's own, with our programs first, without variables of the session or job that the conductor runs in. With
+    ``--export=NONE``, Slurm would build the user's login environment for every job by ``su``, which is slow and may fail.
     """
     kept = {name: value for name, value in base_environment().items() if _is_ours(os.fsdecode(name))}
     return kept | {name.encode(): value.encode() for name, value in ENVIRONMENT.items()}
@@ -154,7 +154,9 @@ def _is_ours(name: str) -> bool:
 
 
 def _directory() -> str | None:
-    """Where a command runs: here, unless that directory was removed meanwhile; sbatch refuses to work in such a one."""
+    """Where a command runs: in the current directory, or in "/" where that was removed, since sbatch refuses to run in a removed
+    directory.
+    """
     try:
         os.getcwd()  # noqa: PTH109
     except OSError:
@@ -163,7 +165,7 @@ def _directory() -> str | None:
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """Kill and collect it, unless it hangs in the kernel."""
+    """Kill the command and collect it, unless it hangs in the kernel."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):

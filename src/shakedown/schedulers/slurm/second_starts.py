@@ -1,7 +1,7 @@
-"""A controller that lost its memory (it was killed, or its state rolled back) starts a job that runs a second time.
+"""A controller that lost its memory (it was killed, or its state was set back) starts a running job a second time.
 
-The second start has the same id and restart count, finds the claim taken, or cannot begin at all; what Slurm then says of the
-job's end is said of that start, and not of the one that ran.
+The second start has the same id and restart count. It finds the claim taken, or cannot begin at all. What Slurm then says of the
+job's end is about that start, and not about the one that ran.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _ENDED_AT_ONCE = "ended without a claim of its own"
 
 
 def second_start(found: Found, status: int | None, exact: bool = True) -> str:
-    """Purpose: a sentence's beginning where an end that Slurm tells is that of a second start; "" where it is the first one's.
+    """Purpose: the beginning of a sentence, where an end that Slurm tells is that of a second start; "" where it is that of the
+    first.
 
-    ``status``: the exit status that Slurm tells. ``exact``: all of it; accounting drops the highest bit, so what it tells of a
-    payload that ended with 225 reads like a start that found the claim taken. The claim of a job is never older than the start
-    that took it.
+    ``status``: the exit status that Slurm tells. ``exact``: whether it is complete; accounting drops the highest bit, so that 225
+    looks like the status of a start that found the claim taken. A job's claim is never older than the start that took it.
     """
     claimed, start = found.marks.claimed_at if found.marks is not None else None, _start(found)
     if status == CLAIM_TAKEN and (exact or claimed is None or start is None or start > claimed + CLOCKS_DIFFER_S):
@@ -32,7 +32,7 @@ def second_start(found: Found, status: int | None, exact: bool = True) -> str:
 
 
 def _start(found: Found) -> float | None:
-    """When Slurm says that this restart began."""
+    """When this start began, by Slurm; None where that is not known."""
     row, restart = found.row, found.job.restart
     if row is not None and row.restart == restart and row.start:
         return row.start
@@ -41,7 +41,7 @@ def _start(found: Found) -> float | None:
 
 def first_is_over(found: Found, nodes: str) -> bool:
     """Purpose: whether the start that has the claim was ended: slurmstepd wrote so, or slurmd of the same node started the second
-    one, for which it ends the first.
+    one, before which it ends the first.
     """
     first = found.marks.node or found.marks.nodes if found.marks is not None else ""
     return found.told_to_end or bool(found.words) or not first or first in names_in(nodes) or first == nodes

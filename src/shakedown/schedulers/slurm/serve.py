@@ -1,4 +1,4 @@
-"""The helper process: ``python -m shakedown.schedulers.slurm.serve``. It reads orders and ends when the conductor does."""
+"""The helper process: ``python -m shakedown.schedulers.slurm.serve``. It carries out orders, and ends when the conductor does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Say = Callable[[FromHelper], None]
 
 
 def serve(orders: int, answers: int) -> None:
-    """Purpose: carry out orders from one descriptor, say what came of them on the other, until there is nobody to say it to."""
+    """Purpose: read orders from one descriptor, and write the results to the other, until the conductor is gone."""
     lock = threading.Lock()
 
     def say(message: FromHelper) -> None:

@@ -1,4 +1,4 @@
-"""Slurm's words for a job's state -> ours. A word that is not here is "unknown", and is told as it is."""
+"""Slurm's words for a job's state, and what they mean here. A word that is not listed means "unknown" and is shown as it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Meaning(Struct, frozen=True):
-    """What a word means to us. ``note``: what to say of it besides. ``halted``: how it stands still, if it does."""
+    """What a word means here. ``note``: what to add about it. ``halted``: "stopped" or "suspended", if the job stands still."""
 
     state: str
     note: str = ""

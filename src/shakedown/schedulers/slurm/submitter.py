@@ -1,6 +1,6 @@
-"""What is done at Slurm: submissions, several at a time, cancelling, releasing, taking claims. It runs in a process of its own.
+"""What is done at Slurm: submitting several jobs at a time, cancelling, releasing, taking claims. It runs in a process of its own.
 
-Threads do the work, each of which may hang with a file system or a command; the one that reads orders never does.
+Threads do the work; each may hang with a file system or a command. The thread that reads orders never does.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ AT_ONCE = 4  # commands of sbatch that run side by side
 
 @dataclass(slots=True)
 class Batch:
-    """One submission of several orders. ``begun``: those that sbatch was given. ``why_not``: why the others are not asked for."""
+    """One submission of several orders. ``begun``: jobs that were given to sbatch. ``why_not``: why the others are
+    not submitted.
+    """
 
     number: int
     begun: set[str] = field(default_factory=set)
@@ -60,7 +62,7 @@ class Batch:
 
 @dataclass(slots=True)
 class Actor:
-    """Carries out what the conductor ordered, and says what came of it."""
+    """Carries out the conductor's orders and reports the results."""
 
     layout: Layout
     token: str
@@ -87,7 +89,7 @@ class Actor:
         self._others = ThreadPoolExecutor(AT_ONCE)
 
     def take(self, message: ToHelper) -> None:
-        """Purpose: begin what is ordered; returns at once."""
+        """Purpose: begin to carry out an order; returns at once."""
         match message:
             case Submit(number, orders):
                 self._batches = {number: Batch(number)}  # the conductor has been answered for all others
@@ -103,7 +105,9 @@ class Actor:
     # ---- submitting ----
 
     def _submit(self, batch: Batch, order: JobOrder) -> None:
-        """What the campaign has to hold; then, in threads of its own, what a target has to or what takes its time; then sbatch."""
+        """Prepare a job in the campaign; then, in threads of its own, place what belongs on a target or takes long; then call
+        sbatch.
+        """
         if batch.stopped:
             return
         if batch.why_not:
@@ -135,7 +139,7 @@ class Actor:
         self.say(Answered(batch.number, answer, self.run.take_calls()))
 
     def _hand_over(self, batch: Batch, order: JobOrder, script: str) -> None:
-        """Everything is in its place: sbatch, unless the conductor was told that the order is not begun."""
+        """Everything is in place: call sbatch, unless the conductor was told that the order was not begun."""
         try:
             after = self._chains().number(order, self._cluster(order))
             command = self._command(order, script, after)
@@ -170,7 +174,7 @@ class Actor:
             return False
 
     def _command(self, order: JobOrder, script: str, after: str) -> list[str]:
-        """The sbatch of an order. Raises CannotStart."""
+        """The sbatch command of an order. Raises CannotStart."""
         try:
             return commands.sbatch(
                 order,
@@ -194,11 +198,11 @@ class Actor:
         return Chains(self.token, self.places, self._rows, self._given)
 
     def _gatherings(self, order: JobOrder) -> list[Placing]:
-        """What takes its time to be placed in the campaign, before the job is submitted, held or not."""
+        """What takes long to place in the campaign, before the job is submitted, held or not."""
         return gatherings(self.places.layout, self.token, order.job, order.restart, order.run, order.case, order.parts)
 
     def _placings(self, order: JobOrder | ReleaseOrder) -> list[Placing]:
-        """What has to be placed outside of the campaign before the job may start. Raises CannotStart."""
+        """What must be placed outside of the campaign before the job may start. Raises CannotStart."""
         if isinstance(order, JobOrder):
             job, parts = order.job, order.parts
         else:
@@ -241,7 +245,7 @@ class Actor:
             self.say(Acted(act.number, done, self.run.take_calls(), why_not))
 
     def _place_released(self, orders: Sequence[ReleaseOrder]) -> dict[str, str]:
-        """Purpose: a place on its target for each held job that may start; of those that have none (yet), why."""
+        """Purpose: make the place on its target for each held job that may start. Returns, for those without one (yet), why."""
         why: dict[str, str] = {}
         asked: list[str] = []
         over = threading.Event()
@@ -270,8 +274,8 @@ class Actor:
         return why | dict.fromkeys(list(asked), "its place is not made yet")
 
     def _keep_from_nodes(self, orders: Sequence[ReleaseOrder]) -> None:
-        """Say of released jobs which nodes they must not have, where that is said anew. One for which that fails is released all
-        the same: it only looks whether jobs start again.
+        """Tell Slurm which nodes released jobs must not get, where the order says so. A job for which this fails is released all
+        the same: it only probes whether jobs start again.
         """
         for order in orders:
             if order.exclude is None:
@@ -301,8 +305,8 @@ class Actor:
             return []
 
     def _shut(self, job: Asked) -> bool:
-        """Whether a job that is done with can start no more: its next claim is taken, also behind an end of its own. That lies in a
-        file, where any payload can write.
+        """Whether a job that is done with can no longer start: its next claim is taken, also where it came to its own end, since
+        any payload can write such an end.
         """
         try:
             newest = read_marks(self.places, job.id)
@@ -317,9 +321,8 @@ class Actor:
             return False
 
     def _tell(self, act: Act, wanted: set[str]) -> list[str]:
-        """Cancel, hold or release, by id; and only what bears our name now, whatever had that id before.
-
-        Returns for whom it worked.
+        """Cancel, hold or release jobs by id, but only those that have our name now, whatever had that id before. Returns those for
+        which it worked.
         """
         done: list[str] = []
         several = len(self.clusters) > 1
@@ -343,7 +346,7 @@ class Actor:
         return list(dict.fromkeys(done))
 
     def _renamed(self, act: Act, wanted: set[str], rows: Sequence[QueueRow]) -> dict[str, str]:
-        """By Slurm's ids: jobs of ours that somebody gave another name."""
+        """Slurm's id -> our job, for jobs that somebody gave another name."""
         others = {row.id: row for row in rows if job_of_label(self.token, row.name) is None}
         found: dict[str, str] = {}
         for job in act.jobs:
@@ -353,12 +356,12 @@ class Actor:
         return found
 
     def _rows(self, cluster: Cluster) -> list[QueueRow] | None:
-        """What waits or runs; None where the cluster does not answer."""
+        """The jobs that wait or run; None where the cluster does not answer."""
         several = len(self.clusters) > 1
         ran = self.run(commands.squeue(cluster.name, os.getuid(), several, everything=False), self.command_s)
         return queue_rows(ran.output, cluster.name) if ran.status == 0 else None
 
 
 def _is_clean(marks: Marks | None) -> bool:
-    """It came to its own end: its script does nothing when it is started again."""
+    """Whether it came to its own end, so that its script does nothing when it is started again."""
     return marks is not None and marks.exit_status is not None and marks.exit_status < KILLED

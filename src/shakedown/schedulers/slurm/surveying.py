@@ -1,4 +1,4 @@
-"""What is looked up beside our jobs: nodes that are idle, and how many jobs of other people wait."""
+"""What is looked up besides our jobs: idle nodes, and how many jobs of others wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_HEARD_OF = frozenset({"unknown", "unk"})
 
 
 def survey(wanted: Wanted, clusters: Sequence[Cluster], token: str, run: Run, command_s: float) -> Survey:
-    """Purpose: one sinfo for each cluster whose idle nodes are wanted, one squeue for each whose queue is."""
+    """Purpose: what is wanted, by one sinfo for each cluster whose nodes are wanted, and one squeue for each whose queue is."""
     found = Survey()
     several = len(clusters) > 1
     for cluster in clusters:
@@ -72,13 +72,13 @@ def _out(partition: Partition, text: str) -> dict[str, tuple[int, ...]]:
 
 
 def _silent(partition: Partition, text: str) -> tuple[int, ...]:
-    """A partition's nodes that do not answer the controller, or that it has given up."""
+    """The numbers of the partition's nodes that do not answer the controller, or that it has given up."""
     silent = [nodes for state, nodes in states_of_nodes(text) if state.endswith("*") or state.startswith("down")]
     return numbers_of(partition.nodes, silent)
 
 
 def _others(text: str, ours: str) -> int:
-    """Lines of jobs that do not bear our names; a line for each task of an array."""
+    """How many lines are of jobs without our names; there is a line for each task of an array."""
     return sum(bool(line.strip()) and not line.startswith((ours, "CLUSTER: ")) for line in text.split("\n"))
 
 

@@ -1,7 +1,7 @@
 """End marks of jobs that Slurm still calls running: its controller has not heard of the end, or its memory was set back.
 
-A job that runs has no end for us, whatever stands in its mark, where any payload can write. So nothing is judged by it; but a
-person is told, for such a job keeps its nodes until its time limit.
+A job that runs has not ended for us, whatever is in its mark, since any payload can write there. So nothing is judged by it. But a
+person is told, since such a job keeps its nodes until its time limit.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _TELLS = "its end mark says that it is over, {how}; Slurm still calls it running
 
 @dataclass(slots=True)
 class UnheardEnds:
-    """``seen``: by our ids, since when (monotonic) a job has an end mark, and how it ended."""
+    """``seen``: our id -> since when the job has an end mark (monotonic clock), and how it ended."""
 
     places: JobPlaces
     clock: Callable[[], float] = time.monotonic
     seen: dict[str, tuple[float, str]] = field(default_factory=dict)
 
     def words(self, job: Asked) -> str:
-        """Purpose: what a person is told of a job that Slurm calls running; "" where there is nothing to tell, or not yet."""
+        """Purpose: what a person is told of a job that Slurm calls running; "" where there is nothing to tell (yet)."""
         since, how = self.seen.get(job.id, (0.0, ""))
         return _TELLS.format(how=how) if how and self.clock() - since >= UNHEARD_S else ""
 
     def look(self, running: Iterable[Asked]) -> None:
-        """Purpose: look for the marks of all jobs that Slurm calls running now."""
+        """Purpose: check for end marks of all jobs that Slurm calls running now."""
         found: dict[str, tuple[float, str]] = {}
         for job in islice(running, _MOST):
             with suppress(OSError):

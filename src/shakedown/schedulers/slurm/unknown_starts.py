@@ -1,8 +1,8 @@
-"""Marks of a start that Slurm does not know of: a payload can write them, for its own job or for another one.
+"""Marks of a start that Slurm does not know: a payload can write them, for its own job or for another one.
 
-Slurm counts how often it starts a job, where no payload can write. A start that left marks is believed where that count has it, and
-where nobody can be asked. Of a job that the controller has forgotten accounting counts alone, and that may be late: the controller
-keeps what its database has not taken yet, and says how much that is.
+Slurm counts how often it starts a job, and no payload can change that. Marks of a start are believed if that count includes it, and
+also where nobody can be asked. For a job that the controller has forgotten only accounting counts, which may be late: the
+controller keeps what its database has not taken yet, and says how much that is.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Lag = Literal["behind", "even", "untold"]
 
 
 def without_unknown(found: Found, places: JobPlaces, lag: Callable[[Found], Lag] = lambda _: "untold") -> Found:
-    """Purpose: what was found, without starts that Slurm does not know of; ``unsettled`` while it may still tell of them.
+    """Purpose: what was found, without starts that Slurm does not know; ``unsettled`` while it may still tell of them.
 
-    ``lag``: whether accounting has all that the controller knew before it was asked now. Raises OSError where the marks of the
-    start that it does know cannot be read.
+    ``lag``: whether accounting has everything that the controller knew before it was asked now. Raises OSError where the marks of
+    the start that Slurm does know cannot be read.
     """
     newest, known = max(found.marks.restart if found.marks is not None else 0, found.again), _counted(found)
     if newest <= found.job.restart:
@@ -56,7 +56,7 @@ def without_unknown(found: Found, places: JobPlaces, lag: Callable[[Found], Lag]
 
 
 def _may_be_late(found: Found) -> bool:
-    """Whether accounting alone counts, and what it has last of the job is not an end after which no start runs a payload."""
+    """Whether only accounting counts, and its last record is not an end after which no start would run a payload."""
     if found.row is not None or not found.records:
         return False
     last = found.records[-1]
@@ -69,7 +69,7 @@ def _is_even(found: Found, lag: Lag) -> bool:
 
 
 def _counted(found: Found) -> int | None:
-    """The newest start that Slurm knows of; None where nobody could be asked."""
+    """The number of the newest start that Slurm knows; None where nobody could be asked."""
     told = [found.row.restart] if found.row is not None else []
     if found.records:
         told.append(len(found.records) - 1)

@@ -1,8 +1,9 @@
-"""Where releases of Slurm differ, in one place. Everything here was seen with 22.05 and 24.11; where they differ, it is said.
+"""Differences between releases of Slurm, in one place. Everything here was seen with 22.05 and 24.11; where they differ, that is
+said.
 
-Fields are always asked for by name, with a separator that cannot come in a name. A field that a release does not know comes
-empty from squeue (with a complaint on standard error) and makes sacct fail as a whole: so sacct is asked only for fields
-that have been there for ten years (22.05 has no ``Restarts``, newer ones call ``Reserved`` ``Planned``).
+Fields are always asked for by name, with a separator that cannot occur in a name. For a field that a release does not know, squeue
+gives nothing (and a complaint on standard error), while sacct fails as a whole. So sacct is only asked for fields that have existed
+for ten years (22.05 has no ``Restarts``; newer releases call ``Reserved`` ``Planned``).
 """
 
 from __future__ import annotations
@@ -66,5 +67,5 @@ def queue_format() -> str:
 
 
 def accounting_is_off(text: str) -> bool:
-    """Whether this complaint of sacct says that there is no accounting at all, rather than that it is away."""
+    """Whether this complaint of sacct says that there is no accounting at all, rather than that it does not answer now."""
     return "accounting storage is disabled" in text.lower()

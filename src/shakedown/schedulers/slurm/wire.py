@@ -1,4 +1,4 @@
-"""What the conductor and its helper processes say to each other, through a framed pipe (``processes.framed_pipe``)."""
+"""The messages between the conductor and its helper processes, sent through a framed pipe (``processes.framed_pipe``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from shakedown.schedulers.slurm.job_evidence import Asked
 
 
 class Setup(Struct, frozen=True, tag=True):
-    """The first message. ``root``: the campaign directory, absolute. ``side``: look or act. ``licence_names``: of the system."""
+    """The first message. ``root``: the campaign directory, absolute. ``side``: "look" or "act". ``licence_names``:
+    of the system.
+    """
 
     side: str
     root: bytes
@@ -23,7 +25,7 @@ class Setup(Struct, frozen=True, tag=True):
 
 
 class Look(Struct, frozen=True, tag=True):
-    """``marks_only``: look for end marks and ask Slurm nothing. ``wanted``: what is to be looked up besides."""
+    """Look at these jobs. ``marks_only``: only look for end marks, without asking Slurm. ``wanted``: what to look up besides."""
 
     number: int
     jobs: list[Asked]
@@ -32,19 +34,21 @@ class Look(Struct, frozen=True, tag=True):
 
 
 class Submit(Struct, frozen=True, tag=True):
+    """Submit these orders, as the batch ``number``."""
+
     number: int
     orders: list[JobOrder]
 
 
 class Stop(Struct, frozen=True, tag=True):
-    """Begin no more of this batch."""
+    """Begin no more orders of this batch."""
 
     number: int
 
 
 class Act(Struct, frozen=True, tag=True):
-    """``what``: cancel, hold, release (with ``releases``), claim, shut (jobs that are done with never start again), or parts: of
-    one job, those in ``parts``.
+    """Do something to jobs. ``what``: "cancel"; "hold"; "release" (with ``releases``); "claim"; "shut": make sure that jobs which
+    are done with never start again; or "parts": take the claims of those in ``parts`` of one job.
     """
 
     number: int
@@ -57,8 +61,8 @@ class Act(Struct, frozen=True, tag=True):
 
 
 class Seen(Struct, frozen=True, tag=True):
-    """A part of what a look found; ``last`` where it is over. ``calls``: how often commands were run since the last message.
-    ``ended``: jobs have just ended, of which nothing is said before Slurm is asked, or asked again.
+    """A part of what a look found. ``last``: the look is over. ``calls``: how often commands were run since the last message.
+    ``ended``: jobs have just ended of which nothing is reported before Slurm is asked (again).
     """
 
     number: int
@@ -70,21 +74,23 @@ class Seen(Struct, frozen=True, tag=True):
 
 
 class Answered(Struct, frozen=True, tag=True):
+    """The answer to one order of a batch."""
+
     number: int
     answer: SubmitAnswer
     calls: dict[str, int] = {}
 
 
 class Stopped(Struct, frozen=True, tag=True):
-    """``begun``: orders of the batch that sbatch was given, or may have been."""
+    """A batch was stopped. ``begun``: orders that were, or may have been, given to sbatch."""
 
     number: int
     begun: list[str]
 
 
 class Acted(Struct, frozen=True, tag=True):
-    """``jobs``: those that it worked for, of parts their runs. ``why_not``: of others, why a held job was not let go, or
-    why nobody can tell whether its claim is taken.
+    """``jobs``: those for which it worked; for parts, their runs. ``why_not``: for others, why a held job was not released, or why
+    it cannot be told whether a claim is taken.
     """
 
     number: int
