@@ -1,4 +1,4 @@
-"""How many open files and processes a user allows us (``ulimit -n``, ``ulimit -u``), and whether that is enough."""
+"""How many open files and processes this user may have (``ulimit -n``, ``ulimit -u``), and whether that is enough."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ AT_START = {name: resource.getrlimit(number)[0] for name, number in LIMITS.items
 
 
 def lacking_files(wanted: int) -> str:
-    """Purpose: see that ``wanted`` more files can be open at once, raising our own soft limit as far as that is allowed.
-
-    Returns "" where they can, else a sentence. What we start gets the limit that we came with (``spawn.as_at_login``).
+    """Purpose: make sure that ``wanted`` more files can be open at once, by raising our own soft limit as far as allowed. Returns
+    "" where they can, else a sentence. Processes that we start get the limit that we began with (``spawn.as_at_login``).
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = wanted + _open_now()
@@ -30,9 +29,10 @@ def lacking_files(wanted: int) -> str:
 
 
 def lacking_processes(wanted: int, proc: Path = Path("/proc")) -> str:
-    """Purpose: see that ``wanted`` more processes can be started. Returns "" where they can, else a sentence.
+    """Purpose: check that ``wanted`` more processes can be started. Returns "" where they can, else a sentence.
 
-    The kernel counts all threads of the user, and holds no administrator to it. The limit is not raised: runs would inherit it.
+    The kernel counts all threads of the user, and does not limit an administrator. The limit is not raised, since runs would
+    inherit it.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if os.geteuid() == 0 or soft == resource.RLIM_INFINITY:

@@ -1,4 +1,4 @@
-"""A file is made durable by a process of its own: a disk may take long for a large one, and whoever began it goes on meanwhile."""
+"""Making a file durable in a process of its own: for a large file the disk may take long, and the caller goes on meanwhile."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _ENDED = -1  # by a signal, or collected by somebody else: nobody knows what the
 
 @dataclass(slots=True)
 class FileSync:
-    """One that was begun. ``status``: what the disk said: 0 done, an error number, -1 nobody knows; None as long as it is at it."""
+    """A sync that was begun. ``status``: 0 = done; an error number; -1 = not known; None = still under way."""
 
     pid: int
     status: int | None = None
 
     def is_over(self) -> bool:
-        """Whether the disk has said something; waits for nothing."""
+        """Whether it has ended; does not wait."""
         if self.status is None:
             self._collect(os.WNOHANG)
         return self.status is not None
 
     def wait(self) -> int:
-        """What the disk says, when it does."""
+        """Wait for the end, and return the status."""
         if self.status is None:
             self._collect(0)
         return _ENDED if self.status is None else self.status
@@ -39,7 +39,7 @@ class FileSync:
 
 
 def begin_sync(descriptor: int) -> FileSync | None:
-    """Purpose: have a file synced. None where no process can be started: then it is to be synced by whoever asked."""
+    """Purpose: begin to sync a file. None where no process can be started; then the caller must sync it."""
     try:
         pid = os.fork()
     except OSError:

@@ -1,6 +1,6 @@
-"""Talking with a helper process through two pipes: MessagePack messages, each after its length in four bytes.
+"""Messages to and from a helper process through two pipes: MessagePack, each message after its length in four bytes.
 
-``FramedPipe`` is the conductor's end: it never waits unless it is asked to. A helper process reads its orders with ``Unpacker`` and
+``FramedPipe`` is the conductor's end; it only waits if it is asked to. A helper process reads its orders with ``Unpacker`` and
 answers with ``write_all``. The process itself belongs to whoever started it.
 """
 
@@ -23,7 +23,7 @@ Message = TypeVar("Message")
 
 
 class Watcher(Protocol):
-    """Who calls back when a descriptor is ready; the reactor."""
+    """Something that calls back when a descriptor is ready, such as the reactor."""
 
     def watch(self, descriptor: int, callback: Callable[[], object], writable: bool = False) -> None: ...
 
@@ -31,20 +31,20 @@ class Watcher(Protocol):
 
 
 def packed(message: object) -> bytes:
-    """Purpose: a message as it goes through a pipe."""
+    """Purpose: a message as the bytes that go through a pipe."""
     data = _encoder.encode(message)
     return _LENGTH.pack(len(data)) + data
 
 
 class Unpacker(Generic[Message]):
-    """Cuts a stream of bytes into messages. ``kind``: the type of the messages, as msgspec takes it."""
+    """Splits a stream of bytes into messages. ``kind``: the type of the messages, as msgspec takes it."""
 
     def __init__(self, kind: object) -> None:
         self._decoder = msgspec.msgpack.Decoder(kind)
         self._data = bytearray()
 
     def feed(self, data: bytes) -> list[Message]:
-        """Purpose: the messages that are whole now; the rest is kept."""
+        """Purpose: the messages that are now complete; the rest is kept for the next call."""
         self._data += data
         messages: list[Message] = []
         start = 0
@@ -68,9 +68,9 @@ def write_all(descriptor: int, data: bytes) -> None:
 class FramedPipe(Generic[Message]):
     """The two pipes to one helper process, for the process that gives the orders.
 
-    - ``orders``, ``answers``: descriptors to write to and to read from; they are closed by ``close``
+    - ``orders``, ``answers``: descriptors to write to and to read from; ``close`` closes them
     - ``kind``: the type of the answers
-    - ``readable``: called in the watcher's wait when answers have arrived, or when the helper closed its end
+    - ``readable``: called in the watcher's wait when answers have arrived, or when the helper has closed its end
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class FramedPipe(Generic[Message]):
         watcher.watch(answers, readable)
 
     def add(self, message: object) -> None:
-        """Put a message behind those that are not sent yet; ``flush`` sends them."""
+        """Add a message to those that are not sent yet. ``flush`` sends them."""
         self._unsent += packed(message)
 
     def send(self, message: object) -> None:
@@ -95,7 +95,9 @@ class FramedPipe(Generic[Message]):
         self.flush()
 
     def flush(self) -> bool:
-        """Send what fits into the pipe now, the rest when there is room. Returns False: this is no news."""
+        """Send what fits into the pipe now, and the rest when there is room. Returns False, which tells the reactor that this is no
+        news.
+        """
         blocked = False
         try:
             while self._unsent and not blocked:
@@ -111,7 +113,7 @@ class FramedPipe(Generic[Message]):
         return False
 
     def receive(self) -> list[Message]:
-        """Purpose: what has arrived; returns at once. ``has_ended`` says whether there can be more."""
+        """Purpose: the messages that have arrived; returns at once. ``has_ended`` tells whether there can be more."""
         arrived: list[Message] = []
         with contextlib.suppress(BlockingIOError):
             while not self.has_ended:
@@ -124,9 +126,8 @@ class FramedPipe(Generic[Message]):
         return arrived
 
     def wait(self, until: float) -> list[Message]:
-        """Purpose: what arrives until a monotonic time, as soon as anything does; [] where nothing came, or nothing will.
-
-        What is not sent yet is sent meanwhile.
+        """Purpose: wait for messages until a monotonic time, and return as soon as any arrive; [] where none came or none can come.
+        Messages that are not sent yet are sent meanwhile.
         """
         while not (arrived := self.receive()) and not self.has_ended:
             left = until - time.monotonic()
@@ -141,7 +142,7 @@ class FramedPipe(Generic[Message]):
         return arrived
 
     def close(self) -> None:
-        """Let go of both pipes; a helper that reads its orders ends of it."""
+        """Close both pipes. A helper that reads its orders then ends."""
         for descriptor in (self.orders, self.answers):
             self._watcher.unwatch(descriptor)
             os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Naming a process so that the name is never taken by another: its id, when it started, and which boot it belongs to."""
+"""Naming a process so that no other process ever has the same name: its id, its start time, and the boot of the machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shakedown.processes.table import read_process
 
 @cache
 def boot_id() -> str:
-    """The kernel's name of this boot; "" where it does not say."""
+    """The kernel's id of this boot; "" where it does not say."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -18,7 +18,7 @@ def boot_id() -> str:
 
 
 def identity(pid: int) -> str:
-    """Purpose: "pid:start:boot" of a process that exists (a zombie too), "" where there is none.
+    """Purpose: "pid:start:boot" of a process that exists (a zombie too); "" where there is none.
 
     ``start`` is field 22 of /proc/PID/stat, in clock ticks since boot (proc_pid_stat(5)).
     """
@@ -27,7 +27,7 @@ def identity(pid: int) -> str:
 
 
 def living_pid(name: str) -> int | None:
-    """Purpose: the id of the process that an identity names if it lives on this boot; a zombie is dead."""
+    """Purpose: the id of the process with this identity, if it is alive in this boot; else None. A zombie counts as dead."""
     parts = name.split(":")
     if len(parts) != 3 or not parts[0].isdigit() or not parts[1].isdigit() or parts[2] != boot_id():
         return None
@@ -38,7 +38,9 @@ def living_pid(name: str) -> int | None:
 
 
 def directory_token(directory: Path) -> str:
-    """Purpose: what the processes that work for one directory have in common: renaming it keeps it, a copy has another."""
+    """Purpose: a word that all processes working for one directory share. Renaming the directory keeps it; a copy
+    has another one.
+    """
     try:
         status = directory.stat()
     except OSError:
@@ -47,5 +49,5 @@ def directory_token(directory: Path) -> str:
 
 
 def is_alive(name: str) -> bool:
-    """Whether the very process that an identity names is alive."""
+    """Whether the process with exactly this identity is alive."""
     return living_pid(name) is not None

@@ -1,6 +1,6 @@
-"""Processes that outlived their parents: with this process as their subreaper they are handed to us and not to init.
+"""Processes that outlived their parents. This process is their subreaper, so they become its children instead of those of init.
 
-So the end of a job's first process shows at once, by one read of one file, whether the job left anything behind.
+So when the first process of a job ends, reading one file shows at once whether the job left anything behind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SWEEP_S = 2.0  # a zombie that nobody collected for so long is an orphan: whoev
 
 @cache
 def become_subreaper() -> bool:
-    """Purpose: have orphaned descendants handed to this process. False where the system does not offer it."""
+    """Purpose: have orphaned descendants become children of this process. False where the system cannot do that."""
     try:
         import ctypes
 
@@ -34,9 +34,9 @@ def become_subreaper() -> bool:
 
 @dataclass(slots=True)
 class Orphans:
-    """The children of this process that it did not start itself, as far as their markers tell.
+    """The children of this process that it did not start itself, by their markers.
 
-    Each is looked at once and again in every sweep, so that asking after each of a thousand jobs a second costs one read.
+    Each is looked at once, and again in every sweep, so that a check costs one read even for a thousand jobs a second.
     """
 
     _descriptor: int = -1
@@ -51,7 +51,7 @@ class Orphans:
             self._descriptor = os.open(f"/proc/self/task/{os.getpid()}/children", os.O_RDONLY | os.O_CLOEXEC)
 
     def markers(self, known: Collection[int]) -> set[str]:
-        """Purpose: the words of the markers of all living orphans. ``known``: children that need no look."""
+        """Purpose: the words in the markers of all living orphans. ``known``: children that need not be looked at."""
         unknown = self._children().difference(known)
         if not unknown:
             return set()
@@ -62,9 +62,8 @@ class Orphans:
         return {word for pid in unknown if self._words[pid] and _lives(pid) for word in self._words[pid]}
 
     def nameless(self, known: Collection[int]) -> list[Process]:
-        """Purpose: living orphans without any marker: they left their session and cleared their environment. Ask ``markers`` first.
-
-        What belongs to our own session, or was started by us, is no orphan.
+        """Purpose: living orphans without any marker: they left their session and cleared their environment. Call ``markers``
+        first. Processes of our own session, or started by us, are not orphans.
         """
         found = []
         for pid in self._children().difference(known, started) if self._descriptor >= 0 else ():
@@ -90,7 +89,7 @@ class Orphans:
     def _sweep(self, unknown: set[int]) -> None:
         """Forget what was read, and collect orphans that have been dead for a whole sweep.
 
-        Younger zombies, and those of our own session, may be somebody's in this process who will ask for their status.
+        Younger zombies, and those of our own session, may belong to other code in this process that will ask for their status.
         """
         self._next_sweep = time.monotonic() + _SWEEP_S
         self._words.clear()

@@ -1,7 +1,7 @@
-"""The real clock: waiting until a time, or until something happens, without ever being busy.
+"""Waiting until a time, or until something happens, without ever using the processor meanwhile.
 
-Everything on this machine that can have news (a process that ended, a pipe with output, a timer, a signal, another thread)
-wakes the one ``wait``. Callbacks run inside ``wait``, in the thread that waits, and never at any other moment.
+Everything on this machine that can have news (a process that ended, a pipe with output, a timer, a signal, another thread) wakes
+the one ``wait``. Callbacks run only inside ``wait``, in the thread that waits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COMPACT_FROM = 64  # cancelled timers are swept out when they are this many and
 
 @dataclass(slots=True, eq=False)
 class Timer:
-    """One thing to do later. ``cancel`` may be called at any time, also after it ran."""
+    """A callback to call later. ``cancel`` may be called at any time, also after it was called."""
 
     callback: Callback | None
     _cancelled: Callable[[], None]
@@ -40,7 +40,7 @@ class Timer:
 
 @dataclass(slots=True, eq=False)
 class Reactor:
-    """The Clock port of the real world, and the place where hands say what they wait for."""
+    """The Clock port for real time, and the place where code registers what it waits for."""
 
     _epoll: select.epoll = field(default_factory=select.epoll)
     _callbacks: dict[int, Callback] = field(default_factory=dict)
@@ -64,14 +64,15 @@ class Reactor:
             self._old_wakeup = None
 
     def now(self) -> float:
-        """Seconds since 1970, never backwards and never in leaps, whatever is done to the machine's clock."""
+        """Seconds since 1970. They never go backwards and never jump, whatever is done to the machine's clock."""
         return self.calendar.now()
 
     def wait(self, until: float | None) -> None:
-        """Purpose: sleep until ``until`` (as ``now`` counts), or until a callback had news; None waits for news alone.
+        """Purpose: sleep until ``until`` (in the time of ``now``), or until a callback has news; with None only until there is
+        news.
 
-        The length of the wait is measured by the monotonic clock, so that setting the clock neither stretches nor cuts it.
-        Everything that is ready is attended to before it returns, also when ``until`` is in the past.
+        The wait is measured by the monotonic clock, so setting the machine's clock does not change it. Everything that is ready is
+        handled before it returns, even if ``until`` is in the past.
         """
         end = None if until is None else time.monotonic() + (until - self.now())
         while not self._attend(self._pause(end)):
@@ -89,15 +90,15 @@ class Reactor:
         self._epoll.register(descriptor, 0)  # a hang-up is reported always
 
     def unwatch(self, descriptor: int) -> None:
-        """Stop watching. A descriptor that is not watched is left alone."""
+        """Stop watching a descriptor. Nothing happens if it is not watched."""
         if self._callbacks.pop(descriptor, None) is not None:
             self._epoll.unregister(descriptor)
 
     def close_watched(self, descriptor: int) -> None:
-        """Stop watching a descriptor and close it.
+        """Stop watching a descriptor, and close it.
 
-        Closing alone would not do: a process that is just being started holds a copy until the kernel gets round to close it, and
-        until then epoll reports the old descriptor's events under its number, which may have been given to another.
+        Closing alone is not enough: a process that is just being started has a copy until the kernel closes that. Until then epoll
+        reports events of the old descriptor under its number, which may already belong to another one.
         """
         self.unwatch(descriptor)
         os.close(descriptor)
@@ -109,16 +110,16 @@ class Reactor:
         return timer
 
     def call_at(self, when: float, callback: Callback) -> Timer:
-        """Call ``callback`` once, at ``when`` as ``now`` counts."""
+        """Call ``callback`` once, at ``when`` in the time of ``now``."""
         return self.call_later(when - self.now(), callback)
 
     def poke(self) -> None:
-        """Wake the one who waits; from any thread. Many pokes may make one waking."""
+        """Wake the waiting thread; may be called from any thread. Several pokes may cause only one wake-up."""
         with contextlib.suppress(BlockingIOError):  # it is full of pokes already
             os.write(self._wake_write, b"\0")
 
     def close(self) -> None:
-        """Give everything back. Nothing is called any more."""
+        """Release everything. No callback is called after this."""
         if self._wake_read < 0:
             return
         self._restore_wakeup()
@@ -130,7 +131,9 @@ class Reactor:
         self._wake_read = self._wake_write = -1
 
     def _restore_wakeup(self) -> None:
-        """Let signals wake whoever they woke before us, if that is still there; nobody else who came after us is disturbed."""
+        """Let signals wake whoever they woke before this reactor, if that still exists. Others that came later are
+        not disturbed.
+        """
         if self._old_wakeup is None:
             return
         with contextlib.suppress(ValueError, OSError):
@@ -140,7 +143,7 @@ class Reactor:
     # ---- inside a wait ----
 
     def _pause(self, end: float | None) -> float | None:
-        """How long epoll may sleep: to the next timer or the end, whichever comes first."""
+        """How long epoll may sleep, in seconds: until the next timer or ``end``, whichever comes first; None without limit."""
         while self._timers and self._timers[0][2].callback is None:
             heappop(self._timers)
             self._dead_timers -= 1
@@ -150,10 +153,10 @@ class Reactor:
         return None if end is None else max(0.0, end - time.monotonic())
 
     def _attend(self, pause: float | None) -> bool:
-        """Sleep once, call everything that is ready or due. True where there was news.
+        """Sleep once, then call everything that is ready or due. Returns True where there was news.
 
-        What is ready comes before what is due: where this process stood still (stopped, swapped out), a job may have ended long
-        before its time limit is seen to have passed.
+        Descriptors that are ready come before timers that are due: if this process stood still (stopped, swapped out), a job may
+        have ended long before its time limit is seen to have passed.
         """
         news = self._attend_ready(pause)
         now = time.monotonic()
@@ -191,7 +194,7 @@ class Reactor:
         return news
 
     def _count_dead(self) -> None:
-        """Cancelled timers stay in the heap until they are the majority, so that cancelling costs nothing."""
+        """Count a cancelled timer. Such timers stay in the heap until they are the majority, so that cancelling costs nothing."""
         self._dead_timers += 1
         if self._dead_timers > _COMPACT_FROM and self._dead_timers * 2 > len(self._timers):
             self._timers = [entry for entry in self._timers if entry[2].callback is not None]

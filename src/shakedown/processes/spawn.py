@@ -1,6 +1,6 @@
 """Starting one process: in a session of its own, with its output in one place and nothing to read.
 
-``os.posix_spawn`` instead of ``subprocess``: a third of the cost, and no thread of ours is ever forked.
+``os.posix_spawn`` is used instead of ``subprocess``: it takes a third of the time, and never forks our threads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ started: set[int] = set()  # processes that were started here and not collected 
 
 @dataclass(slots=True, eq=False)
 class Child:
-    """A process that we started. Its id is also its session and process group. ``started``: monotonic seconds."""
+    """A process that we started. Its id is also the id of its session and process group. ``started``: seconds on the monotonic
+    clock.
+    """
 
     pid: int
     pidfd: int
@@ -40,9 +42,9 @@ class Child:
 
 
 def base_environment() -> dict[bytes, bytes]:
-    """Purpose: our environment with the programs of our own installation (mpicc, mpiexec, python) found first.
+    """Purpose: our environment, with the programs of our own installation (mpicc, mpiexec, python) found first.
 
-    Bytes, because the operating system wants bytes: converting it once instead of for each process.
+    It is in bytes, as the operating system wants it, so that it is converted once and not for each process.
     """
     environment = {name: value for name, value in os.environb.items() if name not in _OF_MAKE}
     programs = os.fsencode(os.path.join(sys.prefix, "bin"))  # noqa: PTH118 - bytes are wanted
@@ -51,7 +53,9 @@ def base_environment() -> dict[bytes, bytes]:
 
 
 def marked(environment: Mapping[bytes, bytes], marker: str) -> bytes:
-    """The value of ``MARKER`` for a child: a campaign inside a job of another campaign belongs to both."""
+    """The value of ``MARKER`` for a child. A campaign inside a job of another campaign belongs to both, so it keeps the outer
+    marker.
+    """
     outer = environment.get(MARKER.encode(), b"")
     return b"%b %b" % (outer, os.fsencode(marker)) if outer else os.fsencode(marker)
 
@@ -66,10 +70,10 @@ def login_umask(login: Path = Path("/etc/login.defs")) -> int:
 
 
 def as_at_login(login: Path = Path("/etc/login.defs")) -> str:
-    """Purpose: what a shell does first to be as one that was just logged in: file mode mask, limits. Lines for ``sh``.
+    """Purpose: lines for ``sh`` that give it the file mode mask and limits of a fresh login.
 
-    Who started the conductor (cron, a service, a script) may have another mask. Limits are those that the conductor came with,
-    not what it made of them since.
+    Whoever started the conductor (cron, a service, a script) may have had another mask. The limits are those that the conductor
+    began with, not those that it has set since.
     """
     lines = [f"umask {login_umask(login):03o}\n"]
     for name, number in LIMITS.items():
@@ -82,12 +86,12 @@ def as_at_login(login: Path = Path("/etc/login.defs")) -> str:
 
 
 def _amount(name: str, limit: int) -> int:
-    """As a shell counts it: files, blocks of 512 bytes, or kilobytes."""
+    """The limit in the unit of the shell's ``ulimit``: files, blocks of 512 bytes, or kilobytes."""
     return limit // {"n": 1, "c": 512, "s": 1024}[name]
 
 
 def keep_to_ourselves() -> None:
-    """Purpose: no child gets a descriptor that whoever started us left open, such as those of make's job server."""
+    """Purpose: make sure that no child inherits descriptors that our own parent left open, such as those of make's job server."""
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - numbers are wanted
         if int(name) > 2:
             with contextlib.suppress(OSError):  # the one that lists them is closed by now
@@ -97,9 +101,9 @@ def keep_to_ourselves() -> None:
 def spawn_shell(
     arguments: list[str], environment: Mapping[bytes, bytes], output: int, standard_input: int = -1, errors: int = -1
 ) -> Child:
-    """Purpose: start ``sh`` with these arguments; standard output and error both go to the descriptor ``output``.
+    """Purpose: start ``sh`` with these arguments; its standard output and error both go to the descriptor ``output``.
 
-    ``standard_input``: a descriptor to read; -1 gives it nothing to read. ``errors``: where standard error goes instead. Raises
+    ``standard_input``: a descriptor to read from; -1 = nothing to read. ``errors``: another descriptor for standard error. Raises
     OSError.
     """
     actions = [
@@ -128,7 +132,9 @@ def spawn_shell(
 
 
 def ended_as_shell(child: Child) -> bool:
-    """Purpose: whether a signal ended a child that is not collected yet, and the shell itself, not what took its place."""
+    """Purpose: whether a child that is not collected yet was ended by a signal while it was still the shell, and not a program that
+    replaced it.
+    """
     try:
         seen = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if seen is None or seen.si_code not in (os.CLD_KILLED, os.CLD_DUMPED):
@@ -139,7 +145,9 @@ def ended_as_shell(child: Child) -> bool:
 
 
 def reap(child: Child) -> int | None:
-    """Purpose: collect a child that ended; its exit status, -N where signal N ended it, None where somebody else took it."""
+    """Purpose: collect a child that ended. Returns its exit status, -N where signal N ended it, None where somebody else collected
+    it.
+    """
     started.discard(child.pid)
     try:
         _, status = os.waitpid(child.pid, 0)
@@ -150,9 +158,10 @@ def reap(child: Child) -> int | None:
 
 @cache
 def _nothing() -> int:
-    """/dev/null, opened once.
+    """A descriptor for /dev/null, opened once.
 
-    By the way: whoever started us may have had the kernel collect our children unasked; their statuses would be lost.
+    It also restores the usual handling of ended children, if our parent had set the kernel to collect them: their status would be
+    lost.
     """
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
         with contextlib.suppress(ValueError):  # not the main thread

@@ -1,9 +1,9 @@
-"""Time that no setting of the clock moves: seconds since 1970 that go on evenly, whatever is done to the machine's calendar.
+"""A time that no setting of the clock changes: seconds since 1970 that pass evenly, whatever is done to the machine's calendar
+clock.
 
-Waits, deadlines and the record need a time that neither jumps nor stands still. The calendar clock does both: people set it,
-and a virtual machine that was paused is set right when it goes on. So the calendar is read once, and from then on seconds are
-counted by the clock that counts since the machine was booted (sleep included). Where the two differ, the difference is made up
-slowly, as NTP does it: one second in twenty.
+Waits, deadlines and the record need a time that neither jumps nor stands still. The calendar clock does both: people set it, and it
+is corrected when a paused virtual machine goes on. So the calendar clock is read once; after that, seconds are counted by the clock
+that counts since boot (including sleep). A difference between the two is corrected slowly, as NTP does it: one second in twenty.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ MADE_UP = 0.05  # seconds in each second by which a difference to the calendar i
 
 
 def since_boot() -> float:
-    """Seconds since the machine was booted, those included in which it slept."""
+    """Seconds since the machine was booted, including those in which it slept."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 @dataclass(slots=True)
 class SteadyTime:
-    """Seconds since 1970, never backwards and never in leaps. ``calendar`` and ``steady``: the two clocks."""
+    """Seconds since 1970 that never go backwards and never jump. ``calendar`` and ``steady``: the two clocks."""
 
     calendar: Callable[[], float] = field(default=lambda: time.time())
     steady: Callable[[], float] = since_boot
@@ -41,9 +41,9 @@ class SteadyTime:
         return self._last + self._offset
 
     def not_before(self, moment: float) -> None:
-        """Purpose: tell no time before ``moment`` from now on, such as the last one of a record that goes on."""
+        """Purpose: from now on, give no time before ``moment``, for instance the last time in a record that goes on."""
         self._offset += max(0.0, moment - self.now())
 
     def behind_s(self) -> float:
-        """Purpose: by how many seconds the calendar is ahead of the time that is told; negative where it is behind."""
+        """Purpose: how many seconds the calendar clock is ahead of this time; negative where it is behind."""
         return self.calendar() - self.steady() - self._offset

@@ -1,4 +1,4 @@
-"""What /proc says of the processes of this machine, at one moment."""
+"""What /proc says of the processes of this machine at one moment."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Process:
 
 
 def read_process(pid: int, strict: bool = False) -> Process | None:
-    """Purpose: the process that has this id now, or None where there is none.
+    """Purpose: the process that has this id now; None where there is none.
 
-    ``strict``: raise OSError where that cannot be told for want of files or memory, instead of None.
+    ``strict``: raise OSError, instead of returning None, where it cannot be told for lack of files or memory.
     """
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
@@ -55,9 +55,9 @@ def read_process(pid: int, strict: bool = False) -> Process | None:
 
 
 def read_table() -> dict[int, Process]:
-    """Purpose: every process but this one and the kernel's threads, by its id.
+    """Purpose: every process by its id, except this one and the kernel's threads.
 
-    Raises OSError where it cannot be told (too many open files): what cannot be looked at must not pass for dead.
+    Raises OSError where it cannot be told (too many open files): a process that cannot be looked at must not count as dead.
     """
     table = {}
     myself = os.getpid()
@@ -70,10 +70,10 @@ def read_table() -> dict[int, Process]:
 
 
 def read_marker(pid: int, variable: str, strict: bool = False) -> list[str]:
-    """Purpose: the words that an environment variable held when the process started; [] where it had none or is not ours.
+    """Purpose: the words of an environment variable as it was when the process started; [] where it had none or cannot be read.
 
-    ``strict``: as in ``read_process``; and a process that becomes another program at this moment (``exec``), which has no
-    environment to be seen yet, is looked at again until it has one.
+    ``strict``: as in ``read_process``. Also, a process that is just becoming another program (``exec``) shows no environment yet,
+    and is looked at again until it does.
     """
     environment = _environment(pid, strict)
     for _ in range(_LOOKS if strict and environment == b"" else 0):
@@ -91,7 +91,7 @@ def read_marker(pid: int, variable: str, strict: bool = False) -> list[str]:
 
 
 def _becomes_another(pid: int) -> bool:
-    """Whether a process is between two programs: then it lives, and has no arguments either."""
+    """Whether a process is just becoming another program: it is alive, and shows no arguments."""
     process = read_process(pid)
     if process is None or not process.alive:
         return False
@@ -103,7 +103,7 @@ def _becomes_another(pid: int) -> bool:
 
 
 def _environment(pid: int, strict: bool) -> bytes | None:
-    """None where it cannot be read: it is somebody else's."""
+    """The environment of a process; None where it cannot be read, since the process belongs to somebody else."""
     try:
         descriptor = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
     except OSError as error:

@@ -1,9 +1,9 @@
-"""Ending a whole process tree, and knowing that it is dead.
+"""Ending a whole tree of processes, and knowing that it is dead.
 
-A tree is found four ways, so that nothing gets away: its process group and session, the marker in the environment that every
-descendant inherits (``setsid`` does not shake it off), descent from any of these, and having been seen in the tree before.
-What clears its environment, leaves its session and loses its parent is handed to us as an orphan (``orphans``), and who knows of
-one says so with ``include``.
+A process belongs to the tree in one of four ways, so that none escapes: it is in the process group or session; it has the marker in
+its environment, which every descendant inherits (``setsid`` does not remove it); it descends from such a process; or it was seen in
+the tree before. A process that clears its environment, leaves its session and loses its parent becomes our child as an orphan
+(``orphans``); it is added by ``include``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ SLOWEST_LOOK_S = 0.1
 
 @dataclass(slots=True, eq=False)
 class Ending:
-    """The ending of one tree, a step at a time: ask all (SIGTERM), wait, kill all (SIGKILL), look again until none is left.
+    """The ending of one tree, step by step: ask all processes to end (SIGTERM), wait, kill all (SIGKILL), and look again until none
+    is left.
 
-    ``group``: the process group, 0 where it is not known for certain to be still ours. ``grace_s`` 0 kills at once.
-    ``found``: how many processes were alive at the first look. ``stuck``: those that would not die ``patience_s`` after they
-    were killed (in the kernel and deaf to signals, state D); they are given up and named, not waited for.
+    ``group``: the process group, 0 where it is not certain that it is still ours. ``grace_s``: between asking and killing, 0 = kill
+    at once. ``found``: how many processes were alive at the first look. ``stuck``: processes that did not die within ``patience_s``
+    after they were killed (state D: in the kernel, where signals do not reach them); these are named and no longer waited for.
     """
 
     marker: str
@@ -46,11 +47,11 @@ class Ending:
     _pause: float = FIRST_LOOK_S
 
     def include(self, processes: Iterable[Process]) -> None:
-        """Purpose: these belong to the tree too, although nothing that can be seen of them says so."""
+        """Purpose: add processes that belong to the tree although nothing about them shows it."""
         self._seen |= {process.pid: process.start for process in processes}
 
     def step(self) -> float | None:
-        """Purpose: look, signal what is left; the seconds until the next look, or None when it is over."""
+        """Purpose: look, and signal what is left. Returns the seconds until the next look; None when it is over."""
         age = time.monotonic() - self.started
         try:
             living = self._look()
@@ -74,14 +75,16 @@ class Ending:
         return self._pause if age >= self.grace_s else min(self._pause, max(self.grace_s - age, FIRST_LOOK_S))
 
     def _ask(self, living: list[Process]) -> None:
-        """Ask each process once to end; what was stopped is let go on, so that it can."""
+        """Ask each process once to end. A stopped process is continued, so that it can."""
         fresh = [process for process in living if process.pid not in self._asked]
         self._asked.update(process.pid for process in fresh)
         _signal(fresh, signal.SIGTERM)
         _signal(fresh, signal.SIGCONT)
 
     def _look(self) -> list[Process]:
-        """The living of the tree. Its zombies that were handed to us are reaped; the first of the tree is its owner's."""
+        """The living processes of the tree. Its zombies that became our children are collected; the first process is left to its
+        owner.
+        """
         table = read_table()
         tree = self._members(table)
         for process in tree:
@@ -95,9 +98,9 @@ class Ending:
         return living
 
     def _members(self, table: dict[int, Process]) -> list[Process]:
-        """The tree, parents before their children: signals are sent in this order.
+        """The processes of the tree, parents before children, which is the order of signals.
 
-        A parent that outlives its child by a moment goes on with what comes next, or ends well: a shell with its next command.
+        Otherwise a parent that outlives its child for a moment would go on, or end normally: a shell with its next command.
         """
         tree = {process.pid for process in table.values() if self._is_ours(process)}
         children: dict[int, list[int]] = {}
@@ -125,10 +128,10 @@ class Ending:
 
 
 def kill_tree(reactor: Reactor, ending: Ending, then: Callable[[], object]) -> object:
-    """Purpose: carry an ending out; ``then`` is called when the tree is dead or given up as stuck.
+    """Purpose: carry out an ending. ``then`` is called when the tree is dead, or its rest cannot be killed.
 
-    Nothing blocks: the first look is taken at once, the others inside later waits. Gives back what ``then`` gave, False where
-    it was not called yet: news as in any callback of the reactor.
+    Nothing blocks: the first look is taken at once, the others in later waits. Returns what ``then`` returned, or False if it was
+    not called yet, as callbacks of the reactor do.
     """
 
     def look() -> object:
@@ -142,7 +145,7 @@ def kill_tree(reactor: Reactor, ending: Ending, then: Callable[[], object]) -> o
 
 
 def name_of(process: Process) -> str:
-    """Purpose: what people know it by: "sleep (pid 4711)"."""
+    """Purpose: a process by name, as people know it: "sleep (pid 4711)"."""
     try:
         name = Path(f"/proc/{process.pid}/comm").read_text(errors="replace").strip()
     except OSError:

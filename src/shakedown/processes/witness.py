@@ -1,11 +1,11 @@
-"""When a process ended, seen by a process that is not stopped with us.
+"""A second process that sees when a child ended, so that the time is known even if this process stood still.
 
-The kernel tells that a child is dead, and not since when. As long as this process is awake it sees that at once. Where it is
-stopped, swapped out or held by a disk, it sees it when it goes on, and the child's run time would be ours. So another process
-watches the children too. It touches no file, belongs to no terminal, and ends with us.
+The kernel tells that a child is dead, but not since when. While this process is awake it sees that at once. If it is stopped,
+swapped out or delayed by a disk, it sees it only later, and the child's run time would be wrong. So another process watches the
+children too. It uses no file, belongs to no terminal, and ends with us.
 
-It may stand still as well (somebody stops both, the machine is paused). Then nobody saw the end, and it is known to lie in the
-time in which nobody looked.
+The witness may stand still as well (both are stopped, or the machine is paused). Then nobody saw the end; it is only known to lie
+in the time in which nobody looked.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _STILL_S = 2.0  # longer than that beyond a tick is standing still
 
 @dataclass(slots=True, eq=False)
 class Witness:
-    """The process beside us, started when there is something to see. All times are of the monotonic clock.
+    """The process beside us, started when there is something to watch. All times are on the monotonic clock.
 
-    Where it cannot be started, or was killed, nothing is known from it: ``ended`` says None. One that was killed is replaced at the
-    next opportunity, at once where ``reactor`` says so.
+    If it cannot be started or was killed, it knows nothing: ``ended`` returns None. If it was killed, another one is started at the
+    next opportunity; at once where there is a ``reactor``.
     """
 
     reactor: Reactor | None = None
@@ -51,7 +51,7 @@ class Witness:
     _still: list[tuple[float, float]] = field(default_factory=list)  # (when it was noticed, seconds)
 
     def watch(self, pid: int, pidfd: int) -> None:
-        """From now on the end of this child is seen."""
+        """Begin to watch for the end of this child."""
         self._watched[pid] = pidfd
         if self._socket is not None:
             self._send(pid, pidfd)
@@ -59,9 +59,8 @@ class Witness:
             self._start()
 
     def ended(self, pid: int, waits: bool = False) -> tuple[float, float] | None:
-        """Purpose: between which times a child that is dead ended; None where the witness does not know (yet: a moment ago).
-
-        ``waits``: whether to give the witness a moment to say so.
+        """Purpose: the earliest and latest time at which a dead child ended; None where the witness does not know (it may have been
+        a moment ago). ``waits``: whether to give the witness a moment to answer.
         """
         self._hear()
         if waits and pid not in self._ends and pid in self._watched and self._socket is not None and not self._silent:
@@ -82,12 +81,14 @@ class Witness:
             self._hear()
 
     def stood_still_s(self, since: float) -> float:
-        """Purpose: for how long the witness stood still, too, since then: it was the whole machine, and not this process alone."""
+        """Purpose: for how many seconds since then the witness stood still too, so that it was the whole machine and not only this
+        process.
+        """
         self._hear()
         return sum(seconds for noticed, seconds in self._still if noticed > since)
 
     def close(self) -> None:
-        """It ends when it hears no more of us."""
+        """End the witness."""
         self._watched.clear()
         self._not_before = float("inf")
         self._give_up()
@@ -130,7 +131,7 @@ class Witness:
             self._give_up()
 
     def _was_killed(self) -> bool:
-        """Another one takes over what is still to be seen."""
+        """The witness was killed: start another one for the children that are still watched."""
         self._hear()
         self._give_up()
         if self._watched and self.reactor is not None:
@@ -158,7 +159,7 @@ class Witness:
             self.pid = 0
 
     def _hear(self) -> None:
-        """Take what it said."""
+        """Read what the witness has sent."""
         while self._socket is not None:
             try:
                 data = self._socket.recv(_MESSAGE.size)
@@ -181,7 +182,7 @@ class Witness:
 
 
 def _serve(descriptor: int) -> None:
-    """Its whole life: processes to watch come in, ends go out. It keeps nothing of its parent but the socket."""
+    """What the witness does: it gets processes to watch, and sends their ends. It keeps nothing of its parent but the socket."""
     with contextlib.suppress(OSError):
         os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP):
@@ -219,7 +220,7 @@ def _serve(descriptor: int) -> None:
 
 
 def _take(parent: socket.socket, epoll: select.epoll, watched: dict[int, int], fresh: set[int]) -> bool:
-    """One more to watch; False where the parent is gone."""
+    """Take one more process to watch. False where the parent is gone."""
     data, descriptors, _, _ = socket.recv_fds(parent, _MESSAGE.size, 1)
     if not data:
         return False
