@@ -1,7 +1,7 @@
-"""The Builder port for the machine we stand on: each build is a process of its own in a fresh copy of its source.
+"""The Builder port for this machine: each build is a process of its own, in a fresh copy of its source.
 
-It is made in ``<key>.tmp-N`` and renamed to ``<key>`` when it is complete: a directory of that name is a whole build, always.
-The process is named in ``<key>.process``, so that the next conductor ends what a dead one left behind and starts again.
+It is made in ``<key>.tmp-N`` and renamed to ``<key>`` when it is complete, so a directory with that name is always a whole build.
+The process is named in ``<key>.process``, so that the next conductor can end what a dead one left behind, and start again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _GRACE_S, _PATIENCE_S = 2.0, 10.0
 
 @dataclass(slots=True, eq=False)
 class Building:
-    """A build under way. ``because``: why it is being ended, "" while it goes its own way."""
+    """A build under way. ``because``: why it is being ended, "" while it runs by itself."""
 
     build: Build
     child: Child
@@ -62,7 +62,7 @@ class Building:
 
 @dataclass(slots=True)
 class LocalBuilder:
-    """Starts builds, watches them, says what became of them. Never waits."""
+    """Starts builds, watches them and reports what became of them. Never waits."""
 
     layout: Layout
     reactor: Reactor
@@ -72,7 +72,7 @@ class LocalBuilder:
     _leaving: bool = False
 
     def start(self, builds: Sequence[Build]) -> None:
-        """Start each, unless it is complete already, or under way."""
+        """Start each build, unless it is complete or under way already."""
         for build in builds:
             if self.layout.build(build.key).is_dir():
                 self._say(build, "done", "it was built before")
@@ -86,7 +86,7 @@ class LocalBuilder:
         return news
 
     def forsake(self) -> None:
-        """The campaign is another conductor's by now, and so may be a build of the same name: our own processes alone are ended."""
+        """Another conductor has the campaign now, and may have a build of the same name: only end our own processes."""
         self._leaving = True
         for building in self._building.values():
             building.timer.cancel()
@@ -98,7 +98,7 @@ class LocalBuilder:
         self._clearing.clear()
 
     def close(self) -> None:
-        """End what is under way and wait until it is dead; its reports are lost, the next conductor builds it again."""
+        """End all builds under way, and wait until they are dead. Their reports are lost; the next conductor builds again."""
         self._leaving = True
         for building in list(self._building.values()):
             self._end(building, "the conductor left", _GRACE_S)
@@ -108,7 +108,7 @@ class LocalBuilder:
     # ---- starting ----
 
     def _start_after_leftovers(self, build: Build) -> None:
-        """A live build of a dead conductor is ended first: nobody would hear of its end."""
+        """Start a build. If a dead conductor left one that still runs, that is ended first, since nobody would hear of its end."""
         stale = self._stale_places(build)
         name = ""
         with suppress(OSError):
@@ -121,7 +121,9 @@ class LocalBuilder:
         kill_tree(self.reactor, ending, partial(self._start, build, stale))
 
     def _start(self, build: Build, stale: list[Path]) -> bool:
-        """``stale``: half builds, removed by the new one's shell, so that a large tree never holds up the loop."""
+        """Start the process of a build. ``stale``: incomplete builds, which the new build's shell removes, so that a large tree
+        does not delay the loop.
+        """
         self._clearing.discard(build.key)
         if self._leaving:
             return False
@@ -149,7 +151,7 @@ class LocalBuilder:
         return sorted(self.layout.builds.glob(f"{build.key}.tmp-*")) if self.layout.builds.is_dir() else []
 
     def _make_place(self, build: Build) -> Path:
-        """An empty directory for the copy that nobody used before. Raises OSError."""
+        """Make an empty directory for the copy that nobody used before. Raises OSError."""
         number = 1
         while True:
             place = self.layout.builds / f"{build.key}.tmp-{number}"
@@ -180,7 +182,7 @@ class LocalBuilder:
         return False
 
     def _end(self, building: Building, because: str, grace_s: float) -> object:
-        """End what lives of a build; the first reason stands."""
+        """End all processes of a build. If it is being ended already, the first reason stays."""
         if building.ending is not None:
             return False
         building.because = because
@@ -188,7 +190,9 @@ class LocalBuilder:
         return kill_tree(self.reactor, building.ending, partial(self._tree_is_dead, building))
 
     def _ended(self, building: Building) -> object:
-        """Its first process ended; whatever it left in the background would go on writing into the finished build."""
+        """The first process of a build ended. Processes in the background are ended too: they would still write into the finished
+        build.
+        """
         building.elapsed_s = time.monotonic() - building.child.started
         building.timer.cancel()
         self.reactor.close_watched(building.child.pidfd)
@@ -196,7 +200,7 @@ class LocalBuilder:
         return self._end(building, "", grace_s=0.0)
 
     def _tree_is_dead(self, building: Building) -> object:
-        """Rename what is complete, or find the line that says why it is not."""
+        """All processes of a build are dead: rename it if it is complete, else find the line that says why it is not."""
         assert building.ending is not None
         if building.elapsed_s is None:
             self._first_process_is_dead(building, stuck=bool(building.ending.stuck))
@@ -214,7 +218,7 @@ class LocalBuilder:
         return True
 
     def _first_process_is_dead(self, building: Building, stuck: bool) -> None:
-        """Its end was not heard of yet, or never will be."""
+        """The end of the first process was not seen yet, or never will be."""
         building.timer.cancel()
         building.elapsed_s = time.monotonic() - building.child.started
         self.reactor.close_watched(building.child.pidfd)
@@ -243,7 +247,7 @@ class LocalBuilder:
 
 
 def has_no_room(layout: Layout) -> bool:
-    """Purpose: whether the file system of the builds is full: then a failure says nothing about the build."""
+    """Purpose: whether the file system of the builds is full; then a failure says nothing about the build itself."""
     try:
         state = os.statvfs(layout.builds)
     except OSError:
@@ -252,7 +256,9 @@ def has_no_room(layout: Layout) -> bool:
 
 
 def _script(build: Build, place: Path, stale: list[Path]) -> str:
-    """Remove half builds, copy the source, and build in the copy; the first command that fails ends it."""
+    """The script of a build: remove incomplete builds, copy the source, and build in the copy. The first command that fails ends
+    it.
+    """
     lines = ["set -e"]
     lines += [f"rm -rf {shlex.quote(str(path))}" for path in stale]
     if build.source:

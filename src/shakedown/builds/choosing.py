@@ -1,4 +1,4 @@
-"""One builder for builds of either kind: on the login node, or in a job."""
+"""One builder for both kinds of builds: on the login node, or in a job."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from shakedown.model.ports import Builder, BuildReport, Clock, Scheduler
 def with_builds_in_jobs(
     layout: Layout, system: System, on_login_node: Builder, scheduler: Scheduler, clock: Clock
 ) -> tuple[Builder, Scheduler]:
-    """Purpose: the Builder and Scheduler ports of a campaign on a cluster, where both use the same scheduler."""
+    """Purpose: the Builder and Scheduler ports for a campaign on a cluster, where both use the same scheduler."""
     shared = SharedScheduler(scheduler)
     return Builders(system, on_login_node, JobBuilder(layout, system, shared, clock)), shared
 
 
 @dataclass(slots=True)
 class Builders:
-    """Builds on the login node and builds in jobs, each to its own builder. A local machine knows no jobs of builds."""
+    """Sends each build to its own builder: on the login node, or in jobs. On a local machine there are no jobs for builds."""
 
     system: System
     on_login_node: Builder
     in_jobs: Builder
 
     def start(self, builds: Sequence[Build]) -> None:
-        """Start each build where it is to be done."""
+        """Start each build where it is to be built."""
         able = {cluster.name for cluster in self.system.clusters if _builds_in_jobs(cluster)}
         apart = [build for build in builds if build.where == "job" and build.partition.partition(":")[0] in able]
         here = [build for build in builds if build not in apart]

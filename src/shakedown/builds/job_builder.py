@@ -1,8 +1,8 @@
-"""Builds in jobs of their own: for clusters whose login node must not, or cannot, compile for their nodes.
+"""Builds in jobs of their own, for clusters whose login node must not or cannot compile for their nodes.
 
-A build's job is a job like those of runs: its own directory, claim and marks, found again by its name after a crash. Each attempt
-at a build is another job, named ``b<digits of the key><attempt>``, and builds in ``<key>.tmp-<job>``. What is complete
-is renamed to ``<key>``, as ``LocalBuilder`` does it.
+A build's job is like that of a run: it has its own directory, claim and marks, and is found again by its name after a crash. Each
+attempt at a build is another job, named ``b<digits of the key><attempt>``, and builds in ``<key>.tmp-<job>``. A complete build is
+renamed to ``<key>``, as ``LocalBuilder`` does it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SILENT = frozenset({"absent", "no_answer", "unknown"})
 
 
 class BuildJob(Struct):
-    """A build's job, as a scheduler's JobView: ``run`` is there for reading only."""
+    """A build's job, as a scheduler's JobView. ``run``: only for people to read."""
 
     id: str
     run: str
@@ -40,7 +40,7 @@ class BuildJob(Struct):
 
 @dataclass(slots=True, eq=False)
 class _Building:
-    """A build under way. ``silence``: what was said of its job if nobody knows it."""
+    """A build under way. ``silence``: what was last reported of its job, if no source knows it; else ""."""
 
     build: Build
     attempt: int
@@ -54,7 +54,7 @@ class _Building:
 
 @dataclass(slots=True)
 class JobBuilder:
-    """The Builder port for builds with ``where: job``. It asks the runs' own scheduler, in the looks that it takes anyway."""
+    """The Builder port for builds with ``where: job``. It uses the scheduler of the runs, in the looks that this takes anyway."""
 
     layout: Layout
     system: System
@@ -68,7 +68,7 @@ class JobBuilder:
         self.layout = Layout(self.layout.root.absolute())
 
     def start(self, builds: Sequence[Build]) -> None:
-        """Submit a job for each, unless it is complete already, or a job of a former driver is at it."""
+        """Submit a job for each build, unless it is complete, or a job of an earlier driver is building it."""
         for build in builds:
             if self.layout.build(build.key).is_dir():
                 self._say(build, "done", "it was built before")
@@ -91,7 +91,7 @@ class JobBuilder:
     # ---- starting ----
 
     def _start(self, build: Build) -> None:
-        """Another attempt; or the one that a former driver began, of which the scheduler is asked first."""
+        """Begin another attempt; or follow the one that an earlier driver began, about which the scheduler is asked first."""
         try:
             self.layout.builds.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -119,7 +119,7 @@ class JobBuilder:
         return BuildJob(job, f"build {build.name}", ordered=ordered)
 
     def _newest_attempt(self, key: str) -> int:
-        """The number of the last job that may have been submitted: its directory is made before."""
+        """The number of the last job that may have been submitted: its directory is made before that."""
         attempt = self._over.get(key, 0)
         while attempt < _MOST_ATTEMPTS and self.layout.job(job_id(key, attempt + 1)).is_dir():
             attempt += 1
@@ -191,7 +191,7 @@ class JobBuilder:
         building.silence = state
 
     def _lose_patience(self, building: _Building) -> None:
-        """Nobody knows of the job. It is tried again once it can never run, or has been gone for long."""
+        """No source knows the job. It is tried again once it can never run, or has been unknown for long."""
         silent_s, patience = self.clock.now() - building.silent_since, self._patience(building.build)
         absent = building.silence == "absent"
         if absent and silent_s >= patience.grace_s and self._can_never_run(building):
@@ -200,7 +200,9 @@ class JobBuilder:
             self._close(building, f"{_named(building.job)} was lost: nobody knew of it for {silent_s:.0f} s", True)
 
     def _can_never_run(self, building: _Building) -> bool:
-        """Whether its claim is ours. One that is taken stays taken: it is asked about once."""
+        """Whether we have its claim, so that it can never run. A claim that the job has stays taken, so it is only
+        asked for once.
+        """
         if building.claimed:
             return False
         building.claimed = not self.scheduler.take_claim(building.job)
@@ -243,12 +245,12 @@ class JobBuilder:
 
 
 def job_id(key: str, attempt: int) -> str:
-    """Purpose: our id of the job of one attempt at a build; letters and then digits, as all our jobs have it."""
+    """Purpose: our id of the job for one attempt at a build: letters and then digits, as for all our jobs."""
     return f"b{int(key[:12], 16) % 10**13:013d}{attempt:02d}"
 
 
 def _as_case(building: _Building, stale: Sequence[Path], log: Path) -> Case:
-    """The build as the case that a job carries out."""
+    """The build as a case that a job can carry out."""
     build, place = building.build, shlex.quote(str(building.place))
     lines = [f"exec >{shlex.quote(str(log))} 2>&1", "set -e"]
     lines += [f"rm -rf {shlex.quote(str(path))}" for path in stale]

@@ -1,4 +1,4 @@
-"""One look at the scheduler for runs and builds alike."""
+"""One look at the scheduler for both runs and builds."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PATIENT_PACES = 1.5  # the conductor asks for its runs at every pace; where it 
 
 @dataclass(slots=True)
 class SharedScheduler:
-    """The Scheduler port of the conductor. The jobs of builds are asked for together with those of runs.
+    """The Scheduler port of the conductor. Jobs of builds are asked about together with those of runs.
 
-    ``builds``: the views of the builds' jobs. What is reported of them waits here until the builder takes it.
+    ``builds``: the views of the builds' jobs. Reports on them wait here until the builder takes them.
     """
 
     scheduler: Scheduler
@@ -38,7 +38,7 @@ class SharedScheduler:
         self.poll_s = self.scheduler.poll_s
 
     def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]:
-        """What is new of the runs' jobs."""
+        """The reports on the runs' jobs since the last call."""
         self._asked = True
         if not self.builds and not self._of_runs:
             return self.scheduler.poll(jobs)
@@ -47,7 +47,9 @@ class SharedScheduler:
         return reports
 
     def reports_of_builds(self, builds: Mapping[str, JobView], now: float) -> Sequence[JobReport]:
-        """What is new of the builds' jobs. The scheduler is asked for them alone only where the conductor does not ask."""
+        """The reports on the builds' jobs. The scheduler is asked about builds alone only if the conductor does not ask about its
+        runs.
+        """
         self.builds = builds
         if self._asked or not self._next:
             self._asked, self._next = False, now + _PATIENT_PACES * self.poll_s

@@ -1,4 +1,4 @@
-"""What to say of a build that failed: how it ended, and the line of its log that tells most."""
+"""What to say of a build that failed: how it ended, and the most telling line of its log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _LONGEST = 200
 
 
 def why_it_failed(status: int | None, log: Path) -> str:
-    """Purpose: a sentence. The first line of the log's end that names an error tells more than the later ones it led to."""
+    """Purpose: a sentence on how it ended, with the first line near the end of the log that names an error: later errors often
+    follow from it.
+    """
     if status is None:
         how = "how it ended is not known"
     else:
@@ -35,5 +37,5 @@ def _last_lines(log: Path) -> list[str]:
 
 
 def _printable(line: str) -> str:
-    """A compiler may colour its messages, and a test may write anything."""
+    """The line without control characters and of limited length: compilers may colour their messages."""
     return "".join(character if character.isprintable() else " " for character in line)[:_LONGEST]
