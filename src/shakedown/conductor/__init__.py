@@ -1,1 +1,1 @@
-"""Driving a campaign: ``session`` is the way in."""
+"""Driving a campaign. ``session`` is where to begin."""

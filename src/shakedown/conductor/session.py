@@ -1,6 +1,6 @@
 """One driver's session with a campaign: lease, log, ports, loop, and leaving in good order.
 
-``drive`` is the table of contents. What the twin replaces is made in ``real_ports``; everything else is the same loop.
+``drive`` is the table of contents. The twin replaces only the ports; everything else is the same loop.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Outcome:
-    """How a session ended: the state it left, and whether a later one has something left to do."""
+    """How a session ended: the state it left, whether the campaign is finished, and, if not, why the session ended (``left``)."""
 
     state: State
     finished: bool
@@ -59,7 +59,9 @@ class Outcome:
 
 @dataclass(slots=True)
 class Watchers:
-    """Whom a session tells: every event, every idle moment, sentences for the person, and once that it has begun."""
+    """Functions that a session calls: for every event, at every idle moment, with sentences for the person, and once when it has
+    begun.
+    """
 
     event: Callable[[State, Event], None] | None = None
     idle: Callable[[], float] | None = None
@@ -68,11 +70,10 @@ class Watchers:
 
 
 def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcome:
-    """Purpose: take the lease of a campaign and drive it until it is over, or someone asks us to leave.
+    """Purpose: take the lease of a campaign and drive it until it is over or the conductor is asked to leave. Nothing is added to a
+    campaign that is over and sealed.
 
-    To one that is over and sealed nothing is added.
-
-    Errors: LeaseHeld where someone else drives it; RecordError where the record is damaged or cannot be written.
+    Errors: LeaseHeld where somebody else drives it; RecordError where the record is damaged or cannot be written.
     """
     from shakedown.conductor.commands.fingerprints import Fingerprints, probe_of
 
@@ -120,7 +121,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
 
 
 def _closed(layout: Layout, watchers: Watchers) -> Outcome:
-    """How a campaign stands that is over and sealed: where something of it was to run, why nothing is started."""
+    """The outcome for a campaign that is over and sealed; if something of it was to run, also say why nothing is started."""
     state = read_state(layout, Documents(layout))[0]
     if state.phase != CampaignPhase.ENDED:
         watchers.say(f"nothing of {layout.root.name} is started: {CLOSED}\nhint: {WAY_OUT}")
@@ -139,7 +140,7 @@ def _session(
     conditions: Conditions,
     refused: Sequence[str] = (),
 ) -> Outcome:
-    """The loop under signals; then the last words. ``fingerprints``: what the machine is found to be; ``refused``: snapshots."""
+    """Run the loop with signals handled, then finish. ``refused``: snapshots that contradict the log."""
     end_runs = real.end_runs
     interruptions = Interruptions(watchers.say, jobs_go_on=end_runs is None)
     real.clock.log.say, real.clock.log.give_up = watchers.say, lambda: interruptions.level >= LEAVE
@@ -198,7 +199,7 @@ def _say_torn(conductor: Conductor, tail: Tail) -> None:
 
 
 def _driver(layout: Layout, epoch: int, more_names: tuple[str, ...]) -> dict[str, Any]:
-    """Who drives, for the log: enough to find the process, and to see that two sessions ran under the same version."""
+    """Who drives, for the log: enough to find the process, and to see whether two sessions ran the same version."""
     from shakedown.conductor.record.environments import keep_environment, select
 
     chosen = select(os.environ, more_names)

@@ -1,1 +1,1 @@
-"""What people may ask of a running campaign: each command becomes one event, or a refusal. ``registry`` lists them."""
+"""Commands that people give to a campaign: each becomes one event, or a refusal. ``registry`` lists them."""

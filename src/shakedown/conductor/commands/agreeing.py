@@ -1,4 +1,4 @@
-"""Agreeing to what others did, and taking back what one said: each becomes one event, or a refusal that says why."""
+"""Agreeing to acts of others, and withdrawing one's own: each becomes one event, or a refusal that says why."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ def find_acts(
     campaign: str = "",
     elsewhere: Callable[[int], str] = lambda number: "",
 ) -> list[Act]:
-    """Purpose: the acts with these numbers, in their order. ``kinds``: only these, all but agreements without it; ``campaign``:
-    whose record it is, for messages; ``elsewhere``: the way out where another campaign has an act of that number, or "".
+    """Purpose: the acts with these event numbers, in their order.
 
-    Errors: UsageError with what there is.
+    ``kinds``: only these kinds are allowed; without it, all but agreements. ``campaign``: whose record it is, for messages.
+    ``elsewhere``: for a number, the way out if another campaign has such an act, or "". Errors: UsageError that lists what there
+    is.
     """
     of = f" of {campaign}" if campaign else ""
     acts = {number: act for act in acts_of(record) for number in act.events}
@@ -53,7 +54,9 @@ def find_acts(
 
 
 def agreeable(record: Record, numbers: Sequence[int], campaign: str, elsewhere: Callable[[int], str]) -> Pairs:
-    """Purpose: the seals and the acts with these numbers, with the digest of what is agreed to. Errors: those of ``find_acts``."""
+    """Purpose: for these event numbers, which are of seals or acts, the number and the digest of what is agreed to. Errors: those
+    of ``find_acts``.
+    """
     seals = {row.seq: row.digest for row in record.seals}
     acts = find_acts(record, [one for one in numbers if one not in seals], campaign=campaign, elsewhere=elsewhere)
     mine = [(one, seals[one]) for one in dict.fromkeys(numbers) if one in seals]
@@ -61,8 +64,8 @@ def agreeable(record: Record, numbers: Sequence[int], campaign: str, elsewhere: 
 
 
 def why_not_agree(parties: Sequence[Party], record: Record, pairs: Pairs, by: str, signed: Signed | None) -> str:
-    """Purpose: why such an agreement would count for nothing, or "". ``parties``: those that count now; ``signed``: None where
-    it is not signed.
+    """Purpose: why such an agreement would have no effect; "" where it would. ``parties``: those that count now. ``signed``: None
+    where the agreement is not signed.
     """
     if not parties:
         return "the plan in force names no parties; 'parties: {site: [...], vendor: [...]}' in it does"
@@ -137,7 +140,7 @@ def _are_pairs(said: Any) -> bool:
 
 
 def withdraw(conductor: Conductor, command: Command) -> Event:
-    """What was said before is taken back; it stays in the record."""
+    """Take back earlier acts. They stay in the record."""
     from shakedown.conductor.commands.refusals import refusal
 
     record, numbers = rows_of(conductor), command.value.get("events")
@@ -159,5 +162,5 @@ def withdraw(conductor: Conductor, command: Command) -> Event:
 
 
 def agreeing_commands(documents: Callable[[str], Document]) -> Commands:
-    """Every command of this room."""
+    """The commands of this file."""
     return {"agree": _agree(documents), "withdraw": withdraw}

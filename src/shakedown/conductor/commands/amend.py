@@ -1,4 +1,4 @@
-"""Amendments: a new frozen document beside the old one, the difference in words, and the event that puts it into force."""
+"""Amendments: a new frozen document beside the old one, the differences in words, and the event that puts it into force."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANOTHER_NAME = "give the figure a new name: then it has no values of before"
 
 
 class DocumentStore(Protocol):
-    """Where documents are found by digest."""
+    """A store that finds documents by their digests."""
 
     def __call__(self, digest: str) -> Document: ...
 
@@ -52,17 +52,19 @@ def keep_document(layout: Layout, state: State, document: Document, driven: bool
 
 
 def told_differences(before: Document, after: Document, moved: Mapping[str, str]) -> list[str]:
-    """Purpose: what a new document changes, a line each; a file of the same content in another place is no other input."""
+    """Purpose: what a new document changes, one line each. An input file with the same content in another place is not a change."""
     return [*moved_words(moved), *differences(before, at_old_places(after, moved))]
 
 
 def why_not(state: State, after: Document) -> str:
-    """Purpose: why a document cannot follow the one in force, or ""."""
+    """Purpose: why a document cannot follow the one in force; "" where it can."""
     return another_unit(state.index.document, after) if state.campaign.next_run > 1 else ""
 
 
 def another_unit(before: Document, after: Document) -> str:
-    """Purpose: which figure has another unit than before, or "". Values on record are in the units that their figures had."""
+    """Purpose: which figure has another unit than before; "" where none has. The values in the record have the
+    units of their time.
+    """
     units = _units(before)
     for (test, figure), now in _units(after).items():
         unit = units.get((test, figure), now)
@@ -73,7 +75,7 @@ def another_unit(before: Document, after: Document) -> str:
 
 
 def no_cluster(after: Document) -> str:
-    """Purpose: why nobody could drive a document's clusters, or ""."""
+    """Purpose: why the clusters of a document cannot be driven; "" where they can."""
     try:
         clusters_of(after)
     except ShakedownError as error:
@@ -82,7 +84,9 @@ def no_cluster(after: Document) -> str:
 
 
 def another_cluster(before: Document, after: Document) -> str:
-    """Purpose: which cluster a conductor that drives one document cannot use as the other describes it, or ""."""
+    """Purpose: which clusters a conductor that drives one document cannot use as the other one describes them; "" where there are
+    none.
+    """
     try:
         driven = clusters_of(before)
         strange = [
@@ -112,8 +116,8 @@ def _units(document: Document) -> dict[tuple[str, str], str]:
 
 
 def amend_command(documents: DocumentStore, driven: bool = True) -> Callable[[Conductor, Command], Event]:
-    """The operator's command ``amend`` over these documents. ``driven``: by whoever hears it, who has opened the clusters of the
-    plan in force; where nobody drives, the next conductor opens those of the new one.
+    """The command ``amend``, with these documents. ``driven``: whether it is carried out by the driver, which has opened the
+    clusters of the plan in force. Where nobody drives, the next conductor opens those of the new plan.
     """
 
     def amend(conductor: Conductor, command: Command) -> Event:
@@ -132,8 +136,8 @@ def amend_command(documents: DocumentStore, driven: bool = True) -> Callable[[Co
 
 
 def put_into_force(conductor: Conductor, command: Command, document: Document, layout: Layout | None = None) -> Event:
-    """The event of an amendment; the plan's index is in place when it is folded. ``layout``: None where the campaign has no
-    directory, and so no input files.
+    """The event of an amendment; the index of the new plan is put in place before the event is folded. ``layout``: None where the
+    campaign has no directory, and so no input files.
     """
     index, stopped = conductor.state.index, _stopped(conductor)
     inputs = conductor.state.driver.inputs
@@ -160,8 +164,8 @@ def put_into_force(conductor: Conductor, command: Command, document: Document, l
 
 
 def _stopped(conductor: Conductor) -> dict[str, float]:
-    """Component -> since when its clock stands still, until now: an amendment takes up what was drained, cancelled or over, and the
-    time in which nothing ran is no time of it.
+    """Component -> since when its clock counts as standing still. An amendment starts again what was drained, cancelled or over;
+    the time in which nothing ran does not count on the clock.
     """
     state = conductor.state
     now = max(state.time, conductor.ports.clock.now())

@@ -1,4 +1,4 @@
-"""What people say of a campaign, as requests in its inbox: the one way in, for the command line and for the live page."""
+"""Commands from people as requests in the campaign's inbox: the only way in, for the command line and for the live page."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from shakedown.model.layout import Layout
 def record_wishes(
     layout: Layout, what: str, values: Sequence[dict[str, Any]], reason: str, more: Commands | None = None
 ) -> dict[str, Any]:
-    """Purpose: post commands that need no scheduler, and carry them out where nobody drives the campaign.
-
+    """Purpose: post commands that need no scheduler, and carry them out if nobody drives the campaign. Returns what was recorded.
     Errors: UsageError with the reason where one was refused.
     """
     if len(values) > 1:  # one command of a person is one act, however many events it takes

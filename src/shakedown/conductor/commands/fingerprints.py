@@ -1,7 +1,7 @@
-"""Fingerprints of the machine in a campaign: taken at the start, on resume and when a person asks, recorded as events.
+"""Fingerprints of the machine in a campaign: taken at the start, on resume, and when a person asks; recorded as events.
 
-The probe runs in the background. On this machine nothing is measured beside it for as long as it takes, up to its patience; on a
-cluster it takes idle nodes wholly for a moment, and the first order does not wait.
+The probe runs in the background. On this machine nothing is measured beside it, for as long as it takes, up to its patience. On a
+cluster it takes idle nodes, as whole nodes, for a moment; the first order does not wait for it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ HURRY_S = 6.0  # and then for what there is
 
 
 def probe_of(layout: Layout, document: Document, reactor: Reactor) -> Probe | None:
-    """Purpose: who asks the nodes that a plan runs on; None where nobody here can."""
+    """Purpose: the probe that asks the nodes a plan runs on; None where there is none for its scheduler."""
     clusters = clusters_of(document)
     dialect = dialect_named(clusters[0].scheduler)  # a campaign has one kind of scheduler
     if dialect is None or not dialect.probe:
@@ -53,12 +53,12 @@ def probe_of(layout: Layout, document: Document, reactor: Reactor) -> Probe | No
 
 
 def script_of(system: System) -> str:
-    """The script with the commands that the system's file adds."""
+    """The script of the probe, with the commands that the system's file adds."""
     return probe_script(dict(system.fingerprint))
 
 
 class Fingerprints:
-    """Takes fingerprints for one driver. At most one is under way; who asks meanwhile is answered by the same one."""
+    """Takes fingerprints for one driver. At most one is under way; requests that come meanwhile are answered by the same one."""
 
     def __init__(self, layout: Layout, probe: Probe | None) -> None:
         self.layout, self.probe = layout, probe
@@ -66,14 +66,18 @@ class Fingerprints:
         self._asked: list[Command] = []
 
     def take(self, conductor: Conductor) -> None:
-        """Purpose: the fingerprint of a session's start: it is recorded before the first order, unless that takes too long."""
+        """Purpose: take the fingerprint at the start of a session. It is recorded before the first order, unless
+        it takes too long.
+        """
         if self.probe is None:
             return
         self._start(conductor)
         self._wait(conductor, self.probe.patience_s)
 
     def settle(self, conductor: Conductor) -> None:
-        """Purpose: the last words on a fingerprint that is under way. One who leaves a campaign early does not wait for it."""
+        """Purpose: finish a fingerprint that is still under way at the end of a session. A conductor that leaves early does not
+        wait for it.
+        """
         if self.probe is None or not self._busy:
             return
         if conductor.state.phase == CampaignPhase.ENDED:
@@ -92,7 +96,7 @@ class Fingerprints:
             clock.wait(end)
 
     def command(self, conductor: Conductor, command: Command) -> Event | None:
-        """The operator's command ``fingerprint``: its event comes when the probe is over."""
+        """The command ``fingerprint``. Its event is recorded when the probe is over."""
         if self.probe is None:
             return refusal(command, no_probe(conductor.state.index.document.system))
         self._asked.append(command)
@@ -101,7 +105,7 @@ class Fingerprints:
         return None
 
     def close(self) -> None:
-        """What is under way is ended; the next driver takes one anyway."""
+        """End a fingerprint that is under way; the next driver takes one anyway."""
         self._busy = False
         if self.probe is not None:
             self.probe.close()
@@ -123,12 +127,14 @@ class Fingerprints:
 
 
 def no_probe(system: System) -> str:
-    """Why nobody asks the nodes of a system."""
+    """Why the nodes of a system cannot be asked."""
     return f"nobody knows how the nodes of {system.name} are asked"
 
 
 def fingerprint_event(layout: Layout, last: str, answers: Answers, asked: list[Command] | None = None) -> Event:
-    """Purpose: the event for what came back; its facts are kept before. ``last``: the digest of the fingerprint before."""
+    """Purpose: the event for the answers of a probe; its facts are stored before. ``last``: the digest of the
+    fingerprint before.
+    """
     before = read_facts_file(layout, last) if last else None
     found = describe_machine(answers.texts, answers.silent, before)
     if found.nothing:
@@ -165,7 +171,7 @@ def facts_path(layout: Layout, digest: str) -> Path:
 
 
 def keep_facts(layout: Layout, found: Found) -> str:
-    """Purpose: keep a file of facts once, durable. Returns its path in the campaign. Raises OSError."""
+    """Purpose: store the facts of a fingerprint in a file, once and durably. Returns its path in the campaign. Raises OSError."""
     path = facts_path(layout, found.digest)
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
@@ -180,7 +186,7 @@ def keep_facts(layout: Layout, found: Found) -> str:
 
 
 def read_facts_file(layout: Layout, digest: str) -> dict[str, Facts] | None:
-    """Purpose: node -> facts of a fingerprint; None where the file is gone or is not what was kept."""
+    """Purpose: node -> facts of a fingerprint; None where the file is gone or was changed."""
     with suppress(OSError, ValueError):
         content = read_plain(facts_path(layout, digest))
         if digest_of_content(content) == digest:
@@ -192,7 +198,7 @@ def read_facts_file(layout: Layout, digest: str) -> dict[str, Facts] | None:
 
 
 def ask_now(layout: Layout | None = None, document: Document | None = None) -> Answers | None:
-    """Purpose: probe here and now and wait for it: a campaign's nodes, or this machine. None where nobody can ask."""
+    """Purpose: probe now and wait for the answers: of a campaign's nodes, or of this machine. None where they cannot be asked."""
     reactor = Reactor()
     probe = LocalProbe(reactor) if layout is None or document is None else probe_of(layout, document, reactor)
     if probe is None:
@@ -210,7 +216,7 @@ def ask_now(layout: Layout | None = None, document: Document | None = None) -> A
 
 
 def answer_now(layout: Layout) -> Callable[[Conductor, Command], Event]:
-    """The operator's command ``fingerprint`` for one who stands in for a driver: it waits for the probe."""
+    """The command ``fingerprint`` where there is no driver: it waits for the probe."""
 
     def command(conductor: Conductor, command: Command) -> Event:
         document = conductor.state.index.document

@@ -1,6 +1,6 @@
-"""Golden sums from a run that passed: which files, whether they are still those that were judged, and the lines of ``sha256sum``.
+"""Golden sums from a run that passed: which files, whether they are still those that were judged, and the lines for ``sha256sum``.
 
-``golden_sums`` is the way in. It reads a campaign and changes nothing in it.
+``golden_sums`` is where to begin. It reads a campaign and changes nothing in it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from shakedown.model.recorded import listing, recorded_checks, summed
 
 
 class Golden(Struct, frozen=True):
-    """Sums to be written: ``text`` is the whole file, ``name`` how it is called beside the test where nobody says otherwise."""
+    """Sums to be written. ``text``: the whole file; ``name``: its name beside the test, unless a person gives another."""
 
     run: str
     case: str
@@ -38,9 +38,8 @@ class Golden(Struct, frozen=True):
 
 
 def golden_sums(layout: Layout, record: RecordRows, target: str, files: str, who: str, because: str) -> Golden:
-    """Purpose: the golden sums of a run, or of the newest run of a case that passed. ``files``: a pattern, or "" as the test says.
-
-    Errors: UsageError where nothing of this name passed, where no pattern is known, or files are gone or were changed.
+    """Purpose: the golden sums of a run, or of the newest run of a case that passed. ``files``: a pattern, "" = the one of the
+    test. Errors: UsageError where no such run passed, where no pattern is known, or where files are gone or were changed.
     """
     row = _passed(record, target)
     document = thaw(read_document(layout, record.document))
@@ -79,7 +78,7 @@ def _passed(record: RecordRows, target: str) -> RunRow:
 
 
 def _pattern_of(test: Test) -> str:
-    """The pattern that the test records, or else holds against golden sums."""
+    """The pattern of the files that the test records, or that it compares with golden sums."""
     recorded = [check.subject for check in recorded_checks(test)]
     patterns = list(dict.fromkeys(recorded or [check.subject for check in test.checks if check.kind == "golden"]))
     if len(patterns) == 1:
@@ -108,7 +107,7 @@ def _sums(layout: Layout, row: RunRow, case: Case, pattern: str) -> Mapping[str,
 
 
 def _heading(layout: Layout, row: RunRow, who: str, because: str, recorded: bool) -> str:
-    """Comments, which ``sha256sum --check`` passes over: whose word it is, and of which run."""
+    """Comments, which ``sha256sum --check`` skips: who wrote the sums, why, and from which run."""
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     same = "; they have the sums that its verdict recorded" if recorded else ""
     lines = [
@@ -120,14 +119,14 @@ def _heading(layout: Layout, row: RunRow, who: str, because: str, recorded: bool
 
 
 def _name(case: Case, document: Document) -> str:
-    """TEST.sha256; with the toolchain where the test has several."""
+    """TEST.sha256, with the toolchain in it if the test has several."""
     toolchains = {other.toolchain for other in document.cases if other.test == case.test}
     own = f"-{case.toolchain}" if case.toolchain and len(toolchains) > 1 else ""
     return f"{case.test}{own}.sha256"
 
 
 def write_golden(golden: Golden, place: Path, replace: bool) -> None:
-    """Purpose: write the file, all of it or nothing. Errors: UsageError where it is there and is not to be replaced."""
+    """Purpose: write the file, all of it or nothing. Errors: UsageError where it exists and is not to be replaced."""
     try:
         if replace:
             draft = place.with_name(f".{place.name}.new")
@@ -144,7 +143,7 @@ def write_golden(golden: Golden, place: Path, replace: bool) -> None:
 
 
 def _first_line(place: Path) -> str:
-    """What the file that is there says of itself."""
+    """The first line of the file that exists."""
     lines: list[str] = []
     with contextlib.suppress(OSError):
         lines = place.read_text(errors="replace").splitlines()

@@ -1,6 +1,6 @@
-"""Input files that a new plan finds elsewhere, with the content that they had: another path is no other input.
+"""Input files that a new plan has in another place with the same content: another path does not make another input.
 
-``moved_inputs`` is the way in. What a file held before is what the record knows of it, for the old place may be gone by now.
+``moved_inputs`` is where to begin. The content of a file before is taken from the record, since the old place may be gone.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _Sums = dict[str, str]  # path below the place, "" for the place itself -> sha25
 
 
 def moved_inputs(layout: Layout, inputs: str, before: Document, after: Document) -> dict[str, str]:
-    """Purpose: new path -> the path that a case had under the same name, where both hold the same. ``inputs``: the digest of what
-    the record knows of input files, "" where no driver has looked at them.
+    """Purpose: new path -> the path that a case had under the same name, where both have the same content. ``inputs``: the digest
+    of what the record knows of input files; "" where no driver has looked at them.
     """
     old = {case.id: dict(case.files) for case in before.cases}
     pairs: dict[str, set[str]] = {}
@@ -45,7 +45,7 @@ def moved_inputs(layout: Layout, inputs: str, before: Document, after: Document)
 
 
 def at_old_places(document: Document, moved: Mapping[str, str]) -> Document:
-    """Purpose: the document with these files where they were, to be held against the one before."""
+    """Purpose: the document with these files in their old places, to be compared with the one before."""
     if not moved:
         return document
     cases = tuple(
@@ -56,7 +56,7 @@ def at_old_places(document: Document, moved: Mapping[str, str]) -> Document:
 
 
 def moved_words(moved: Mapping[str, str]) -> list[str]:
-    """Purpose: what an amendment says of them, a line each."""
+    """Purpose: the lines that an amendment has on moved files."""
     return [f"input {was} lies at {new}, with the same content" for new, was in moved.items()]
 
 

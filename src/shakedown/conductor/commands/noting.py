@@ -1,4 +1,4 @@
-"""What people note beside a run that is judged: the class of its failure, a ticket. Nothing that is judged changes by it."""
+"""Notes by people on a run that was judged: the class of its failure, a ticket. They change no verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_TICKET = 100  # characters
 
 
 def note(conductor: Conductor, command: Command) -> Event:
-    """A class of failures, a ticket, or both; a later word replaces an earlier one, ``none`` takes it back."""
+    """Record a class of failures, a ticket, or both. A later note replaces an earlier one; the class ``none`` takes it back."""
     run, given, ticket = (str(command.value.get(key) or "").strip() for key in ("run", "class", "ticket"))
     families = families_of(conductor.state.index.document)
     why = why_not_note(conductor.state, families, run, given, ticket)
@@ -33,14 +33,14 @@ def note(conductor: Conductor, command: Command) -> Event:
 
 
 def families_of(document: Document) -> dict[str, str]:
-    """Purpose: every class of failures that a run can be put down to, and its family: the package's and those of the plan."""
+    """Purpose: each class of failures that a run can be put down to -> its family: those of the package and those of the plan."""
     from shakedown.plans.failures import shipped_failures
 
     return {one.name: one.family for one in Classifier(shipped_failures(), document.failures).classes}
 
 
 def why_not_note(state: State, families: Mapping[str, str], run: str, given: str, ticket: str) -> str:
-    """Purpose: why nothing of the kind can be noted, or ""."""
+    """Purpose: why such a note cannot be recorded; "" where it can."""
     if not (given or ticket):
         return "it names neither a class of failures nor a ticket"
     if given and given not in (WITHDRAWN, UNCLASSIFIED) and given not in families:

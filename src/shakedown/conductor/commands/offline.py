@@ -1,6 +1,6 @@
-"""Where nobody drives a campaign, whoever says something of it records it: commands that need no scheduler are carried out.
+"""Commands where nobody drives a campaign: those that need no scheduler are carried out and recorded by the process that was asked.
 
-The lease is held meanwhile, as by a driver. What needs one (cancel, stop) is left in the inbox for the next.
+It holds the lease meanwhile, as a driver does. Commands that need a driver (cancel, stop) stay in the inbox for the next one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOR_DRIVERS = ("cancel", "stop")
 
 
 class _Nothing(Struct):
-    """Every port that is not asked here: there is nothing to submit, to build or to collect."""
+    """A port for everything that is not used here: there is nothing to submit, build or collect."""
 
     poll_s: float = 0.0
 
@@ -64,7 +64,7 @@ class _Nothing(Struct):
 
 
 class _WallClock:
-    """Time as it is; nobody waits here."""
+    """The time of day. Nobody waits here."""
 
     def now(self) -> float:
         return time.time()
@@ -74,10 +74,10 @@ class _WallClock:
 
 
 def carry_out(layout: Layout, more: Commands | None = None) -> list[Event]:
-    """Purpose: carry out what waits in the inbox and needs no driver; the events that were recorded, refusals too.
+    """Purpose: carry out the commands in the inbox that need no driver. Returns the events that were recorded, also refusals.
 
-    ``more``: commands beside those that every driver knows. Where nothing waits nothing is touched. Errors: LeaseHeld where
-    somebody drives; RecordError.
+    ``more``: commands besides those that every driver knows. Without commands nothing is touched. Errors: LeaseHeld where somebody
+    drives; RecordError.
     """
     if all(command.what in FOR_DRIVERS for command in FileInbox(layout).poll()):
         return []
@@ -99,7 +99,7 @@ def carry_out(layout: Layout, more: Commands | None = None) -> list[Event]:
 
 
 def _hear(conductor: Conductor) -> list[Event]:
-    """Each command is logged, durably, before its file is removed."""
+    """Carry out the commands. Each is logged durably before its file is removed."""
     events, done = [], []
     for command in conductor.ports.inbox.poll():
         if command.what in FOR_DRIVERS:

@@ -1,4 +1,4 @@
-"""The amounts of caps and budgets that people set: read, and held against what the plan in force has."""
+"""The amounts of caps and budgets that people set: read, and compared with those of the plan in force."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from shakedown.model.units import UNITS, USUAL, near_unit, parse_quantity, show_
 
 
 def copies_of(state: State, test: str, written: Any) -> int:
-    """Purpose: how many runs of a test may be live at once. Errors: UsageError for what is no such number, or no less than now."""
+    """Purpose: how many runs of a test may be live at once. Errors: UsageError where it is no such number, or more than the plan
+    allows.
+    """
     try:
         copies = int(str(written))
     except ValueError:
@@ -30,7 +32,7 @@ def copies_of(state: State, test: str, written: Any) -> int:
 
 
 def check_budget(state: State, name: str) -> None:
-    """Purpose: that there is such a budget, or such a target of one. Errors: UsageError."""
+    """Purpose: check that there is such a budget, or such a target of a budget. Errors: UsageError."""
     document = state.index.document
     budget, at, target = name.partition("@")
     known = [found for found, _ in document.system.budgets]
@@ -44,10 +46,10 @@ def check_budget(state: State, name: str) -> None:
 
 
 def amount_of(state: State, name: str, written: Any) -> float:
-    """Purpose: an amount in base units: a number with its unit, or a share of the plan's own amount.
+    """Purpose: an amount in base units, from a number with its unit or a share of the plan's own amount.
 
-    Errors: UsageError for what is none, what is more than the plan's own, or what not even the smallest run fits in, which a
-    number that was written without its unit does not.
+    Errors: UsageError where it is no amount, exceeds the plan's own, or is too small for even the smallest run, as a number without
+    its unit usually is.
     """
     budget = name.partition("@")[0]
     own, amount = _own(state, budget), _base_units(str(written))

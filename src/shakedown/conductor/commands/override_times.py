@@ -1,4 +1,4 @@
-"""What people say of a component's clock, and as of when: held against what was said of it before."""
+"""What people say of a component's clock, and as of when: checked against the earlier acts on that clock."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ SKEW_S = 60.0  # clocks of two hosts may differ by so much
 
 
 def checked_from(state: State, number: int, written: Any, now: float) -> float:
-    """Purpose: the time as of which a clock is told something: in this campaign, not in the future.
-
-    Errors: UsageError, also where the component has no clock, or its clock began later.
+    """Purpose: the time from which an act on a clock holds: within the campaign, and not in the future. Errors: UsageError, also
+    where the component has no clock, or its clock was started later.
     """
     at, begun = _clock_time(state, number, written, now), since(acts_of(state, number))
     name = state.index.components[number].name
@@ -31,7 +30,7 @@ def checked_from(state: State, number: int, written: Any, now: float) -> float:
 
 
 def act_on_clock(state: State, number: int, value: dict[str, Any], now: float) -> dict[str, Any]:
-    """Purpose: ``act`` and ``from`` of a word on a clock that makes sense after all that was said. Errors: UsageError."""
+    """Purpose: ``act`` and ``from`` of an act on a clock, if it makes sense after all earlier ones. Errors: UsageError."""
     component, act = state.index.components[number], str(value.get("act", ""))
     written = now if value.get("from") is None else value["from"]
     if act not in ACTS:
@@ -55,12 +54,12 @@ def act_on_clock(state: State, number: int, value: dict[str, Any], now: float) -
 
 
 def when_said(command: Command) -> dict[str, Any]:
-    """Purpose: what an event tells of when its words were said, which it speaks of a time with: a conductor may hear them later."""
+    """Purpose: when a person gave a command that names a time, for its event: the conductor may have heard it later."""
     return {"said": command.said} if command.said is not None else {}
 
 
 def _first_start(state: State, number: int, written: Any, now: float) -> float:
-    """A clock that a person starts, for the first time."""
+    """The time of the first start of a clock that a person starts. Errors: UsageError."""
     component = state.index.components[number]
     at = _clock_time(state, number, written, now)
     if component.clock.start == "first order":
@@ -76,7 +75,7 @@ def _first_start(state: State, number: int, written: Any, now: float) -> float:
 
 
 def _clock_time(state: State, number: int, written: Any, now: float) -> float:
-    """A time in this campaign, of a component that has a clock. Errors: UsageError."""
+    """A time within this campaign, for a component that has a clock. Errors: UsageError."""
     component = state.index.components[number]
     if not component.duration_s:
         message = f"component {component.name} does not run for a time, so no word moves its clock"

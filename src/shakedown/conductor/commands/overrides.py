@@ -1,7 +1,7 @@
-"""Standing orders of people: pause, continue, cap, budget, exclude, include, drain, clock. Each becomes one event, or a refusal.
+"""Overrides by people: pause, continue, cap, budget, exclude, include, drain, clock, again. Each becomes one event, or a refusal.
 
-``order`` is the table of contents. It is asked before a command is left in the inbox, too, so that a person hears at once what
-cannot be.
+``order`` is the table of contents. It is also called before a command is put into the inbox, so that a person hears at once what
+cannot be done.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ Value = dict[str, Any]
 
 
 def order(state: State, now: float, what: str, value: Value, reason: str) -> Event:
-    """Purpose: the event that a command becomes at ``now``. Errors: UsageError where it cannot be carried out, with the way out."""
+    """Purpose: the event that a command becomes at ``now``. Errors: UsageError, with the way out, where it cannot
+    be carried out.
+    """
     if not reason.strip():
         raise UsageError("it does not say why")
     if state.phase == CampaignPhase.ENDED and what not in ("clock", "again"):
@@ -48,17 +50,15 @@ def order(state: State, now: float, what: str, value: Value, reason: str) -> Eve
 
 
 def refuse_closed(what: str, events: Iterable[Event]) -> None:
-    """Purpose: keep what would run again out of a campaign that is over and sealed. ``events``: its log, read for ``again`` alone.
-
-    Errors: UsageError with the way out.
+    """Purpose: refuse commands that would run something again in a campaign that is over and sealed. ``events``: its log, read only
+    for ``again``. Errors: UsageError with the way out.
     """
     if what == "again" and closed_by(events):
         raise UsageError(f"the campaign is closed: {CLOSED}", hint=WAY_OUT)
 
 
 def check_all(state: State, now: float, what: str, values: Sequence[Value], reason: str) -> list[Event]:
-    """Purpose: the events that commands become one after the other. ``state`` is folded on: it is no longer that of the log.
-
+    """Purpose: the events that these commands become, one after the other. ``state`` is changed: the events are folded into it.
     Errors: UsageError.
     """
     events = []
@@ -88,7 +88,7 @@ def after_orders(state: State, orders: Iterable[Command]) -> State:
 
 
 def _pause(state: State, now: float, value: Value) -> Event:
-    """Nothing new of a component is ordered. What its clock does is the plan's word on the cause."""
+    """Nothing new of a component is ordered. What its clock does is as the plan says for the cause."""
     component = component_of(state, value)
     number = state.index.component_number[component.name]
     if component.name in state.overrides.paused:
@@ -120,7 +120,7 @@ def _check_cause(cause: str) -> None:
 
 
 def _continue(state: State, now: float, value: Value) -> Event:
-    """A paused component goes on, or a case that was stopped."""
+    """A paused component, or a case that was stopped, goes on."""
     component = component_of(state, value)
     case = str(value.get("case") or "")
     if case:
@@ -142,7 +142,7 @@ def _stopped_ones(state: State) -> str:
 
 
 def _drain(state: State, now: float, value: Value) -> Event:
-    """A component, or all, comes to its end."""
+    """A component, or the whole campaign, comes to its end."""
     if not value.get("component"):
         if "" in state.overrides.draining:
             raise UsageError(f"{state.overrides.draining['']}; it is on its way")
@@ -153,7 +153,7 @@ def _drain(state: State, now: float, value: Value) -> Event:
 
 
 def _clock(state: State, now: float, value: Value) -> Event:
-    """A word on the clock of a component that runs for a time."""
+    """An act on the clock of a component that runs for a time."""
     component = component_of(state, value)
     cause = str(value.get("cause") or "")
     if cause:
@@ -190,7 +190,7 @@ def _again(state: State, now: float, value: Value) -> Event:
 
 
 def component_of(state: State, value: Value) -> Component:
-    """Purpose: the component that is meant, of the plan in force. Errors: UsageError."""
+    """Purpose: the component of the plan in force that a command names. Errors: UsageError."""
     name = str(value.get("component", ""))
     known = {found.name: found for found in state.index.document.components}
     if name not in known:
@@ -203,7 +203,7 @@ def component_of(state: State, value: Value) -> Component:
 
 
 def _cap(state: State, now: float, value: Value) -> Event:
-    """At most so many runs of a test at once, or the plan's own number again."""
+    """Limit how many runs of a test go on at once, or return to the plan's own number."""
     test = str(value.get("test", ""))
     known = [found.name for found in state.index.document.tests]
     if test not in known:
@@ -217,7 +217,7 @@ def _cap(state: State, now: float, value: Value) -> Event:
 
 
 def _budget(state: State, now: float, value: Value) -> Event:
-    """At most so much of a budget, or the plan's own amount again."""
+    """Limit a budget, or return to the plan's own amount."""
     name = str(value.get("budget", ""))
     check_budget(state, name)
     if value.get("amount") is None:
@@ -228,7 +228,7 @@ def _budget(state: State, now: float, value: Value) -> Event:
 
 
 def _exclude(state: State, now: float, value: Value) -> Event:
-    """Nodes are given no more work."""
+    """Exclude nodes: they get no more work."""
     nodes = _nodes_in(value)
     known, local = _nodes_of(state)
     for node in nodes:
@@ -244,7 +244,7 @@ def _exclude(state: State, now: float, value: Value) -> Event:
 
 
 def _include(state: State, now: float, value: Value) -> Event:
-    """Excluded nodes are given work again, and count anew."""
+    """Give excluded nodes work again; their failures count from zero."""
     nodes = _nodes_in(value)
     out = {**state.overrides.excluded, **state.pools.left_out}
     strange = [node for node in nodes if node not in out]
@@ -261,13 +261,13 @@ def _include(state: State, now: float, value: Value) -> Event:
 
 
 def _held_for(state: State, node: str) -> str:
-    """The pool whose queue is held since jobs ended on this node, among others; "" where none is."""
+    """The pool whose queue is held because jobs ended on this node and others; "" where there is none."""
     guards = state.pools.guards
     return next((pool for pool in guards if guards[pool].since and node in failed_nodes(state, pool)), "")
 
 
 def _nodes_in(value: Value) -> list[str]:
-    """The names in a command, each once. Errors: UsageError for anything else, or too many."""
+    """The names of nodes in a command, each once. Errors: UsageError for anything else, or for too many."""
     nodes = value.get("nodes")
     if not isinstance(nodes, list) or not nodes or not all(isinstance(node, str) and node for node in nodes):
         raise UsageError("its nodes are not a list of names")
@@ -277,7 +277,7 @@ def _nodes_in(value: Value) -> list[str]:
 
 
 def _nodes_of(state: State) -> tuple[set[str], set[str]]:
-    """The names of a system's nodes: where a scheduler can choose among them, and where it cannot."""
+    """The names of a system's nodes: those among which a scheduler can choose, and those where it cannot."""
     choice: set[str] = set()
     alone: set[str] = set()
     for cluster in state.index.document.system.clusters:

@@ -1,4 +1,4 @@
-"""What is logged of a command that cannot be carried out."""
+"""The event for a command that cannot be carried out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shakedown.model.ports import Command
 
 
 def refusal(command: Command, why: str) -> Event:
-    """A command that cannot be carried out, and why."""
+    """The event for a command that cannot be carried out, with the reason."""
     return Event(
         "command_refused", value={"request": command.request, "what": command.what, "who": command.who}, reason=why
     )

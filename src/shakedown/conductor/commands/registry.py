@@ -1,4 +1,4 @@
-"""What operators may ask of a running campaign: each command becomes one event, or a refusal that says why."""
+"""Commands that operators may give to a running campaign: each becomes one event, or a refusal that says why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from shakedown.model.wording import wording_of, wording_of_drill
 
 
 def cancel(conductor: Conductor, command: Command) -> Event:
-    """Cancel runs, cases or everything. A run or case that is not there is refused: nothing is dropped in silence."""
+    """Cancel runs, cases or everything. A run or case that does not exist leads to a refusal, so that nothing is
+    ignored silently.
+    """
     state, value = conductor.state, command.value
     if state.phase == CampaignPhase.ENDED:
         return refusal(command, "the campaign is over; there is nothing left to cancel")
@@ -42,12 +44,14 @@ def _are_names(value: Any) -> bool:
 
 
 def stop(conductor: Conductor, command: Command) -> Event:
-    """Submit nothing new; what runs may end; then the conductor leaves."""
+    """Submit nothing new; let running jobs end; then the conductor leaves."""
     return Event("stop_request", value={"request": command.request, "who": command.who}, reason=command.reason)
 
 
 def attest(conductor: Conductor, command: Command) -> Event:
-    """A person says that a procedure was met or not, with the digests of the evidence files kept beside the record."""
+    """A person says whether a procedure was met. The digests of the evidence files, which are kept beside the
+    record, go with it.
+    """
     index, value = conductor.state.index, command.value
     component, name = str(value.get("component", "")), str(value.get("procedure", ""))
     number = index.component_number.get(component)
@@ -102,14 +106,14 @@ def drill(conductor: Conductor, command: Command) -> Event:
 
 
 def _said_at(command: Command, now: float) -> float:
-    """When a person said so: a conductor that is busy, or was stopped, hears it later."""
+    """When a person gave the command: a conductor that is busy or was stopped hears it later."""
     said = command.value.get("asked") if command.said is None else command.said
     return min(now, float(said)) if isinstance(said, int | float) and not isinstance(said, bool) else now
 
 
 def drill_of(document: Document, component: str, name: str) -> tuple[Component, Drill]:
-    """Purpose: the drill that is meant, and its component. Errors: UsageError with what there is instead, and for one that a test
-    does by itself.
+    """Purpose: the drill that a command names, and its component. Errors: UsageError that lists what there is, also for a drill
+    that a test carries out by itself.
     """
     with_some = {found.name: found for found in document.components if found.drills}
     if component not in with_some:
@@ -126,7 +130,7 @@ def drill_of(document: Document, component: str, name: str) -> tuple[Component, 
 
 
 def _evidence(file: Any) -> dict[str, Any]:
-    """One evidence file as it stands in the log. Raises ValueError, KeyError or TypeError for anything else."""
+    """The log's entry for one evidence file. Raises ValueError, KeyError or TypeError for anything else."""
     digest, name = str(file["sha256"]), str(file["name"])
     if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
         raise ValueError(digest)
@@ -137,7 +141,7 @@ OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop, "attest": attest,
 
 
 def commands_for(documents: Any, driven: bool = True) -> Commands:
-    """Every command, for a campaign whose documents are found here. ``driven``: by the conductor that hears them."""
+    """All commands, for a campaign with these documents. ``driven``: whether a conductor carries them out."""
     from shakedown.conductor.commands.agreeing import agreeing_commands
     from shakedown.conductor.commands.amend import amend_command
     from shakedown.conductor.commands.noting import NOTING_COMMANDS

@@ -1,7 +1,7 @@
-"""What people say of a campaign: whose failure a run was, that something changed, that something is accepted as it is.
+"""What people say of a campaign: whose failure a run was, that something was changed, that something is accepted as it is.
 
-Each command becomes one event, or a refusal that says why. The ``why_not_...`` functions are asked before a command is left in
-the inbox, too, so that a person hears at once what names nothing that is there.
+Each command becomes one event, or a refusal that says why. The ``why_not_...`` functions are also called before a command is put
+into the inbox, so that a person hears at once if it names something that does not exist.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LONGEST = 300  # characters of a restriction
 
 
 def rule(conductor: Conductor, command: Command) -> Event:
-    """Whose failure a run was, beside its verdict; a later ruling replaces it, ``none`` takes it back."""
+    """Record whose failure a run was, beside its verdict. A later ruling replaces it; ``none`` takes it back."""
     run, party = str(command.value.get("run", "")), str(command.value.get("as", ""))
     why = why_not_rule(conductor.state, run, party)
     if why:
@@ -43,14 +43,14 @@ def rule(conductor: Conductor, command: Command) -> Event:
 
 
 def why_not_rule(state: State, run: str, party: str) -> str:
-    """Purpose: why there can be no such ruling, or ""."""
+    """Purpose: why there can be no such ruling; "" where there can."""
     if party not in (*PARTIES, WITHDRAWN):
         return f"'{party[:40]}' is no party; there are {', '.join(PARTIES)}, and {WITHDRAWN} takes a ruling back"
     return why_not_judged(state, run, "a ruling")
 
 
 def why_not_judged(state: State, run: str, what: str) -> str:
-    """Purpose: why there is no verdict of a run that ``what``, in words, could stand beside, or ""."""
+    """Purpose: why the run has no verdict that ``what`` could stand beside; "" where it has one. ``what``: in words."""
     if not _was_ordered(state, run):
         return f"there is no run '{run[:40]}' in this campaign"
     live = state.runs.get(run)
@@ -67,15 +67,15 @@ def _was_ordered(state: State, run: str) -> bool:
 
 
 def change(conductor: Conductor, command: Command) -> Event:
-    """The machine or its surroundings were changed: a new epoch opens."""
+    """Record that the machine or its environment was changed: a new epoch begins."""
     if not command.reason.strip():
         return refusal(command, "it does not say what was changed")
     return Event("changed", value=who_asked(command), reason=command.reason)
 
 
 def waive(conductor: Conductor, command: Command) -> Event:
-    """A criterion, a gate or a contract row is accepted as it is, with the restriction that goes with it; a change of conditions
-    and an issue may be without one.
+    """Accept a criterion, a gate or a contract row as it is, with a restriction. A change of conditions, or an issue, may be
+    accepted without one.
     """
     value = command.value
     what, component, name = (str(value.get(key, "")) for key in ("what", "component", "name"))
@@ -122,12 +122,12 @@ def _waive_issue(conductor: Conductor, command: Command, name: str) -> Event:
 
 
 def issues_in(events: Iterable[Event]) -> dict[str, Issue]:
-    """Purpose: the issues of a log that a person can accept, by the numbers of the events that opened them."""
+    """Purpose: the issues in a log that a person can accept, by the numbers of the events that opened them."""
     return {str(one.number): one for one in told_issues(fold_runs(events))}
 
 
 def why_not_waive_issue(every: Mapping[str, Issue], name: str) -> str:
-    """Purpose: why there is no such open issue to accept, or ""."""
+    """Purpose: why there is no such open issue to accept; "" where there is."""
     if name in every and every[name].closed is None:
         return ""
     if name in every:
@@ -144,7 +144,7 @@ def changes_in(events: Iterable[Event]) -> dict[str, Event]:
 
 
 def why_not_waive_conditions(changes: Mapping[str, Event], name: str) -> str:
-    """Purpose: why there is no such change to accept, or ""."""
+    """Purpose: why there is no such change to accept; "" where there is."""
     if name in changes:
         return ""
     known = f"there are: {', '.join(changes)}" if changes else "nothing changed under this campaign"
@@ -152,7 +152,7 @@ def why_not_waive_conditions(changes: Mapping[str, Event], name: str) -> str:
 
 
 def _as_it_is(document: Document, what: str, component: str, name: str) -> dict[str, Any]:
-    """What is asked for now, as a digest and in words: after an amendment its name may be another's."""
+    """What is asked for now, as a digest and in words: after an amendment, another criterion may have the same name."""
     if what == "gate":
         return {"digest": gate_digest(document, component)}
     if what == "row":
@@ -165,7 +165,7 @@ def _as_it_is(document: Document, what: str, component: str, name: str) -> dict[
 
 
 def why_not_waive(document: Document, what: str, component: str, name: str) -> str:
-    """Purpose: why there is no such thing to waive in the plan in force, or ""."""
+    """Purpose: why the plan in force has no such thing to waive; "" where it has."""
     if what not in WAIVABLE:
         return f"'{what[:40]}' cannot be waived; {', '.join(WAIVABLE)} can"
     components = {found.name: found for found in document.components}
@@ -180,7 +180,7 @@ def why_not_waive(document: Document, what: str, component: str, name: str) -> s
 
 
 def _no_row(document: Document, component: Component, name: str) -> str:
-    """Why a row cannot be waived for a component: a waiver of a row that asks nothing of it would be heard by nobody."""
+    """Why a row cannot be waived for a component: a waiver of a row that asks nothing of the component would have no effect."""
     rows = [row.name for contract in document.contracts for row in contract.rows]
     if name not in rows:
         return _nothing("the plan in force", "contract row", name, rows)
@@ -203,13 +203,13 @@ def _nothing(where: str, what: str, name: str, known: list[str]) -> str:
 
 
 def who_asked(command: Command) -> dict[str, Any]:
-    """Purpose: who answers for it, who left the request, and its id."""
+    """Purpose: who answers for a command, who left the request, and the request's id."""
     asked = {"by": str(command.value.get("by") or command.who)[:100], "request": command.request, "who": command.who}
     return asked | together(command)
 
 
 def together(command: Command) -> dict[str, Any]:
-    """Purpose: what the events of one command of a person share, where it takes several."""
+    """Purpose: a token that all events of one command share, where it takes several events."""
     token = str(command.value.get("together") or "")[:32]
     return {"together": token} if token else {}
 

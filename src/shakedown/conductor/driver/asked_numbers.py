@@ -1,4 +1,4 @@
-"""What a conductor remembers of a number that it asks for: paces and samples, no facts of the campaign."""
+"""What a conductor remembers of a number that it asks for: when to ask, and recent values; no facts of the campaign."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from shakedown.model.observing import Observe
 
 @dataclass(slots=True)
 class Asked:
-    """A number that is asked for: ``word`` of the plan, when it is due ``next``, and since when it is ``waiting`` for, None = it is
-    not. ``ours``: what our runs took then. ``samples``: (when, what others took) for as long as is smoothed. ``last``: the newest
-    number as it would be recorded, empty = there is none yet. ``trouble``: why the newest answer was none, "" = it was one.
-    ``said_at``: when a trouble was recorded last.
+    """A number that is asked for.
+
+    ``word``: the plan's entry. ``next``: when to ask again. ``waiting``: since when an answer is waited for, None = it is not.
+    ``ours``: what our runs took then. ``samples``: (when, what others took), for as long as values are smoothed. ``last``: the
+    newest number as it would be recorded, empty = none yet. ``trouble``: why the newest answer was no number, "" = it was one.
+    ``said_at``: when a trouble was last recorded.
     """
 
     word: Observe

@@ -1,7 +1,7 @@
-"""Noticing that the loop stood still, or that somebody set the clock: neither is the jobs' doing, and both are said.
+"""Noticing that the loop stood still, or that the machine's clock was set. Neither is caused by jobs, and both are recorded.
 
-A conductor is stopped by Ctrl-Z, swapped out, paused with its virtual machine, or held by a disk that does not answer. What it
-did not hear in that time nobody kept silent about.
+A conductor may be stopped by Ctrl-Z, swapped out, paused with its virtual machine, or held by a disk that does not answer. It must
+not count that time as silence of anybody else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CLOCK_SET_S = 5.0  # a smaller difference is made up before anybody notices
 
 @dataclass(slots=True)
 class Awake:
-    """``behind_s``: by how many seconds the machine's calendar is ahead of the loop's own time."""
+    """``behind_s``: gives by how many seconds the machine's calendar clock is ahead of the loop's own time."""
 
     behind_s: Callable[[], float] = lambda: 0.0
     steady: Callable[[], float] = since_boot
@@ -32,13 +32,13 @@ class Awake:
         self._seen = self._compared = self.steady()
 
     def sleep(self, planned_s: float, wait: Callable[[], None]) -> None:
-        """Purpose: a wait that takes so long at most, if all is well."""
+        """Purpose: call ``wait``, which should take at most ``planned_s`` seconds, and notice if it takes longer."""
         self._look(0.0)
         wait()
         self._look(max(0.0, planned_s))
 
     def events(self) -> list[Event]:
-        """Purpose: what happened since the last time, for the record."""
+        """Purpose: what happened since the last call, as events for the record."""
         self._look(0.0)
         found = []
         if self._still:
@@ -50,7 +50,7 @@ class Awake:
         return found
 
     def _step(self) -> float:
-        """By how much the calendar's lead has changed beyond what was made up of it since the last look."""
+        """By how much the lead of the calendar clock changed since the last look, beyond what was corrected meanwhile."""
         made_up = MADE_UP * (self._seen - self._compared)
         expected = max(0.0, abs(self._behind) - made_up)
         before = expected if self._behind > 0 else -expected

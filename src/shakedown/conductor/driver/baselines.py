@@ -1,4 +1,4 @@
-"""A look at the campaigns that the plan in force takes as baselines, when a driver comes and when it goes."""
+"""Checking the campaigns that the plan in force has as baselines, when a driver starts and when it leaves."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from shakedown.model.baselines import FINDING, SAME
 
 
 def look_at_baselines(conductor: Conductor, site: Path) -> None:
-    """Purpose: say in the record which of them was changed or is away, and which is as it was again.
+    """Purpose: record which of them were changed or are away, and which are as they were again.
 
-    A criterion that is held against one that is not as it was frozen is undecided from then on, until it is as it was.
+    A criterion that uses a baseline which is not as it was frozen is undecided until it is again.
     """
     baselines = [one for one in conductor.state.index.document.baselines if one.campaign]
     if not baselines:

@@ -1,4 +1,4 @@
-"""What the loop does at the scheduler beside submitting: releases, claims of parts, looking for idle nodes and others' jobs."""
+"""What the loop does at the scheduler besides submitting: releases, claims of parts, looking for idle nodes and others' jobs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_IDLE = 256  # nodes of a pool that are told at once: more than a sweep's j
 
 
 def release(conductor: Conductor, orders: Sequence[Order]) -> None:
-    """Purpose: let held jobs start; who could not be asked for is asked for again."""
+    """Purpose: let held jobs start. Jobs for which this did not work are released again later."""
     if not orders:
         return
     wanted = []
@@ -39,7 +39,9 @@ def release(conductor: Conductor, orders: Sequence[Order]) -> None:
 
 
 def hold(conductor: Conductor, orders: Sequence[Order]) -> None:
-    """Purpose: keep waiting jobs from starting while their queue is held; who could not be asked for is asked for again."""
+    """Purpose: keep waiting jobs from starting while their queue is held. Jobs for which this did not work are
+    tried again later.
+    """
     if not orders:
         return
     taken = set(conductor.ports.scheduler.hold([order.payload for order in orders]))
@@ -49,9 +51,9 @@ def hold(conductor: Conductor, orders: Sequence[Order]) -> None:
 
 
 def take_parts(conductor: Conductor, orders: Sequence[Order]) -> None:
-    """Purpose: keep parts of jobs from beginning; of those that did, their marks and their job's end decide.
+    """Purpose: keep parts of jobs from beginning. Parts that have begun are decided by their marks and their job's end.
 
-    Where nobody can tell of a job's parts, that is recorded once: see ``take_parts_again``.
+    If it cannot be seen which have begun, that is recorded once: see ``take_parts_again``.
     """
     by_job: dict[str, list[Order]] = {}
     for order in orders:
@@ -63,7 +65,9 @@ def take_parts(conductor: Conductor, orders: Sequence[Order]) -> None:
 
 
 def take_parts_again(conductor: Conductor, job: Job) -> bool:
-    """Purpose: try again to take the parts of a job that an order in the record names. Whether somebody could tell."""
+    """Purpose: try again to take the claims of parts, by an order that is in the record already. Returns whether
+    it could be seen.
+    """
     runs = [name for name in job.parts if conductor.state.runs[name].claim == Claim.ORDERED]
     return _take_parts(conductor, job, runs)
 
@@ -80,7 +84,7 @@ def _take_parts(conductor: Conductor, job: Job, runs: Sequence[str]) -> bool:
 
 
 def look_around(conductor: Conductor) -> None:
-    """Purpose: what was found of idle nodes and of others' jobs becomes an event, where it is news to a decision."""
+    """Purpose: record what was found of idle nodes and others' jobs, where it may change a decision."""
     state = conductor.state
     if state.plan is None or state.phase != CampaignPhase.RUNNING:
         return
@@ -105,7 +109,7 @@ def look_around(conductor: Conductor) -> None:
 
 
 def _unused(state: State, survey: Survey, now: float) -> dict[str, Any]:
-    """How many nodes are idle beside jobs of ours that fit them, where that is news; 0 ends what was so before."""
+    """How many nodes are idle beside jobs of ours that would fit on them, where that has changed; 0 ends an earlier state."""
     found = {}
     for pool, numbers in survey.unused.items():
         nodes = len(_without_excluded(state, pool, numbers))
@@ -117,7 +121,7 @@ def _unused(state: State, survey: Survey, now: float) -> dict[str, Any]:
 
 
 def _silent(state: State, survey: Survey) -> dict[str, Any]:
-    """The silent nodes on which jobs of ours run, where that is news."""
+    """The nodes that do not answer and on which jobs of ours run, where that has changed."""
     running = [
         job for job in state.jobs.values() if job.phase == JobPhase.RUNNING and job.nodes and job.key is not None
     ]
@@ -158,7 +162,7 @@ def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:
 
 
 def _wanted_of(state: State, pool: str, out: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
-    """Of nodes that are out those that a sweep wants, or has a job waiting for, by what is said of them."""
+    """By reason, the nodes that are down or drained and that a sweep still wants, or for which it has a job waiting."""
     if not out:
         return {}
     wants, awaited = wants_node(state, pool), nodes_awaited(state, pool)
@@ -167,7 +171,7 @@ def _wanted_of(state: State, pool: str, out: Mapping[str, Sequence[int]]) -> dic
 
 
 def _still_wanted(state: State, pool: str, nodes: Sequence[int]) -> list[int]:
-    """Idle nodes that a sweep wants and that are not excluded."""
+    """The idle nodes that a sweep still wants and that are not excluded."""
     place, wants = state.index.places.get(pool), wants_node(state, pool)
     names = names_in(place.nodes) if place is not None and state.overrides.excluded else ()
     found = []

@@ -1,8 +1,8 @@
-"""Jobs that somebody changed at the scheduler: what they ran as is not always what was asked for.
+"""Jobs that somebody changed at the scheduler: they may not have run as their cases ask.
 
-What changes what a run measured (other nodes, fewer of them, of their cores or of their memory, other jobs beside it) makes it no
-result of its case: it is interrupted, and attempted again. What does not (an account, a quality of service, a longer time limit
-that the run does not need) is said, and the run counts.
+Some changes affect what a run measures: other nodes, fewer nodes, cores or memory, other jobs beside it. Such a run is no result of
+its case: it is interrupted and attempted again. Other changes (an account, a quality of service, a longer time limit that the run
+does not need) are recorded, and the run counts.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _LATE_S = 120.0  # after which a scheduler ends a job at its limit at the latest
 def as_ordered(state: State, report: JobReport) -> JobReport:
     """Purpose: the report as it is, or "interrupted" where the job did not run as its case asks.
 
-    The embedded scheduler is nobody else's, and hands out cores. Of a job of several runs each run is looked at by its nodes. What
-    happens at the third attempt again is a rule of the site's, and no accident: then the run counts, and the finding tells it.
+    Shakedown's own scheduler is used by nobody else. In a job of several runs, each run is checked by its nodes. If the same
+    happens in the third attempt, it is a rule of the site and no accident: then the run counts, and the finding says so.
     """
     job = state.jobs.get(report.job)
     if job is None or report.source == SEEN_HERE or report.state not in (*_OWN_END, "timeout"):
@@ -56,17 +56,17 @@ def as_ordered(state: State, report: JobReport) -> JobReport:
 
 
 def no_result(report: JobReport, why: str) -> JobReport:
-    """Purpose: the report of a run that came to its end, and did not run as its case asks: it does not count."""
+    """Purpose: the report on a run that ended but did not run as its case asks: it does not count."""
     return structs.replace(report, state="interrupted", cause=NO_RESULT, message=why)
 
 
 def in_its_time(state: State, report: JobReport, told_s: float | None = None) -> JobReport:
     """Purpose: the report as it is, or "timeout" where the run came to its own end long after its time limit.
 
-    A scheduler is asked for whole minutes, and is late: only what neither explains is a longer limit. Where the scheduler is seen
-    to have one, the limit that it was asked for, or first had, is what counts. The time for which a run stood still does not. A run
-    that may have stood still while nobody looked, and no source tells whether it did, is "interrupted". ``told_s``: for how long it
-    was suspended, in seconds, as the scheduler says; None where it does not.
+    The scheduler is asked for whole minutes and is late; only more than both explain is a longer limit. If the scheduler shows a
+    longer limit, what counts is the limit it was asked for or first had. The time for which a run stood still does not count. Where
+    that cannot be known, as nobody looked, the run is "interrupted". ``told_s``: for how many seconds the scheduler says it was
+    suspended; None where it does not say.
     """
     job = state.jobs.get(report.job)
     if job is None or job.bundle or report.source == SEEN_HERE or report.state not in _OWN_END or not report.elapsed_s:
@@ -91,9 +91,8 @@ def in_its_time(state: State, report: JobReport, told_s: float | None = None) ->
 
 
 def _may_have_stood_still(state: State, job: Job, report: JobReport) -> str:
-    """That nobody knows whether a run stood still, where no conductor looked for a part of its time; "" where one did.
-
-    The third attempt that is known by no more than that is a timeout: then it is no accident.
+    """A sentence, where no conductor looked during a part of the run, so that it may have stood still; "" otherwise. At the third
+    such attempt it counts as a timeout, since it is no accident then.
     """
     run = state.runs.get(job.run)
     if job.halts or run is None or run.attempt >= MOST_CUT_SHORT:
@@ -109,13 +108,13 @@ def _may_have_stood_still(state: State, job: Job, report: JobReport) -> str:
 
 
 def _asked_s(limit_s: float, place: Partition) -> float:
-    """The time limit that the scheduler was asked for: whole minutes, within the partition's own."""
+    """The time limit that the scheduler was asked for, in seconds: whole minutes, within the limit of the partition."""
     asked = 60.0 * math.ceil((limit_s + _BEYOND_S) / 60)
     return max(60.0, min(asked, 60.0 * math.floor(place.time_limit_s / 60))) if place.time_limit_s else asked
 
 
 def say_changes(conductor: Conductor, report: JobReport) -> None:
-    """Purpose: a finding when a job is seen to have other terms than it was seen with before. What is said first is what it has."""
+    """Purpose: record a finding when a job has other terms than before. Its first terms are not a change."""
     job = conductor.state.jobs.get(report.job)
     if job is None or report.run or report.terms is None or job.terms_now is None or report.terms == job.terms_now:
         return
@@ -128,7 +127,7 @@ def say_changes(conductor: Conductor, report: JobReport) -> None:
 
 
 def _limits(job: Job, now: Terms | None) -> tuple[float | None, float | None]:
-    """The time limit that the scheduler first had, and the one that it has."""
+    """The time limit that the scheduler first had for the job, and the one it has now; None where not known."""
     return (job.terms.time_limit_s if job.terms is not None else None), (now.time_limit_s if now is not None else None)
 
 
@@ -140,9 +139,8 @@ def _other_number(case: Case, report: JobReport) -> str:
 
 
 def _other_nodes(state: State, place: Partition, report: JobReport, before: Terms | None, now: Terms | None) -> str:
-    """Whether it ran on nodes of another type; or, where it was sent elsewhere, on any that its own partition does not have.
-
-    One that grew since it was described is no change.
+    """A sentence, where the job ran on nodes of another type, or, if it was sent elsewhere, on nodes outside of its own partition;
+    else "". A partition that has grown since it was described is no change.
     """
     has, here = names_in(report.nodes) if report.nodes else (), names_of(place.nodes) if place.nodes else ()
     strange = [node for node in has if node not in here] if here and report.state in _OWN_END else []
@@ -162,9 +160,8 @@ def _other_nodes(state: State, place: Partition, report: JobReport, before: Term
 
 
 def _other_terms(case: Case, before: Terms | None, now: Terms | None) -> str:
-    """Why the terms on which a job ran are not those that its case asks for, "" where they are, or nobody tells.
-
-    ``before``: those on which the scheduler took it; what it took otherwise then is a rule of the site's. None: nobody saw that.
+    """Why the terms of the job are not those that its case asks for; "" where they are, or it is not known. ``before``: the terms
+    with which the scheduler first had the job: what differs in those is a rule of the site; None: nobody saw that.
     """
     if now is None or before is None:
         return ""
@@ -179,7 +176,7 @@ def _other_terms(case: Case, before: Terms | None, now: Terms | None) -> str:
 
 
 def _less(case: Case, before: Terms, now: Terms) -> str:
-    """What it has less of than its case asks for, unless it had no more when the scheduler took it."""
+    """What the job has less of than its case asks for, unless it had no more when the scheduler took it."""
     shape, asked = case.shape, case.shape.resources
     tasks, memory = shape.nodes * shape.tasks_per_node, max(asked.memory_bytes, asked.memory_per_cpu_bytes)
     wanted = Terms(tasks=tasks, cpus=tasks * shape.cpus_per_task, memory_bytes=memory or None)

@@ -1,8 +1,8 @@
-"""What runs depend on beside the frozen plan: input files, programs, settings; and whether somebody changed them meanwhile.
+"""What runs depend on besides the frozen plan: input files, programs, settings; and whether they were changed meanwhile.
 
-Every driver notes them when it starts, looks again at the files now and then, and compares. What changed under a campaign that
-still has something to run opens an epoch (finding ``conditions_changed``) and restricts the acceptance: runs before and after it
-did not run under the same conditions.
+Every driver notes them when it starts, checks the files from time to time, and compares. A change in a campaign that still has
+something to run opens an epoch (the finding ``conditions_changed``) and restricts the acceptance: runs before and after it had
+different conditions.
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ Known = dict[str, str]  # what a file or a program was: by path, or by name
 
 @dataclass(slots=True)
 class Conditions:
-    """Looks for one driver. ``before``: what the log says of the time before this driver, None where there was none."""
+    """The conditions, for one driver. ``environment``: the digest of its environment. ``known``: what files and programs are;
+    ``digest``: of that, as stored. ``next_look``: when to look again. ``read_bytes``: how much was read so far.
+    """
 
     layout: Layout
     document: Document
@@ -93,13 +95,13 @@ class Conditions:
     )  # path -> (size, time, inode), what it was
 
     def begin(self, state: State) -> dict[str, Any]:
-        """Purpose: note the conditions of a driver that starts; the fields of its ``driver_start``."""
+        """Purpose: note the conditions when a driver starts; returns fields for its ``driver_start``."""
         self.known = self._look(state)
         self.digest = self._keep()
         return {"inputs": self.digest} if self.digest else {}
 
     def compare(self, conductor: Conductor, environment: str, inputs: str) -> None:
-        """Purpose: say what differs from the driver before: the digests that its ``driver_start`` and findings named."""
+        """Purpose: record what differs from the driver before, by the digests of its environment and its inputs."""
         lines: list[str] = []
         try:
             lines += settings_changed(self.layout, self.document, environment, self.environment)
@@ -109,14 +111,16 @@ class Conditions:
         self._say(conductor, lines, "since the last conductor left")
 
     def consider(self, conductor: Conductor, now: float) -> None:
-        """Called at every wait: looks at the files when it is time to."""
+        """Look at the files if it is time to. Called at every wait."""
         if now >= self.next_look:
             first, self.next_look = not self.next_look, now + LOOK_S
             if not first:
                 self.look_again(conductor)
 
     def look_again(self, conductor: Conductor, late: bool = False) -> None:
-        """Purpose: say what was changed while we drive, and note what came. ``late``: nothing runs any more, so no epoch begins."""
+        """Purpose: record what was changed while this driver runs, and note what is new. ``late``: nothing runs any more, so no
+        epoch begins.
+        """
         before, self.known = self.known, self._look(conductor.state)
         lines = files_changed(before, self.known)
         gone = files_removed(before, self.known)
@@ -147,7 +151,9 @@ class Conditions:
     # ---- looking ----
 
     def _look(self, state: State) -> Known:
-        """What all files and programs are now. A build's source counts until it is built, then what was built from it."""
+        """What all files and programs are now. The source of a build counts until it is built; after that, what
+        was built from it.
+        """
         self.document = state.index.document if state.plan is not None else self.document
         found: Known = {}
         for path in self._files(state, found):
@@ -161,8 +167,8 @@ class Conditions:
         return found
 
     def _variables(self) -> list[str]:
-        """Variables that runs inherit, and that their scripts, or scripts that these name, plainly read and do not set. Those that
-        are stored with the environment are compared there; those that differ from login to login are no settings.
+        """Variables that runs inherit and that their scripts, or scripts named there, clearly read and do not set. Variables that
+        are stored with the environment are compared there; variables that differ from login to login do not count.
         """
         found: dict[str, None] = {}
         texts = [self._text(Path(path)) for _, path in self._programs()]
@@ -182,7 +188,9 @@ class Conditions:
         return is_setting(name) and not stored and not any(fnmatchcase(name, pattern) for pattern in _OF_A_LOGIN)
 
     def _text(self, path: Path) -> str:
-        """What a script says; "" of what is none, or is too large for one. Read again only where it may have changed."""
+        """The text of a script; "" if the file is no script, or too large for one. It is read again only where it
+        may have changed.
+        """
         mark = self._what(path)
         known = self._texts.get(str(path))
         if known is None or known[0] != mark:
@@ -190,7 +198,9 @@ class Conditions:
         return known[1]
 
     def _files(self, state: State, found: Known) -> Iterator[Path]:
-        """``found`` is told the directories of which all files were yielded, or why they cannot be."""
+        """The files to look at. ``found`` gets an entry for each directory all of whose files were listed, or why it cannot be
+        read.
+        """
         for place in dict.fromkeys(path for case in self._cases() for _, path in case.files):
             yield from self._inputs_in(Path(place), found)
         yield from map(Path, references_in(self.document, kinds_with_reference()))
@@ -219,7 +229,7 @@ class Conditions:
                 yield name, Path(path)
 
     def _named(self) -> Iterator[str]:
-        """Programs and absolute paths that the scripts and variables of runs name; what lies in the campaign is its own."""
+        """Programs and absolute paths that the scripts and variables of runs name, except those inside the campaign."""
         root = str(self.layout.root)
         done: set[tuple[str, Pairs]] = set()
         for case in self._cases():
@@ -239,12 +249,12 @@ class Conditions:
                     yield path
 
     def _placed(self, case: Case, text: str) -> str:
-        """With the places of the campaign and of the case's build, as the job's script has them."""
+        """The text with the directories of the campaign and of the case's build, as the job's script has them."""
         text = text.replace("{build}", str(self.layout.build(case.build))) if case.build else text
         return text.replace("{campaign}", str(self.layout.root))
 
     def _what(self, path: Path) -> str:
-        """What a file is, read again only where it may have changed."""
+        """What a file is: size, time and sum. It is read again only where it may have changed."""
         try:
             status = path.stat()
             mark = (status.st_size, status.st_mtime_ns, status.st_ino)
@@ -261,7 +271,7 @@ class Conditions:
 
 
 def script_text(path: Path) -> str:
-    """Purpose: the text of a script, which begins with ``#!`` or has the name of a shell's; "" of anything else."""
+    """Purpose: the text of a script, which begins with ``#!`` or is named like a shell script; "" for any other file."""
     try:
         with open_plain(path) as file:
             data = file.read(_SCRIPT_BYTES + 1)
@@ -272,7 +282,7 @@ def script_text(path: Path) -> str:
 
 
 def _inherited(name: str) -> str:
-    """What is known of a variable: the sha256 of its value; of one that may hold a credential only that it is set."""
+    """What is known of a variable: the sha256 of its value; if it may hold a credential, only that it is set."""
     value = os.environ.get(name)
     if value is None:
         return "not set"
@@ -281,7 +291,9 @@ def _inherited(name: str) -> str:
 
 
 def files_in(place: Path, failed: Callable[[OSError], object] | None = None) -> Iterator[Path]:
-    """Purpose: the regular files of a place: itself, or all below it. ``failed`` is told of a directory that cannot be read."""
+    """Purpose: the regular files of a place: the place itself, or all below it. ``failed`` is called for each directory that cannot
+    be read.
+    """
     try:
         mode = place.stat().st_mode
     except OSError as error:
@@ -317,9 +329,8 @@ def file_digest(path: Path) -> str:
 
 
 def settings_changed(layout: Layout, document: Document, before: str, after: str) -> list[str]:
-    """Purpose: the variables that runs inherit and that are not what they were under the driver before, a line each.
-
-    What every case sets itself is none of them. Raises RecordError.
+    """Purpose: the inherited variables that differ from those of the driver before, one line each. Variables that every case sets
+    itself are left out. Raises RecordError.
     """
     if not before or not after or before == after:
         return []
@@ -345,7 +356,7 @@ def _value(value: str | None) -> str:
 
 
 def known_inputs(layout: Layout, digest: str) -> Known:
-    """Purpose: what the record knows of files and programs under this digest; nothing where it is "". Raises RecordError."""
+    """Purpose: what the record knows of files and programs under this digest; {} for "". Raises RecordError."""
     if not digest:
         return {}
     said = read_named(layout, digest).get("inputs")

@@ -1,4 +1,4 @@
-"""Who drives a campaign: its state, its ports, and how an event gets into the record and into the state."""
+"""The conductor of a campaign: its state, its ports, and how an event gets into the record and into the state."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Commands = dict[str, Callable[["Conductor", Command], Event | None]]
 
 @dataclass(slots=True)
 class Conductor:
-    """The state, the ports, and nothing else that matters: ``next_poll`` and ``next_claims`` are paces, not facts.
+    """The state and the ports. All other fields are paces and caches, not facts of the campaign.
 
-    ``watch`` is shown every event once it is in the state (progress on a terminal, the oracle of a test). ``reread`` gives
-    the whole log again; ``noticed`` what was found of the loop itself since the last time. ``record`` holds the log's rows once
-    a gate has asked for them, ``weighed`` up to where they were judged. ``documents``: a plan that was in force, by its digest.
-    ``more_calls``: commands of the scheduler that were run beside its port.
+    ``watch`` is shown every event once it is in the state (progress on a terminal, checks in a test). ``reread`` gives the whole
+    log again; ``noticed`` gives what was found of the loop itself since the last call. ``record`` holds the log's rows once a gate
+    has needed them; ``weighed``: component -> the event up to which it was judged. ``documents``: a plan that was in force, by its
+    digest. ``more_calls``: scheduler commands that were run outside of its port.
     """
 
     state: State
@@ -51,7 +51,7 @@ class Conductor:
     pending: list[Event] = field(default_factory=list)
 
     def log(self, event: str | Event, **fields: Any) -> Event:
-        """Give an event its place and time in the record and fold it into the state; ``commit`` makes it durable."""
+        """Give an event its number and time, and fold it into the state. ``commit`` makes it durable."""
         bare = event if isinstance(event, Event) else Event(event, **fields)
         now = max(self.state.time, self.ports.clock.now())
         placed = msgspec.structs.replace(bare, seq=self.state.seq + 1, time=now)
@@ -64,7 +64,7 @@ class Conductor:
         return placed
 
     def flush(self) -> None:
-        """Hand what was logged to the record; it is durable after the next commit at the latest."""
+        """Pass what was logged on to the record. It is durable at the next commit at the latest."""
         if self.pending:
             self.ports.log.append(self.pending)
             self.pending = []

@@ -1,7 +1,7 @@
-"""Room on the disks of a campaign: where there is none, nothing new is submitted until there is some again; that is told once.
+"""Room on the disks of a campaign: where there is none, nothing new is submitted until there is again. Both are recorded once.
 
-``Room`` looks and says so in the record, where the engine learns of it. ``PatientLog`` waits where the record itself has no room,
-or is out of reach for a while.
+``Room`` looks and records it, so that the engine knows. ``PatientLog`` waits where the record itself has no room, or cannot be
+reached for a while.
 """
 
 from __future__ import annotations
@@ -30,14 +30,12 @@ _WAIT_S = 1.0
 
 
 class PatientLog:
-    """The Log port of a session: on a full disk ``commit`` waits for room instead of failing, and so does who waits for it.
+    """The Log port of a session: on a full disk, ``commit`` waits for room instead of failing.
 
-    A record that is out of reach is waited for too, for ten minutes: nothing is written before it is seen that it is still ours,
-    and as it was left.
-
-    What runs meanwhile is attended to, but nothing is decided and nothing carried out; ``waits`` is true then, and nothing that is
-    queued may start. ``give_up``: whether a person wants to leave; then DiskFull, or RecordAway, comes through. ``met_full``: the
-    time of the last event that was taken before the disk was full, until somebody says so in the record; None where it was not.
+    It also waits up to ten minutes for a record that cannot be reached; nothing is written before it is certain that the record is
+    still ours and unchanged. Meanwhile running jobs are still watched, but nothing is decided or carried out; ``waits`` is true,
+    and no queued job may start. ``give_up``: whether a person wants to leave; then DiskFull or RecordAway is raised. ``met_full``:
+    the time of the last event written before the disk was full, until that is recorded; None where it was not full.
     """
 
     def __init__(self, log: LogWriter, lease: Lease, clock: Clock) -> None:
@@ -53,7 +51,7 @@ class PatientLog:
 
     @property
     def room_at(self) -> float:
-        """The time of the last event that was taken while there was room."""
+        """The time of the last event that was written while there was room."""
         return self._log.room_at
 
     def append(self, events: Sequence[Event]) -> None:
@@ -74,7 +72,7 @@ class PatientLog:
         return self._log.position()
 
     def _patiently(self, work: Callable[[], object]) -> None:
-        """Do it, as soon as there is room for it. Where the reserve had room, all of it was done."""
+        """Do the work as soon as there is room for it. If only the reserve had room, all of the work was done."""
         since: float | None = None
         while True:
             try:
@@ -109,10 +107,10 @@ class PatientLog:
 
 
 class Room:
-    """Looks whether there is room where the campaign writes: its record, outputs, claims, and the directories of runs.
+    """Checks whether there is room where the campaign writes: its record, outputs, claims, and directories of runs.
 
-    A disk was full at most from the last time that it is known to have had room until the first look that finds some: the findings
-    say both. ``known_at``: when room was last known of before this conductor, by the record's clock.
+    A disk was full at most from the last time that it is known to have had room until the first look that finds some; the findings
+    say both. ``known_at``: when there was last known to be room before this conductor, by the record's clock.
     """
 
     def __init__(
@@ -123,7 +121,7 @@ class Room:
         self._next, self._room_at = 0.0, known_at
 
     def look(self, conductor: Conductor) -> None:
-        """Purpose: a finding when a disk is full, and another one when it no longer is."""
+        """Purpose: record a finding when a disk is full, and another one when it no longer is."""
         for event in self.met(conductor):
             conductor.log(event)
         now = time.monotonic()
@@ -141,9 +139,8 @@ class Room:
             self._room_at = conductor.ports.clock.now()
 
     def met(self, conductor: Conductor) -> list[Event]:
-        """Purpose: the finding of a disk that the record itself met full since the last look, though there may be room by now.
-
-        It comes before anything is judged that ran meanwhile.
+        """Purpose: a finding, where the record itself met a full disk since the last look, even if there is room again. It must
+        come before runs of that time are judged.
         """
         since, self._log.met_full = self._log.met_full, None
         if since is None:
@@ -168,7 +165,9 @@ class Room:
 
 
 def no_room(place: Path, least: int) -> str:
-    """Purpose: why a directory's file system takes nothing new, or "". Of one that cannot be asked nothing is known."""
+    """Purpose: why a directory's file system takes nothing new; "" where it does, or cannot be asked. ``least``: bytes that must be
+    free.
+    """
     try:
         found = os.statvfs(place)
     except OSError:

@@ -1,4 +1,4 @@
-"""Marks or payloads of a job that somebody wrote into: a finding, whatever the run is judged."""
+"""Findings on marks or payloads of a job that somebody else wrote, whatever the verdict on the run."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from shakedown.model.void_starts import PAYLOAD_CHANGED, TOKEN_CHANGED
 
 
 def say_doubt(conductor: Conductor, report: JobReport) -> None:
-    """Purpose: a finding ``marks_doubted`` that says why the marks of a job are not believed, and one for each such run of it.
-
-    A run that was told of with its doubt has its finding already.
+    """Purpose: record a finding ``marks_doubted`` with why the marks of a job are not believed, and one for each such run of it. A
+    run that was reported with its doubt has its finding already.
     """
     job = conductor.state.jobs.get(report.job)
     run = report.run or (job.run if job is not None and not job.bundle else "")
@@ -23,8 +22,8 @@ def say_doubt(conductor: Conductor, report: JobReport) -> None:
 
 
 def say_payload(conductor: Conductor, report: JobReport) -> None:
-    """Purpose: a finding ``payload_changed``, where a job's script did not run what somebody else wrote. It runs once the next job
-    of its case is prepared: that writes the payload anew.
+    """Purpose: record a finding ``payload_changed``, where a job's script refused to run a payload that somebody else wrote.
+    Preparing the next job of the case writes the payload anew.
     """
     if report.state != "refused" or report.message != PAYLOAD_CHANGED:
         return
@@ -40,7 +39,9 @@ def say_payload(conductor: Conductor, report: JobReport) -> None:
 
 
 def say_token(conductor: Conductor, report: JobReport) -> None:
-    """Purpose: a finding ``token_changed``, where a job did not begin because the file of the campaign's token was another one."""
+    """Purpose: record a finding ``token_changed``, where a job did not begin because the file of the campaign's token had another
+    content.
+    """
     if report.state != "refused" or not report.message.startswith(TOKEN_CHANGED):
         return
     why = (

@@ -1,7 +1,7 @@
-"""The first word of a scheduler on a job, held against what was ordered: what somebody changed before anybody looked.
+"""The first report of a scheduler on a job, compared with what was ordered, to find what somebody changed before that.
 
-What a site's own rule (a plugin, a default) makes of every job that asks for the same is told once. It is no change, and interrupts
-nothing.
+What a rule of the site (a plugin, a default) does to every job that asks for the same is recorded once. It is no change, and
+interrupts nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ _CHANGED = "somebody changed it at the scheduler before it was first seen there,
 
 
 def asked_alike_first(state: State, reports: Sequence[JobReport]) -> Sequence[JobReport]:
-    """Purpose: the same reports, those of jobs last that are seen for the first time and not as they were ordered.
-
-    What one look says of the others tells whether that is a rule.
+    """Purpose: the same reports, but jobs that are first seen with other terms than ordered come last. What the same look says of
+    the others tells whether that is a rule of the site.
     """
     strange = {report.job for report in reports if _is_strange(state, report)}
     return sorted(reports, key=lambda report: report.job in strange) if strange else reports
@@ -36,7 +35,7 @@ def _is_strange(state: State, report: JobReport) -> bool:
 
 
 def say_first_looks(conductor: Conductor) -> None:
-    """Purpose: a finding for each job that somebody changed before it was first seen, and one for each rule of the site's."""
+    """Purpose: record a finding for each job that somebody changed before it was first seen, and one for each rule of the site."""
     changes: dict[tuple[str, str, str], dict[str, list[Any]]] = {}
     rules: dict[tuple[str, str], dict[str, list[Any]]] = {}  # by pool and the first job that met them
     told = set(conductor.state.pools.site_rules)

@@ -1,7 +1,7 @@
-"""How components came out, said in the log where a gate waits for it: the engine opens gates, the metrics judge.
+"""The outcomes of components, recorded where a gate waits for them: the metrics judge, the engine opens gates.
 
-Only components that another waits for with ``gate: met`` are judged here, once they are over and after whatever may alter it.
-The rows are folded along with the events; they are a copy of what the log says and are made again after a crash.
+Only components that another one waits for with ``gate: met`` are judged here: once they are over, and again after whatever may
+change that. The rows are folded together with the events; they only repeat the log and are made again after a crash.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LONGEST = 500
 
 
 def log_outcomes(conductor: Conductor) -> None:
-    """Purpose: an event for each awaited component that is over and came out otherwise than was said before."""
+    """Purpose: record an event for each awaited component that is over and whose outcome differs from what was recorded."""
     state = conductor.state
     for name in state.index.awaited:
         if not state.finished(name):
@@ -44,7 +44,7 @@ def log_outcomes(conductor: Conductor) -> None:
 
 
 def weigh(conductor: Conductor, name: str) -> tuple[str, str]:
-    """Purpose: met, not met or undecided, and the criteria that say so."""
+    """Purpose: the outcome of a component (met, not met or undecided), and the criteria that decide it."""
     from shakedown.metrics.judging.criteria import score
 
     state = conductor.state
@@ -57,8 +57,8 @@ def weigh(conductor: Conductor, name: str) -> tuple[str, str]:
 
 
 def _with_consent(conductor: Conductor, name: str) -> tuple[Document, Record]:
-    """The plan and the rows without what has no effect yet, because a party whose consent is asked for has not agreed. A component
-    that only such a plan has is judged by that.
+    """The plan and the rows, without what has no effect yet because a party whose consent is required has not agreed. If only the
+    newest plan has the component, that plan is used.
     """
     document, record = conductor.state.index.document, rows_of(conductor)
     from shakedown.metrics.judging.what_if import plans_of
@@ -75,8 +75,8 @@ def _with_consent(conductor: Conductor, name: str) -> tuple[Document, Record]:
 
 
 def consent_now(conductor: Conductor, then: Record | None = None) -> Consent:
-    """Purpose: who agreed to what, as the report says it. ``then``: the rows with something that is about to be said. Where no plan
-    asks for consent nothing is without effect, and nothing more is said.
+    """Purpose: who agreed to what, as the report says it. ``then``: the rows including something that is about to be said. Where no
+    plan asks for consent, the answer is empty: then nothing is without effect.
     """
     from shakedown.conductor.record.settling import signatures_under
     from shakedown.metrics.judging.consent import Consent
@@ -91,13 +91,13 @@ def consent_now(conductor: Conductor, then: Record | None = None) -> Consent:
 
 
 def documents_of(conductor: Conductor) -> Callable[[str], Document]:
-    """Purpose: the plans that were in force, by their digests."""
+    """Purpose: a function that gives the plans that were in force, by their digests."""
     assert conductor.documents is not None, "nobody said where the plans of the campaign are"
     return conductor.documents
 
 
 def gates_that_open(conductor: Conductor, said: Event, plan: Document | None = None) -> dict[str, str]:
-    """Purpose: the gates that are waived once something is said: component -> why. ``plan``: the one in force then."""
+    """Purpose: component -> why its gate is waived, once ``said`` is recorded. ``plan``: the plan in force then."""
     from msgspec.structs import replace
 
     from shakedown.metrics.judging.without import copied
@@ -111,8 +111,8 @@ def gates_that_open(conductor: Conductor, said: Event, plan: Document | None = N
 
 
 def waivers_of_gates(conductor: Conductor, then: Record | None = None, plan: Document | None = None) -> list[WaiverRow]:
-    """Purpose: the waivers by which gates of a plan are open: those that the report has in effect, of what a gate asks for in it.
-    ``then``: as of ``consent_now``; ``plan``: the one in force unless it is given.
+    """Purpose: the waivers that open gates of a plan: those in effect, and for the same terms that the gate has in this plan.
+    ``then``: as in ``consent_now``; ``plan``: by default the one in force.
     """
     from shakedown.model.waived import gate_digest, holds
 
@@ -124,7 +124,7 @@ def waivers_of_gates(conductor: Conductor, then: Record | None = None, plan: Doc
 
 
 def rows_of(conductor: Conductor) -> Record:
-    """The rows of the whole log, folded along from the first time they are asked for."""
+    """The rows of the whole log, kept up to date from the first call on."""
     from shakedown.metrics.rows.table import fold_runs
 
     if conductor.record is None:
@@ -135,7 +135,7 @@ def rows_of(conductor: Conductor) -> Record:
 
 
 def _why(component: ComponentScore, outcome: str) -> str:
-    """The criteria that count for this outcome, each with its arithmetic."""
+    """The criteria that lead to this outcome, each with its arithmetic."""
     if outcome == "met":
         return _met(component)
     mine = [item for item in component.criteria if item.outcome == outcome] or list(component.criteria)
@@ -145,7 +145,7 @@ def _why(component: ComponentScore, outcome: str) -> str:
 
 
 def _met(component: ComponentScore) -> str:
-    """What the page says: how many criteria are met, and how many are not and were waived or could not be judged."""
+    """The words of the page: how many criteria are met, and how many were waived or could not be judged."""
     every = [item for item in component.criteria if not item.restricted]
     met = sum(item.outcome == "met" for item in every)
     waived = [item.name for item in every if item.outcome == "waived"]

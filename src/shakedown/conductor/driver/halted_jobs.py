@@ -1,7 +1,7 @@
 """Jobs that stood still while they ran: somebody suspended them at the scheduler, or stopped them by a signal.
 
-What such a run measured is not what its case asks for, and what it failed of may be that it stood still. A run without figures that
-passed has passed all the same; its verdict says for how long it stood still.
+What such a run measured is not what its case asks for, and a failure may come from standing still. A run without figures that
+passed counts as passed; its verdict says for how long it stood still.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _OWN_END = frozenset({"completed", "failed", "timeout"})
 
 
 def as_halted(state: State, report: JobReport, now: float) -> JobReport:
-    """Purpose: the report with the time for which the run stood still; "interrupted" where that makes its end worthless."""
+    """Purpose: the report with the time for which the run stood still; as "interrupted" where its result is worthless because of
+    that.
+    """
     job = state.jobs.get(report.job)
     if job is None or report.state not in _OWN_END or (job.bundle and not report.run):
         return report
@@ -42,13 +44,13 @@ def as_halted(state: State, report: JobReport, now: float) -> JobReport:
 
 
 def halted_within(job: Job, began: float, now: float) -> float:
-    """Purpose: for how long a job was seen to stand still between two times, in seconds."""
+    """Purpose: for how many seconds between two times a job was seen to stand still."""
     spans = ((halt[0], halt[1] if len(halt) > 1 else now) for halt in job.halts)
     return sum(max(0.0, min(end, now) - max(start, began)) for start, end in spans)
 
 
 def say_halt(conductor: Conductor, report: JobReport) -> None:
-    """Purpose: a finding when a job is seen to stand still, when it goes on, or when it is known only once it is over."""
+    """Purpose: record a finding when a job is seen to stand still, when it goes on, or when this is known only after its end."""
     job = conductor.state.jobs.get(report.job)
     if job is None or report.run:
         return
@@ -71,7 +73,7 @@ def say_halt(conductor: Conductor, report: JobReport) -> None:
 
 
 def _began(state: State, job: Job, report: JobReport) -> float:
-    """When a run began. A time before its job was ordered is of a clock that is not ours."""
+    """When a run began. A time before its job was ordered comes from a wrong clock and is not used."""
     run = state.runs.get(report.run or job.run)
     seen = run.started if run is not None and run.started is not None else job.started
     if report.began is not None and report.began >= job.ordered:
@@ -80,7 +82,7 @@ def _began(state: State, job: Job, report: JobReport) -> float:
 
 
 def _measures(state: State, report: JobReport, job: Job) -> bool:
-    """Whether a run takes figures, or its run time is judged."""
+    """Whether the run takes figures, or its run time is judged."""
     run = state.runs.get(report.run or job.run)
     case = state.index.cases[run.case if run is not None else job.case]
     return bool(state.index.test_of(case).figures) or bool(rows_of(state.index.document, case))

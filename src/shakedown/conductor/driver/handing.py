@@ -1,4 +1,4 @@
-"""Files that runs hand on: they become input files of who is given them, and never come from outside of the run that left them."""
+"""Files that runs hand on: they become input files of other runs, and must lie in the directory of the run that left them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ Given = TypeVar("Given", JobOrder, ReleaseOrder)
 
 
 class Stranger(Exception):
-    """A file that was handed on and lies elsewhere by now; it says why the run cannot be started."""
+    """A file that was handed on now lies elsewhere. The message says why the run cannot be started."""
 
 
 def with_handed(state: State, root: str, order: Given) -> Given:
-    """Purpose: the order with the files that its runs are given among the input files of their cases. Raises Stranger.
-
+    """Purpose: the order, with the files that its runs are given added to the input files of their cases. Raises Stranger.
     ``root``: the campaign's directory; "" where there are no files, as on a simulated machine.
     """
     if not root or not state.index.handing:

@@ -1,7 +1,7 @@
-"""What is known of input files and programs at two times, held against each other: what was changed, what came and what went.
+"""Comparing what is known of input files and programs at two times: what was changed, added and removed.
 
 A file is known by its path as ``SIZE@TIME#SHA256``, a program by ``program NAME`` with its path before that, a variable by
-``variable NAME``, and an input directory all of whose files are known by ``directory PATH``, as "" or why it cannot be read.
+``variable NAME``, and a directory of inputs whose files are all known by ``directory PATH``, as "" or why it cannot be read.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _PASSING = ("__pycache__", "*.pyc", ".git", ".nfs*", ".*.sw?", "*~", ".#*", "#*#
 
 
 def files_changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Purpose: what is no longer what it was, a line each. What nobody asks for any more, or asks for now, was not changed; what
-    came to an input directory, or went from it, was.
+    """Purpose: what differs, one line each. A file that only one of the two times asked for was not changed, unless it was added to
+    an input directory or removed from it.
     """
     lines = [f"{name} was added" for name in files_removed(after, before)]
     lines += [f"{name} was removed" for name in files_removed(before, after)]
@@ -29,7 +29,9 @@ def files_changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[s
 
 
 def files_removed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
-    """Purpose: the files that input directories had and have no longer; of directories that were seen whole both times."""
+    """Purpose: the files that input directories had and no longer have, for directories that could be read
+    completely both times.
+    """
     whole = {
         name for name in before.keys() & after.keys() if name.startswith(DIRECTORY) and not before[name] + after[name]
     }
@@ -37,7 +39,7 @@ def files_removed(before: Mapping[str, str], after: Mapping[str, str]) -> set[st
 
 
 def _lies_in(name: str, whole: set[str]) -> bool:
-    """Whether a file that counts lies in one of these directories."""
+    """Whether the file lies in one of these directories and is an input at all."""
     folder, names = name, []
     while "/" in folder:
         folder, _, last = folder.rpartition("/")
@@ -48,13 +50,13 @@ def _lies_in(name: str, whole: set[str]) -> bool:
 
 
 def _is_same(was: str, now: str) -> bool:
-    """Files by their sha256 where both have one: a file that was only touched is the same."""
+    """Whether two entries mean the same content: by sha256 where both have one, so a file with only a new time is the same."""
     (place, _, old), (new_place, _, new) = _parts(was), _parts(now)
     return (place, old) == (new_place, new) if old and new else was.partition("#")[0] == now.partition("#")[0]
 
 
 def _parts(known: str) -> tuple[str, str, str]:
-    """Where a program is, its size and time, its sha256."""
+    """Where a program is; its size and time; its sha256."""
     mark, _, digest = known.partition("#")
     place, _, mark = mark.rpartition(" ")
     return place, mark, digest
@@ -73,5 +75,5 @@ def _how(name: str, was: str, now: str) -> str:
 
 
 def sum_of(known: str) -> str:
-    """Purpose: the sha256 in what is known of a file; "" where it was not read."""
+    """Purpose: the sha256 in the entry of a file; "" where it was not read."""
     return _parts(known)[2]

@@ -1,7 +1,7 @@
-"""The one loop: facts from the ports -> events -> ``decide`` -> orders, durable before they are carried out.
+"""The loop: facts from the ports become events, ``decide`` makes orders, and these are durable before they are carried out.
 
-It keeps no fact of the campaign outside ``State``: throw the state away, fold the log again, and it goes on identically. The
-twin drives this very loop through other ports.
+It keeps no fact of the campaign outside of ``State``: if the state is thrown away and the log folded again, it goes on in the same
+way. The twin uses this very loop with other ports.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ ASKED_EVERY_S = 300.0  # between two records of how often the scheduler was aske
 
 
 def loop(conductor: Conductor, stop: Callable[[Conductor], bool]) -> None:
-    """Purpose: drive the campaign until it is over or ``stop`` says so.
+    """Purpose: drive the campaign until it is over or ``stop`` returns True.
 
-    Each turn: hear the ports, decide until there is nothing more to order, wait for news or the engine's next time.
+    Each turn: listen to the ports, decide until there is nothing more to order, then wait for news or for the engine's next time.
     """
     while True:
         hear(conductor)
@@ -65,7 +65,7 @@ def _soonest(*times: float | None) -> float | None:
 
 
 def hear(conductor: Conductor) -> None:
-    """What every port has to say, in a fixed order."""
+    """Take what every port has to report, in a fixed order."""
     _notice(conductor)
     _hear_commands(conductor)
     for build in conductor.ports.builder.poll():
@@ -77,7 +77,7 @@ def hear(conductor: Conductor) -> None:
 
 
 def _notice(conductor: Conductor) -> bool:
-    """Log that the loop stood still, or that the clock was set; whether it did."""
+    """Log that the loop stood still, or that the clock was set. Returns whether anything was logged."""
     found = conductor.noticed()
     for event in found:
         conductor.log(event)
@@ -85,7 +85,7 @@ def _notice(conductor: Conductor) -> bool:
 
 
 def _hear_commands(conductor: Conductor) -> None:
-    """Each command is logged once, durably, before its file is removed."""
+    """Carry out people's commands. Each is logged once, durably, before its file is removed."""
     commands = conductor.ports.inbox.poll()
     if not commands:
         return
@@ -122,7 +122,7 @@ def _log_build(conductor: Conductor, report: BuildReport) -> None:
 
 
 def _hear_scheduler(conductor: Conductor) -> None:
-    """One poll for all jobs, at the scheduler's pace."""
+    """Poll the scheduler once for all jobs, at its own pace."""
     scheduler = conductor.ports.scheduler
     if scheduler.poll_s:
         now = conductor.ports.clock.now()
@@ -137,7 +137,7 @@ def _hear_scheduler(conductor: Conductor) -> None:
 
 
 def log_asked(conductor: Conductor) -> None:
-    """How often the scheduler's commands were run, now and then: its administrators may want to know."""
+    """Record from time to time how often the scheduler's commands were run: its administrators may want to know."""
     counts = conductor.more_calls + Counter(conductor.ports.scheduler.calls())
     calls = {name: count for name, count in sorted(counts.items()) if count}
     if calls and calls != conductor.state.driver.asked:
@@ -146,7 +146,7 @@ def log_asked(conductor: Conductor) -> None:
 
 
 def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
-    """What differs from what was last said of a job becomes an event; no change makes no event."""
+    """Record reports that differ from the last ones on the same job. No change makes no event."""
     for said in asked_alike_first(conductor.state, reports):
         report = as_halted(conductor.state, as_ordered(conductor.state, said), conductor.ports.clock.now())
         report = in_its_time(conductor.state, report, told_s=said.halted_s)
@@ -166,7 +166,7 @@ def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
 
 
 def _say_behind(conductor: Conductor, report: JobReport) -> None:
-    """A run that leaves processes behind on purpose disturbs others."""
+    """Record a finding on a run that left processes behind: these disturb others."""
     processes = list(report.behind[:20])
     count = "a process" if len(report.behind) == 1 else f"{len(report.behind)} processes"
     why = f"it left {count} behind, out of its session and without its environment; ended: {', '.join(processes)}"
@@ -176,7 +176,9 @@ def _say_behind(conductor: Conductor, report: JobReport) -> None:
 
 
 def _say_unseen(conductor: Conductor, report: JobReport, within: tuple[float, float]) -> None:
-    """A run time that nobody measured is missing, and not as long as nobody looked."""
+    """Record a finding on a run whose run time nobody measured: it stays unknown, rather than being the time in which nobody
+    looked.
+    """
     between = f"between {show_duration(within[0])} and {show_duration(within[1])} after its start"
     why = f"it ended {between}, while the conductor and its watcher stood still: its run time is not known"
     value = {"kind": "end_unseen", "within_s": [round(seconds, 6) for seconds in within]}
@@ -206,7 +208,7 @@ def _is_news(state: State, report: JobReport) -> bool:
 
 
 def _first(message: str) -> str:
-    """What a message is about, without particulars such as names of nodes, which come and go."""
+    """The subject of a message without particulars, such as names of nodes, which change often."""
     return message.partition(",")[0]
 
 
@@ -245,14 +247,14 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def _present(**fields: Any) -> dict[str, Any]:
-    """The fields that say something: empty and missing ones are left out of the record. A time of 0.0 s is a measurement."""
+    """The fields that have a value; empty ones are not recorded. A time of 0.0 s counts as a value."""
     return {
         name: value for name, value in fields.items() if isinstance(value, float) or value not in (None, "", 0, {}, [])
     }
 
 
 def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
-    """Judge what a worker collected; evidence of a run that is judged already comes from a driver's former life."""
+    """Judge what a worker collected. Evidence of a run that is already judged comes from before this driver and is ignored."""
     state = conductor.state
     run = state.runs.get(evidence.run)
     if run is None or run.phase not in (RunPhase.CHECKING, RunPhase.UNDETERMINED):
@@ -295,7 +297,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
 
 
 def _output_of(state: State, run: Run, facts: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
-    """Where its output is, whether a disk was full meanwhile, and what its marks are doubted for."""
+    """The pointer to the run's output, with whether a disk was full meanwhile and why its marks are doubted."""
     output: dict[str, Any] = insistent(facts.get("output", {}), run.attempt)
     says_so = evidence.failure is not None and evidence.failure.name in NO_ROOM_CLASSES
     full = output.get("no_room") or full_in_its_time(state, run, facts.get("elapsed_s"), says_so)
@@ -306,10 +308,10 @@ def _output_of(state: State, run: Run, facts: Mapping[str, Any], evidence: Evide
 
 
 def act(conductor: Conductor) -> float | None:
-    """Decide and carry out until there is nothing more to order. Returns when to decide again.
+    """Decide and carry out orders until there is nothing more to order. Returns when to decide again.
 
-    Where time passed unnoticed since the ports were heard (a disk that did not answer), they are heard first: no deadline may
-    pass in a time in which nobody listened.
+    If time passed unnoticed since the ports were heard (a disk that did not answer), they are heard first: no deadline may pass
+    while nobody listened.
     """
     while True:
         log_outcomes(conductor)
@@ -332,7 +334,7 @@ def act(conductor: Conductor) -> float | None:
 
 
 def _settles(decision: Decision) -> bool:
-    """Whether deciding again would order nothing: all it did was to have outputs collected and to say why something waits."""
+    """Whether deciding again would order nothing: this decision only had outputs collected, and recorded why something waits."""
     return len(decision.orders) < BATCH and all(
         order.kind == "collect" or order.event.event == "waiting" for order in decision.orders
     )
@@ -358,7 +360,9 @@ def _carry_out(conductor: Conductor, decision: Decision) -> None:
 
 
 def _claim(conductor: Conductor, orders: Sequence[Order]) -> None:
-    """Jobs whose claim is ours can do nothing any more. They leave the queue now: perhaps nothing is polled from here on."""
+    """Take claims. Jobs whose claims are ours can do nothing any more; they are cancelled now, since perhaps nothing is polled
+    after this.
+    """
     void: list[JobView] = []
     taken: bool | None = True
     for order in orders:  # where nobody can tell of one, each of the others would be waited for in vain
@@ -372,9 +376,8 @@ def _claim(conductor: Conductor, orders: Sequence[Order]) -> None:
 
 
 def _claim_again(conductor: Conductor, decision: Decision, now: float) -> bool:
-    """Try claims again of which nobody could tell whether they are taken, now and then. Whether there is news of any.
-
-    The order to take them is in the record, and so is that nobody could tell: nothing is written until somebody can.
+    """Try again, from time to time, to take claims where it could not be seen whether they are taken. Returns whether there is
+    news. The order and the failure are in the record already, so nothing is written until there is a result.
     """
     scheduler, void, news = conductor.ports.scheduler, list[JobView](), False
     if now >= conductor.next_claims:

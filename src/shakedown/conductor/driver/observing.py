@@ -1,8 +1,8 @@
-"""Numbers that narrow budgets, asked for in time: answers become events where they are news to a decision.
+"""Asking in time for numbers that narrow budgets. Answers become events where they may change a decision.
 
-A number is news where more or fewer runs fit by it, now or beside none of ours, and else once in half the time that it may be old.
-Where numbers end, the last one is recorded too: silence is counted from it. Why there is none is recorded when half the time that a
-number may be old has passed, and again in other words once in that time, or when the silence is told.
+That is so where more or fewer runs fit than before, now or if none of ours ran; otherwise a number is recorded once in half the
+time for which it may be used. When numbers stop coming, the last one is recorded too, since silence is counted from it. Why there
+is none is recorded after half that time, and again in other words once in that time, or when the silence is reported.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SAID = 300  # letters of a trouble that are kept
 
 
 def observe(conductor: Conductor) -> float | None:
-    """Purpose: hear what was answered, and ask for what is due. Returns when the next is due; None = nothing is observed."""
+    """Purpose: take the answers, and ask for what is due. Returns when the next question is due; None where nothing is observed."""
     state = conductor.state
     if state.plan is None or state.phase != CampaignPhase.RUNNING or not (state.index.observed or conductor.asked):
         return None
@@ -50,7 +50,7 @@ def observe(conductor: Conductor) -> float | None:
 
 
 def _same(asked: Asked | None, word: Observe) -> Asked:
-    """What is known of a number, unless an amendment asks for another one."""
+    """What is known of a number; nothing, where an amendment asks for another one."""
     return asked if asked is not None and asked.word == word else Asked(word)
 
 
@@ -60,7 +60,7 @@ def _question(name: str, word: Observe) -> Question:
 
 
 def _running(state: State) -> Mapping[str, float]:
-    """By budget or target: what runs take that began; what waits at the scheduler takes nothing yet."""
+    """Budget or target -> what runs take that have begun. Jobs that wait at the scheduler take nothing yet."""
     waits = asked_for(state)
     return {name: max(0.0, load - waits.get(name, 0.0)) for name, load in state.usage.loads.items()}
 
@@ -85,7 +85,7 @@ def _hear(conductor: Conductor, answer: Answer, asked: Asked) -> None:
 
 
 def _tell_silence(conductor: Conductor, name: str, asked: Asked, now: float) -> None:
-    """Record the last number where no newer one comes in time, and why none does."""
+    """Record the last number where no newer one comes in time, and why none comes."""
     state, word = conductor.state, asked.word
     seen = state.pools.observed.get(name, Observed())
     if asked.last and asked.last["at"] > seen.at and now >= seen.at + (_soon(word) if asked.trouble else word.oldest_s):
@@ -100,12 +100,14 @@ def _tell_silence(conductor: Conductor, name: str, asked: Asked, now: float) -> 
 
 
 def _soon(word: Observe) -> float:
-    """How old the last recorded number may be before a newer one is recorded: in seconds, with time for the next answer."""
+    """How old the last recorded number may be before a newer one is recorded, in seconds; it leaves time for the next answer."""
     return min(word.oldest_s / 2, word.oldest_s - word.every_s - word.within_s)
 
 
 def _is_news(state: State, name: str, word: Observe, beside: float, total: float, at: float) -> bool:
-    """Whether it is the first one, or after a trouble or a silence, changes what may start, or keeps the last from getting old."""
+    """Whether to record a number: it is the first, or the first after a trouble or a silence, or changes what may start, or the
+    last recorded one is getting too old.
+    """
     seen = state.pools.observed.get(name, Observed())
     if not seen.at or seen.trouble or seen.told or at - seen.at >= _soon(word):
         return True

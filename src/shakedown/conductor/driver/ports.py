@@ -1,4 +1,4 @@
-"""The real world's ports: this machine's cores or a cluster's scheduler, builds, workers, the record, the clock."""
+"""The ports of the real world: this machine's cores or a cluster's scheduler, builds, workers, the record, the clock."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _FILES_TO_COME = 8  # the record's own, before it is opened: lease, log, where t
 
 @dataclass(slots=True)
 class SessionClock:
-    """The real clock, in slices: heartbeat, group commit, snapshots and the display go on while the loop waits.
+    """The real clock. It waits in short slices, so that heartbeat, group commit, snapshots and display go on meanwhile.
 
-    The beat is here, in the loop's own wait, and not in a thread: a loop that hangs must not look alive.
+    The heartbeat is in the loop's own wait and not in a thread, so that a loop that hangs does not look alive.
     """
 
     clock: Clock
@@ -71,9 +71,8 @@ class SessionClock:
 
 @dataclass(frozen=True, slots=True)
 class RealPorts:
-    """The ports of one session. ``end_runs`` ends what runs, where it cannot outlive us; None: jobs go on without us.
-
-    ``forsake``: the campaign is another conductor's by now; nothing in its directory is tidied up on leaving.
+    """The ports of one session. ``end_runs`` ends runs, where they cannot outlive the conductor; None where jobs go on without it.
+    ``forsake``: called when another conductor has the campaign; after it nothing in the campaign's directory is tidied up.
     """
 
     ports: Ports
@@ -87,7 +86,9 @@ class RealPorts:
 def open_ports(
     layout: Layout, document: Document, log: LogWriter, lease: Lease, idle: Callable[[], float] | None
 ) -> Iterator[RealPorts]:
-    """Purpose: everything a session needs of the world, let go of in the end. Workers are forked first, while we are small."""
+    """Purpose: open everything that a session needs, and close it at the end. Workers are forked first, while this process is
+    small.
+    """
     from shakedown.builds.builder import LocalBuilder
     from shakedown.builds.choosing import with_builds_in_jobs
     from shakedown.conductor.driver.disk_room import PatientLog
@@ -137,9 +138,8 @@ def _open_scheduler(
 
 
 def clusters_of(document: Document) -> tuple[Cluster, ...]:
-    """Purpose: the clusters that a plan's cases run on; of a plan without any, the system's first one.
-
-    Raises UsageError where one campaign cannot have all of them.
+    """Purpose: the clusters that a plan's cases run on; for a plan without cases, the first of the system. Raises UsageError where
+    one campaign cannot use all of them.
     """
     used = {case.partition.partition(":")[0] for case in document.cases if not case.unavailable}
     known = document.system.clusters
@@ -192,8 +192,8 @@ def _never_fits(document: Document) -> str:
 
 
 def refuse_small_limits(document: Document, begun: bool = False) -> None:
-    """Purpose: a campaign needs open files and processes for what it does at once; where there are too few of them later, runs
-    cannot be started, or judged. ``begun``: its record is open already. What is enough before is enough then. Raises UsageError.
+    """Purpose: check that there may be enough open files and processes for what the campaign does at once; otherwise runs could
+    later not be started or judged. ``begun``: its record is open already, so fewer files are still to come. Raises UsageError.
     """
     from shakedown.processes.allowance import lacking_files, lacking_processes
 

@@ -1,7 +1,8 @@
-"""What the scripts of runs name, as far as that is plain to see: programs, and files by absolute paths.
+"""What the scripts of runs name, as far as that can be seen: programs, and files by absolute paths.
 
-A shell decides only when it runs what a word is, so this looks at words: it fills in variables that are assigned or set, ``~`` and
-``$HOME``, and looks into quoted words, which may be scripts of their own. A file that is not there, or is plainly written, is none.
+Only a shell that runs a script knows what each word means, so this looks at words alone. It fills in variables that are assigned or
+set, ``~`` and ``$HOME``, and looks into quoted words, which may be scripts themselves. Files that do not exist or are clearly
+outputs do not count.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ RUN_BY_OTHERS = (
 
 
 def filled_in(script: str, variables: Mapping[str, str]) -> str:
-    """Purpose: the script with ``~/`` and variables filled in: with what it assigns itself, else with the values that are given."""
+    """Purpose: the script with ``~/`` and variables filled in: with the values it assigns itself, else with the given ones."""
     own = {**variables, **dict(_assigned(script))}
     home = own.get("HOME", "")
     for _ in range(_ROUNDS):
@@ -67,8 +68,8 @@ def filled_in(script: str, variables: Mapping[str, str]) -> str:
 
 
 def programs_in(script: str) -> list[str]:
-    """Purpose: what a script names at the beginning of a command, as far as that is plain to see, and absolute paths that it does
-    not plainly write: an output is no condition of a run, also where the script reads it again or appends to it.
+    """Purpose: what a script names at the beginning of a command, as far as that can be seen, and absolute paths that it does not
+    clearly write. An output is no condition of a run, even if the script reads it again or appends to it.
     """
     found: dict[str, None] = {}
     outputs = set(_outputs(script))
@@ -84,8 +85,8 @@ def programs_in(script: str) -> list[str]:
 
 
 def variables_in(script: str) -> list[str]:
-    """Purpose: the variables that a script reads before it gives them a value: those that it inherits, as far as that is plain to
-    see. Programs ask for some too (``os.environ["SIZE"]``, ``getenv("SIZE")``).
+    """Purpose: the variables that a script reads before it sets them, that is, those it inherits, as far as that can be seen.
+    Programs read some too (``os.environ["SIZE"]``, ``getenv("SIZE")``).
     """
     found: dict[str, None] = {}
     own: set[str] = set()
@@ -97,7 +98,7 @@ def variables_in(script: str) -> list[str]:
 
 
 def _given(words: list[str]) -> Iterator[str]:
-    """The variables that a statement gives a value for those after it. What stands before a command is for that command alone."""
+    """The variables that a statement sets for later ones. An assignment before a command holds for that command only."""
     while words and words[0] in _LEADING:
         words = words[1:]
     if words[:1] == ["for"]:
@@ -111,7 +112,7 @@ def _given(words: list[str]) -> Iterator[str]:
 
 
 def files_of_variables(pairs: Iterable[tuple[str, str]], script: str) -> Iterator[str]:
-    """Purpose: the absolute paths in the values of variables that a script is given, but of those that are plainly outputs."""
+    """Purpose: the absolute paths in the values of variables that a script is given, without those that are clearly outputs."""
     outputs = set(_outputs(script))
     for name, value in pairs:
         if not _WRITTEN.search(name):
@@ -122,7 +123,7 @@ def files_of_variables(pairs: Iterable[tuple[str, str]], script: str) -> Iterato
 
 
 def run_by_others(variables: Mapping[str, str]) -> Iterator[str]:
-    """Purpose: the files that some variables have other programs run."""
+    """Purpose: the files that some variables make other programs run."""
     for name in RUN_BY_OTHERS:
         for path in re.split(r"[\s:]+", filled_in(variables.get(name, ""), variables)):
             if path.startswith("/"):
@@ -138,7 +139,7 @@ def normal(path: str) -> str:
 
 
 def _commands(script: str) -> Iterator[list[str]]:
-    """The words of each command. Quoted words are taken apart: they may hold commands."""
+    """The words of each command. Quoted words are split too, since they may contain commands."""
     text = _SCRIPT_BEGINS.sub(" -c ; ", _REDIRECTION.sub(" ", script))
     for part in _SEPARATORS.split(text.replace('"', " ").replace("'", " ")):
         words = part.split()
@@ -148,7 +149,7 @@ def _commands(script: str) -> Iterator[list[str]]:
 
 
 def _assigned(script: str) -> Iterator[tuple[str, str]]:
-    """Variables that a script gives a plain value."""
+    """The variables that a script sets to a plain value."""
     for part in _SEPARATORS.split(script):
         for word in part.split():
             found = _ASSIGNMENT.match(word)
@@ -164,7 +165,7 @@ def _says_written(word: str) -> bool:
 
 
 def _written(words: list[str]) -> set[int]:
-    """Which words of a command are plainly paths that it writes."""
+    """The positions of the words in a command that are clearly paths it writes."""
     name = Path(words[0]).name if words else ""
     after_option = {place + 1 for place, word in enumerate(words) if word in _WRITES_NEXT}
     if name in _WRITES_ALL:
@@ -173,7 +174,7 @@ def _written(words: list[str]) -> set[int]:
 
 
 def _outputs(script: str) -> Iterator[str]:
-    """The paths that a script plainly writes."""
+    """The paths that a script clearly writes."""
     for found in _REDIRECTION.finditer(script):
         yield found[0].lstrip("0123456789&>|").strip(" \"'")
     for words in _commands(script):

@@ -1,6 +1,6 @@
-"""Events that can be read and make no sense: the first one that the engine or the rows cannot take, with its place.
+"""Events that can be read but make no sense: the first one that the engine or the rows cannot take, with its place.
 
-It takes its time, for every event is folded as ``resume`` and ``report`` do: ``verify`` asks it, and who finds another thing wrong.
+This is slow, since every event is folded as ``resume`` and ``report`` do. It is used by ``verify``, and after other errors.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def _of_another_kind(event: Event) -> str:
-    """The first fact that is not of the kind that it is in every event, "" where all are."""
+    """A sentence on the first value whose type is not the one it has in every event; "" where there is none."""
     for name, value in event.value.items():
         kinds = _KINDS.get(name)
         if kinds is not None and value is not None and not isinstance(value, kinds):

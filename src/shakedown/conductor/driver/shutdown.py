@@ -1,6 +1,6 @@
-"""How a session is told to leave, and what it does before it goes.
+"""How a session is told to leave, and what it does before it leaves.
 
-Local runs do not outlive their conductor. A cluster's jobs do: whoever leaves one leaves them where they are, and says so.
+Local runs do not outlive their conductor. A cluster's jobs do: they are left where they are, and the person is told so.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ EndRuns = Callable[[], Sequence[JobReport]] | None  # None: jobs go on without u
 
 @dataclass(slots=True)
 class Interruptions:
-    """What signals asked for. The first Ctrl-C (or Ctrl-\\) lets runs end; the second, SIGTERM or a hang-up leave at once."""
+    """What signals asked for. The first Ctrl-C (or Ctrl-\\) lets runs end; the second, SIGTERM or a hang-up make the conductor
+    leave at once.
+    """
 
     say: Callable[[str], None]
     jobs_go_on: bool = False
@@ -48,7 +50,7 @@ class Interruptions:
         self.signal = signal.Signals(number).name
 
     def should_stop(self, conductor: Conductor) -> bool:
-        """Called once a turn. Says what is going on, once, and whether the loop is to be left."""
+        """Whether to leave the loop. Called once a turn; also tells the person, once, what happens."""
         state = conductor.state
         if self.level >= LEAVE:
             return True
@@ -65,7 +67,7 @@ class Interruptions:
         return bool(state.driver.stopping) and not (state.jobs or open_runs or state.builds_running())
 
     def _ask_people(self, state: State) -> None:
-        """Say once what nothing goes on without."""
+        """Tell the person once what must be done before anything goes on."""
         asked = "" if state.jobs or state.driver.stopping else waits_for_people(state, state.time)
         if asked and asked != self.people:
             self.say(f"nothing goes on before people act: {asked}\nhint: Ctrl-C leaves; shakedown resume goes on later")
@@ -74,7 +76,7 @@ class Interruptions:
 
 @contextmanager
 def heard(interruptions: Interruptions) -> Iterator[None]:
-    """Signals reach ``interruptions``. Whoever made us deaf to a hang-up (nohup) meant it."""
+    """While this context lasts, signals go to ``interruptions``. A hang-up that is ignored (nohup) stays ignored."""
     numbers = [number for number in _SIGNALS if not (number == signal.SIGHUP and _is_deaf(number))]
     before = {number: signal.signal(number, interruptions.signalled) for number in numbers}
     try:
@@ -89,7 +91,9 @@ def _is_deaf(number: signal.Signals) -> bool:
 
 
 def stays_undetermined(state: State) -> str:
-    """Purpose: why a campaign that has nothing else to do is left: runs that were tried often enough still cannot be judged."""
+    """Purpose: why a campaign that has nothing else to do is left: runs that were tried often enough still cannot be judged; else
+    "".
+    """
     if not state.only_undetermined or any(again.tries < TRIES for again in state.agenda.undetermined.values()):
         return ""
     names, count = list(state.agenda.undetermined), len(state.agenda.undetermined)
@@ -99,9 +103,9 @@ def stays_undetermined(state: State) -> str:
 
 
 def leave(conductor: Conductor, end_runs: EndRuns, signal_name: str = "") -> str:
-    """Purpose: put what is still open in order; why we leave, in words.
+    """Purpose: put in order what is still open. Returns why the session ends, in words.
 
-    Local runs are ended, known dead, recorded as interrupted and tried again. A cluster's jobs stay as they are.
+    Local runs are ended, known to be dead, recorded as interrupted, and attempted again later. A cluster's jobs stay as they are.
     """
     state = conductor.state
     undetermined = "" if state.driver.stopping else stays_undetermined(state)
@@ -121,7 +125,7 @@ def leave(conductor: Conductor, end_runs: EndRuns, signal_name: str = "") -> str
 
 
 def _say_leaving(conductor: Conductor, signal_name: str, ended: int) -> None:
-    """Why we leave, and how many runs we ended by that: the word that nothing new be submitted ends none of them."""
+    """Record why the conductor leaves, and how many runs it ended. (That nothing new is to be submitted ends no run.)"""
     before, said = conductor.state.driver.stopping, SAID.get(signal_name, "the conductor was told to leave at once")
     once_more = ", a second time" if before == said else ""
     words = f"{once_more}: {ended} {'run was' if ended == 1 else 'runs were'} ended while running" if ended else ""
@@ -130,7 +134,9 @@ def _say_leaving(conductor: Conductor, signal_name: str, ended: int) -> None:
 
 
 def leave_on_full_disk(conductor: Conductor, end_runs: EndRuns, full: DiskFull) -> str:
-    """Purpose: nothing new is started on a full disk, and nothing of a cluster's is cancelled. The reserve is used to say why."""
+    """Purpose: leave on a full disk: local runs are ended, a cluster's jobs are not. The reserve of the record is
+    used to say why.
+    """
     if end_runs is not None:
         end_runs()
     conductor.log("finding", value={"kind": "disk_full", "room_at": round(full.room_at, 6)}, reason=full.message)
@@ -142,14 +148,14 @@ def leave_on_full_disk(conductor: Conductor, end_runs: EndRuns, full: DiskFull) 
 
 
 def _go_on(state: State) -> str:
-    """What becomes of the jobs that we leave behind."""
+    """What becomes of the jobs that are left behind, in words."""
     if not state.jobs:
         return ""
     return f"; {_jobs(state)} at the scheduler: they go on without us, and whoever resumes the campaign picks them up"
 
 
 def _may_end_here(state: State) -> str:
-    """On our own cores only what runs comes to an end: what is queued never begins without us."""
+    """How many jobs may end, in words. On this machine only running jobs do: queued ones never begin without the conductor."""
     running = sum(job.phase == JobPhase.RUNNING for job in state.jobs.values())
     waiting = len(state.jobs) - running
     ends = f"{running} running {'job' if running == 1 else 'jobs'} may end"
@@ -157,7 +163,7 @@ def _may_end_here(state: State) -> str:
 
 
 def _jobs(state: State) -> str:
-    """How many jobs there are, and how many of them run."""
+    """How many jobs there are, and how many of them run, in words."""
     running = sum(job.phase == JobPhase.RUNNING for job in state.jobs.values())
     count = len(state.jobs)
     return f"{count} {'job' if count == 1 else 'jobs'} ({running} running)"

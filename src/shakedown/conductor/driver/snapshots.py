@@ -1,4 +1,4 @@
-"""Snapshots join the engine's state and the record: resume, status and why read a snapshot and the tail after it."""
+"""Snapshots of the engine's state: resume, status and why read a snapshot and only the events after it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVERY = 100_000  # events between two snapshots
 
 
 class Snapshots:
-    """Loads the newest usable snapshot and folds the rest of the log; saves one every so many events."""
+    """Loads the newest usable snapshot and folds the rest of the log; saves a new one every so many events."""
 
     def __init__(self, layout: Layout, documents: Documents, every: int = EVERY) -> None:
         self.layout, self.documents, self.every = layout, documents, every
@@ -39,7 +39,7 @@ class Snapshots:
         self.refused: list[Path] = []  # snapshots that the log speaks against
 
     def load_and_fold(self) -> State:
-        """The state of the whole log, from the newest snapshot that fits; without one, from the beginning."""
+        """The state after the whole log, from the newest snapshot that fits, else from the beginning."""
         state = self.load()
         self.saved = state.seq
         return fold(read_events(self.layout.log, after=state.seq), self.documents, state=state)
@@ -47,8 +47,8 @@ class Snapshots:
     def open_and_fold(
         self, lease: Lease, refuse: Callable[[State], object] = lambda state: None
     ) -> tuple[LogWriter, Tail, State]:
-        """The log, opened to go on with it, and the state of all of it. It is folded before a segment is begun: nothing is added to
-        one that makes no sense, or that ``refuse`` raises an error about. Errors: those of ``open_log``.
+        """The log, opened to append to it, and the state after all of it. The log is folded before a segment is begun, so that
+        nothing is added to one that makes no sense, or about which ``refuse`` raises an error. Errors: those of ``open_log``.
         """
         state = State()
 
@@ -63,7 +63,7 @@ class Snapshots:
         return log, tail, state
 
     def load(self) -> State:
-        """Purpose: the state of the newest snapshot that fits, at ``position`` in the log; without one, an empty state."""
+        """Purpose: the state of the newest snapshot that fits, which is at ``position`` in the log; without one, an empty state."""
         self.refused = []
         found = load(self.layout.log, FOLD_VERSION, refused=self.refused)
         state = self.thaw(found[1]) if found is not None else None
@@ -73,7 +73,7 @@ class Snapshots:
         return state
 
     def thaw(self, data: bytes) -> State | None:
-        """Purpose: a state that was kept with the digests of its plans, None where the bytes are not one."""
+        """Purpose: the state from bytes that have the digests of its plans too; None where the bytes are not such a state."""
         try:
             raw = msgspec.msgpack.decode(data)
             return thaw_state(raw["state"], self._index(raw["documents"]))
@@ -81,7 +81,7 @@ class Snapshots:
             return None
 
     def _index(self, digests: list[str]) -> PlanIndex:
-        """Every plan that came into force, one over the other: live runs may be of a case that only an older one has."""
+        """The index of every plan that was in force, one over the other: live runs may be of a case that only an older plan has."""
         first, *others = digests
         index = index_plan(self.documents(first))
         for digest in others:
@@ -89,9 +89,8 @@ class Snapshots:
         return index
 
     def consider(self, state: State, log: LogWriter, say: Say) -> None:
-        """Save one when it is due: what it holds must be durable first. Cheap enough to be called at every wait.
-
-        ``say`` logs an event and makes it durable: the log vouches for the snapshot.
+        """Save a snapshot when one is due; what it holds must be durable first. Cheap enough to be called at every wait. ``say``
+        logs an event and makes it durable, so that the log vouches for the snapshot.
         """
         if state.seq - self.saved < self.every or state.plan is None:
             return
@@ -105,7 +104,7 @@ class Snapshots:
             say("snapshot", {"digest": digest, "through": self.saved})
 
     def take_away(self) -> list[str]:
-        """Purpose: remove what the log speaks against, so that it is made again; their names."""
+        """Purpose: remove snapshots that contradict the log, so that they are made again. Returns their names."""
         names = [path.name for path in self.refused]
         for path in self.refused:
             with suppress(OSError):
@@ -114,7 +113,7 @@ class Snapshots:
         return names
 
     def do_not_follow(self) -> list[str]:
-        """Purpose: the names of snapshots that are not what the log leads to. Folds the log up to each of them."""
+        """Purpose: the names of snapshots that do not match the log. The log is folded up to each of them."""
         found: list[str] = []
         state = State()
         for path in reversed(snapshot_files(self.layout.log)):
@@ -149,7 +148,9 @@ def frozen(state: State, digests: list[str]) -> bytes | None:
 
 
 def read_state(layout: Layout, documents: Documents) -> tuple[State, list[str]]:
-    """Purpose: the state of a campaign as its log stands, for commands that only look; and the snapshots that were not believed."""
+    """Purpose: the state of a campaign by its log, for commands that only look; and the names of snapshots that
+    were not believed.
+    """
     snapshots = Snapshots(layout, documents)
     state = snapshots.load_and_fold()
     return state, [path.name for path in snapshots.refused]

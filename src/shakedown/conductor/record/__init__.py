@@ -1,1 +1,1 @@
-"""What a session reads and keeps of its campaign: documents, environments, differences."""
+"""What a session reads and stores for its campaign: documents, environments, differences, entries in the register."""

@@ -1,4 +1,4 @@
-"""Campaigns that a plan takes as baselines: read, refused where they could still move, and held against what was frozen of them."""
+"""Campaigns that plans have as baselines: read, refused where they may still change, and compared with what was frozen of them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ from shakedown.model.layout import Layout
 
 
 def past_of(site: Path) -> Past:
-    """Purpose: what reads the campaigns of a site that plans take as baselines.
-
-    Errors of what is returned: UsageError where there is no such campaign or epoch, or where it could still move; RecordError where
-    its record is damaged.
+    """Purpose: a function that reads campaigns of a site as baselines. Its errors: UsageError where there is no such campaign or
+    epoch, or where it may still change; RecordError where its record is damaged.
     """
     return lambda campaign, epoch: read_baseline(site, campaign, epoch)
 
 
 def read_baseline(site: Path, campaign: str, epoch: int) -> Baseline:
-    """Purpose: what a campaign measured, or one epoch of it (0: all), with the digest of the newest seal that holds."""
+    """Purpose: what a campaign measured, in one epoch (0 = in all), with the digest of the newest seal that holds."""
     layout = Layout(site / CAMPAIGNS / campaign)
     known, rehearsed = ([path.name for path in campaigns_in(site / folder)] for folder in (CAMPAIGNS, REHEARSALS))
     if campaign in rehearsed or (campaign in known and rehearsal_of(layout) is not None):
@@ -57,7 +55,7 @@ def read_baseline(site: Path, campaign: str, epoch: int) -> Baseline:
 
 
 def _refuse_moving(record: Record, campaign: str, epoch: int) -> None:
-    """What more runs may be added to is no baseline: later ones would come out against something else."""
+    """A campaign to which runs may still be added is no baseline, since later runs would be compared with something else."""
     numbers = [row.number for row in record.epochs]
     if epoch and epoch not in numbers:
         had = f"epochs {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "one epoch"
@@ -70,7 +68,7 @@ def _refuse_moving(record: Record, campaign: str, epoch: int) -> None:
 
 
 def _source(layout: Layout, record: Record, campaign: str, epoch: int) -> Source:
-    """Runs of an epoch count by the plan that was in force then."""
+    """The source of a baseline. The runs of an epoch count by the plan that was in force then."""
     digest = record.document
     if epoch:
         amended = sum(row.opened_by == "amended" and row.number <= epoch for row in record.epochs)
@@ -79,7 +77,7 @@ def _source(layout: Layout, record: Record, campaign: str, epoch: int) -> Source
 
 
 def look_at(site: Path, baseline: Baseline) -> tuple[str, str]:
-    """Purpose: whether the campaign of a baseline still says what was frozen of it: same, changed or away, and a sentence."""
+    """Purpose: whether the campaign of a baseline still gives what was frozen of it: same, changed or away; and a sentence."""
     whose = f"baseline {baseline.name}: "
     try:
         now = read_baseline(site, baseline.campaign, baseline.epoch)

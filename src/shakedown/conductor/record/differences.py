@@ -1,6 +1,6 @@
-"""What differs between two frozen documents, in lines that a person who signs can judge by.
+"""The differences between two frozen documents, as lines that a person who signs can judge.
 
-``differences`` is the table of contents. Numbers and bounds are told with what they were and what they are.
+``differences`` is the table of contents. Numbers and bounds are given with their old and new values.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ FEW = 3  # names of a list
 
 
 def differences(before: Document, after: Document) -> list[str]:
-    """Purpose: what a new document adds, removes and changes, a line each."""
+    """Purpose: what a new document adds, removes and changes, one line each."""
     lines = [
         *_named("component", before.components, after.components, _of_component),
         *_named("score", before.scores, after.scores, _of_score),
@@ -89,12 +89,12 @@ def differences(before: Document, after: Document) -> list[str]:
 
 
 def _placeless(document: Document) -> list[FailureClass]:
-    """The site's classes; where in a file they are written makes no difference."""
+    """The site's failure classes without their places in the file, which make no difference."""
     return [replace(one, place="") for one in document.failures]
 
 
 def shortened(lines: Sequence[str]) -> list[str]:
-    """Purpose: as many lines as have room in an event, and how many more there are."""
+    """Purpose: as many lines as fit into an event, and how many more there are."""
     shown: list[str] = []
     for line in lines[:SHOWN]:
         if sum(map(len, shown)) + len(line) > ROOM:
@@ -104,7 +104,7 @@ def shortened(lines: Sequence[str]) -> list[str]:
 
 
 def _named(what: str, before: Iterable[Any], after: Iterable[Any], tell: Any) -> Iterator[str]:
-    """Things with a label, a name or an id: removed, added, or changed in these points."""
+    """Lines for things with a label, a name or an id: removed, added, or changed in which points."""
     old, new = (
         {getattr(one, "label", "") or getattr(one, "name", "") or one.id: one for one in group}
         for group in (before, after)
@@ -124,8 +124,8 @@ def _list(words: Sequence[str]) -> str:
 
 
 def _of_system(old: System, new: System) -> Iterator[str]:
-    """Its own words; clusters, partitions and node types by their names, with how many nodes come and go: the whole machine is in
-    denominators.
+    """Lines for a system: its own fields; clusters, partitions and node types by name, with how many nodes were added or removed,
+    since the size of the whole machine is in denominators.
     """
     found = list(filter(None, ["; ".join(_of_fields(old, new, beside=("clusters", "node_types")))]))
     before, after = ({cluster.name: cluster for cluster in system.clusters} for system in (old, new))
@@ -160,7 +160,7 @@ def _nodes_of(cluster: Cluster) -> str:
 
 
 def _come_and_gone(was: Partition, now: Partition) -> str:
-    """Which nodes, folded."""
+    """Which nodes were removed and added, folded."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # it takes its time to load, and is needed here alone
 
     old, new = (NodeSet(part.nodes, resolver=RESOLVER_NOGROUP) for part in (was, now))
@@ -175,7 +175,7 @@ def _nodes_folded(nodes: str) -> str:
 
 
 def _of_party(old: Party, new: Party) -> Iterator[str]:
-    """People and keys that come and go; a key by its beginning and end."""
+    """People and keys that were added or removed; a key is shown by its beginning and end."""
     for what, was, now in (("", old.people, new.people), ("key ", old.keys, new.keys)):
         yield from (f"no longer {what}{_brief(word)}" for word in was if word not in now)
         yield from (f"now {what}{_brief(word)}" for word in now if word not in was)
@@ -191,13 +191,13 @@ def _of_component(old: Component, new: Component) -> Iterator[str]:
 
 
 def _of_score(old: Score, new: Score) -> Iterator[str]:
-    """Its own words, and those of its parts, each to the number."""
+    """The fields of a score, and those of its parts."""
     yield from _of_fields(old, new, beside=("parts",))
     yield from _named("part", old.parts, new.parts, _of_fields)
 
 
 def _of_baseline(old: Baseline, new: Baseline) -> Iterator[str]:
-    """What it is, with its seal; its values by their digest."""
+    """What the baseline is, with its seal; its values are shown by their digest."""
     if old.words != new.words:
         yield f"{old.words} -> {new.words}"
     if old.digest != new.digest:
@@ -207,7 +207,7 @@ def _of_baseline(old: Baseline, new: Baseline) -> Iterator[str]:
 
 
 def _of_contract(old: Contract, new: Contract) -> Iterator[str]:
-    """Rows are told by what they ask: their numbers change when one is written above them."""
+    """Lines for a contract. Rows are named by what they ask, since their numbers change when a row is inserted above."""
     points = list(_of_fields(old, new, beside=("rows", "parties")))
     roles = dict(old.parties), dict(new.parties)
     changed = [role for role in {**roles[0], **roles[1]} if roles[0].get(role) != roles[1].get(role)]
@@ -226,7 +226,7 @@ def _of_contract(old: Contract, new: Contract) -> Iterator[str]:
 
 
 def _asked(contract: Contract) -> dict[tuple[Any, ...], ContractRow]:
-    """Each row by what it asks and on which side; several that ask the same by their order."""
+    """The rows by what they ask and on which side they bound; rows that ask the same are told apart by their order."""
     found: dict[tuple[Any, ...], ContractRow] = {}
     for row in contract.rows:
         key: tuple[Any, ...] = (_subject(row), row.low is None, row.high is None)
@@ -248,7 +248,7 @@ def _said(row: ContractRow) -> str:
 
 
 def _of_fields(old: Any, new: Any, beside: Sequence[str] = (), within: str = "") -> Iterator[str]:
-    """Fields that differ: short values from what to what, what has parts part by part, others by their name."""
+    """Lines for fields that differ: short values with old and new value, structures part by part, others by name only."""
     if isinstance(old, Criterion) and old.inputs != new.inputs:
         beside = (*beside, "inputs")  # what is otherwise stands with its score
     if isinstance(old, Criterion) and old.must != new.must:
@@ -286,7 +286,7 @@ def _of_values(name: str, was: Any, now: Any) -> Iterator[str]:
 
 
 def _moment(seconds: float | None) -> str:
-    """A date of the plan, in words: people sign by it."""
+    """A date in the plan, in words, since people sign by it."""
     return "none" if seconds is None else moment(seconds)
 
 
@@ -297,7 +297,7 @@ def _short(value: Any) -> str:
 
 
 def _told_by_name(value: Any) -> bool:
-    """Amounts by name, such as copies and budgets."""
+    """Whether the value is a list of amounts by name, such as copies and budgets."""
     return isinstance(value, tuple) and all(
         isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], int | float) for pair in value
     )
@@ -315,14 +315,14 @@ def _number(value: float | None) -> str:
 
 
 def _has_parts(value: Any) -> bool:
-    """Modes, retries, checks, figures and procedures, which are told one by one."""
+    """Whether the value is a list of modes, retries, checks, figures, procedures or the like, which are compared one by one."""
     return isinstance(value, tuple) and all(
         isinstance(one, Mode | Retry | Check | FigureSpec | Procedure | Drill | Observe) for one in value
     )
 
 
 def _of_parts(name: str, was: Sequence[Any], now: Sequence[Any]) -> Iterator[str]:
-    """Each by what it is called: what is gone, what is new, and of what stayed its fields."""
+    """Compare parts by their names: what was removed, what was added, and the changed fields of the others."""
     old, new = ({_called(one): one for one in group} for group in (was, now))
     found = [f"{name}: no longer {_part_in_words(one)}" for key, one in old.items() if key not in new]
     found += [f"{name}: now {_part_in_words(one)}" for key, one in new.items() if key not in old]
@@ -332,7 +332,7 @@ def _of_parts(name: str, was: Sequence[Any], now: Sequence[Any]) -> Iterator[str
 
 
 def _of_part(old: Any, new: Any) -> Iterator[str]:
-    """Numbers are told also where they are 0: no warm-up is a number of them."""
+    """The changed fields of one part. Numbers are shown also where they are 0, since no warm-up is a number of warm-ups."""
     numbers = [key for key in asdict(old) if _is_number(getattr(old, key)) or _is_number(getattr(new, key))]
     for key in numbers:
         if getattr(old, key) != getattr(new, key):
@@ -353,18 +353,18 @@ def _called(one: Mode | Retry | Check | FigureSpec | Procedure | Drill | Observe
 
 
 def _part_in_words(one: Mode | Retry | Check | FigureSpec | Procedure | Drill | Observe) -> str:
-    """What it is called, with how often where it says so."""
+    """The name of a part, with how many times where it has such a number."""
     times = one.times if isinstance(one, Retry) else one.repeats if isinstance(one, Mode) else 0
     return f"{_called(one)}{f', {times} times' if times > 1 else ', once' if times else ''}"
 
 
 def _is_list(value: Any) -> bool:
-    """Names, such as cases of a component."""
+    """Whether the value is a list of names, such as the cases of a component."""
     return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
 
 
 def _of_list(name: str, was: Sequence[str], now: Sequence[str]) -> Iterator[str]:
-    """Which came and which went; as many of them as a line has room for."""
+    """Which names were added and removed, as many as fit on a line."""
     gone, new = ([one for one in a if one not in set(b)] for a, b in ((was, now), (now, was)))
     yield from (f"{name}: {word} {_few(found)}" for word, found in (("no longer", gone), ("now", new)) if found)
     if not gone and not new:
@@ -381,7 +381,7 @@ def _told_in_words(value: Any) -> bool:
 
 
 def _in_words(values: Iterable[Window | Yield | Phase]) -> list[str]:
-    """Windows, yields and phases, each in a line."""
+    """Windows, yields and phases, one line each."""
     return [_one_in_words(value) for value in values]
 
 

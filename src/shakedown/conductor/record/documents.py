@@ -1,4 +1,4 @@
-"""The frozen documents of a campaign, by digest; each is checked against its digest when it is read."""
+"""The frozen documents of a campaign, by digest. Each is checked against its digest when it is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from shakedown.model.nouns import Document
 
 
 class Documents:
-    """Reads each document once. ``digests``: those that were asked for, in that order: as they came into force."""
+    """Reads each document once. ``digests``: those asked for so far, in that order, which is the order in which they came into
+    force.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -29,11 +31,11 @@ class Documents:
 
     @property
     def digest(self) -> str:
-        """That of the one that was asked for last."""
+        """The digest that was asked for last."""
         return self.digests[-1] if self.digests else ""
 
     def newest(self, state: State) -> Document:
-        """The document in force: what the log names, or the only one there is before the log begins."""
+        """The document in force: the one that the log names, or the only one there is before the log begins."""
         if state.plan is not None:
             return state.plan.document
         names = sorted(path.stem for path in self.layout.documents.glob("*.json"))
@@ -44,7 +46,7 @@ class Documents:
         return self(names[0])
 
     def start_value(self, state: State) -> dict[str, Any]:
-        """The value of the event that a campaign begins with."""
+        """The value of the event with which a campaign begins."""
         document = self.newest(state)
         return {
             "document": self.digest,

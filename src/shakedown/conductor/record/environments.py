@@ -1,6 +1,7 @@
-"""The conductor's environment as the record keeps it: what builds and launches depend on, by an allow-list, never a credential.
+"""The conductor's environment in the record: variables that builds and launches depend on, by a list of allowed names; never
+credentials.
 
-What is stored is not what is passed on: builds and runs get the whole environment that the conductor was started in.
+What is stored is not what is passed on: builds and runs get the whole environment in which the conductor was started.
 """
 
 from __future__ import annotations
@@ -47,9 +48,8 @@ _LONGEST_NAME = 100
 
 
 class Environment(Struct, frozen=True):
-    """A stored environment. ``left_out``: names that are not on the list; ``credentials``: names on it whose values look like one.
-
-    Environments of older records hold variables alone.
+    """A stored environment. ``left_out``: names that are not on the list. ``credentials``: names on the list whose values look like
+    credentials. Older records have variables only.
     """
 
     variables: dict[str, str] = {}
@@ -62,12 +62,14 @@ class Environment(Struct, frozen=True):
 
 
 def is_stored(name: str, more: Iterable[str] = ()) -> bool:
-    """Purpose: whether a variable of this name is stored with its value, unless that looks like a credential."""
+    """Purpose: whether a variable with this name is stored with its value, unless that looks like a credential."""
     return any(fnmatchcase(name, pattern) for pattern in (*ALLOWED, *more))
 
 
 def select(environment: Mapping[str, str], more: Iterable[str] = ()) -> Environment:
-    """Purpose: what of an environment is stored. ``more``: names that a site adds, or their beginnings with '*'."""
+    """Purpose: the part of an environment that is stored. ``more``: names that a site adds; with '*' at the end, beginnings of
+    names.
+    """
     more = tuple(more)
     kept: dict[str, str] = {}
     left_out, credentials = [], []
@@ -82,14 +84,14 @@ def select(environment: Mapping[str, str], more: Iterable[str] = ()) -> Environm
 
 
 def keep_environment(layout: Layout, environment: Environment) -> str:
-    """Purpose: store an environment once; returns its digest."""
+    """Purpose: store an environment once, and return its digest."""
     content = {"variables": environment.variables, "left_out": environment.left_out}
     content |= {"credentials": environment.credentials}
     return keep_named(layout, json.dumps(content, sort_keys=True, ensure_ascii=True).encode())
 
 
 def keep_named(layout: Layout, data: bytes) -> str:
-    """Purpose: store what a driver found, once and durable, under its digest, which is returned. Raises OSError."""
+    """Purpose: store data of a driver under its digest, once and durably, and return the digest. Raises OSError."""
     name = digest(data)
     path = layout.root / "environments" / f"{name}.json"
     if not path.exists():
@@ -105,7 +107,7 @@ def keep_named(layout: Layout, data: bytes) -> str:
 
 
 def read_environment(layout: Layout, name: str) -> Environment:
-    """The environment of that digest; empty where none was kept. Raises RecordError where it is not what was kept."""
+    """The environment with that digest; empty for "". Raises RecordError where the file is not what was stored."""
     if not name:
         return Environment()
     kept = read_named(layout, name)
@@ -115,7 +117,7 @@ def read_environment(layout: Layout, name: str) -> Environment:
 
 
 def read_named(layout: Layout, name: str) -> dict[str, Any]:
-    """Purpose: what ``keep_named`` stored under a digest. Raises RecordError where it is not that."""
+    """Purpose: what ``keep_named`` stored under a digest. Raises RecordError where the file is not that."""
     path = layout.root / "environments" / f"{name}.json"
     try:
         data = read_plain(path)
@@ -133,7 +135,7 @@ def read_named(layout: Layout, name: str) -> dict[str, Any]:
 
 
 def words_for(environment: Environment) -> str:
-    """Purpose: how many variables are not stored, and their names, in a sentence; "" where all are."""
+    """Purpose: a sentence on how many variables are not stored, with their names; "" where all are."""
     names = environment.not_stored
     if not names:
         return ""
@@ -144,6 +146,6 @@ def words_for(environment: Environment) -> str:
 
 
 def _shown(name: str) -> str:
-    """A name of any origin: a shell exports functions under odd ones, and one may be as long as it likes."""
+    """A name that can be printed, and is not too long: shells export functions under odd names."""
     plain = "".join(c if c.isprintable() else "?" for c in name.encode("utf-8", "replace").decode())
     return plain if len(plain) <= _LONGEST_NAME else plain[: _LONGEST_NAME - 3] + "..."

@@ -1,4 +1,6 @@
-"""May a conductor go on with this record? Not where it holds what this version cannot obey, nor where all is over and sealed."""
+"""Whether a conductor may go on with a record: not where it has events that this version cannot obey, nor where it is over and
+sealed.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ WAY_OUT = (
 
 
 def is_closed(layout: Layout) -> bool:
-    """Purpose: whether the campaign came to its end, and was sealed after that."""
+    """Purpose: whether the campaign is over, and was sealed after its end."""
     return closed_by(read_events(layout.log))
 
 
 def closed_by(events: Iterable[Event]) -> bool:
-    """Purpose: whether a log, from its first event on, is that of a campaign that came to its end, and was sealed after that.
+    """Purpose: whether a log, from its first event on, is that of a campaign which is over and was sealed after its end.
 
-    A component that is to run again opens a campaign that is over, and none that is closed.
+    Running a component again opens a campaign that is over, but not one that is sealed.
     """
     over = sealed = False
     for event in events:
@@ -39,7 +41,7 @@ def closed_by(events: Iterable[Event]) -> bool:
 
 
 def refuse_unknown(layout: Layout, state: State) -> None:
-    """Raise RecordError where the log has events that this version does not know: one of them may forbid what would come next."""
+    """Raises RecordError where the log has events that this version does not know: one of them may forbid what would come next."""
     if not state.campaign.unknown_events:
         return
     names = unknown_names(layout)
@@ -51,6 +53,6 @@ def refuse_unknown(layout: Layout, state: State) -> None:
 
 
 def unknown_names(layout: Layout) -> list[str]:
-    """Purpose: those events by name, each with how often it is there."""
+    """Purpose: the names of events that this version does not know, each with how often it occurs."""
     counts = Counter(event.event for event in read_events(layout.log) if event.event not in EVENTS)
     return [f"{name}: {count}" for name, count in counts.items()]

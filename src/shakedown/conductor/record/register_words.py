@@ -1,4 +1,4 @@
-"""Which campaign of its plan a campaign is, and how the others of the plan ended, by the register and by what is there."""
+"""Which of its plan's campaigns a campaign is, and how the others ended, by the site's register and by what is on disk."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ THERE, GONE, NOT_BEGUN, OTHER, OLDER = "there", "gone", "not begun", "another", 
 
 
 class Standing(Struct, frozen=True):
-    """A campaign of the register. ``place``: there, gone, not begun, another one under its name, or set back to an older copy;
-    ``outcome``: the last one that the register has of it, "" where it has none; ``before``: other outcomes that it ended or was
-    sealed with earlier, in their order; ``sealed``: how often; ``found``: it was entered when the register was opened.
-    ``ad_hoc``: it has no plan's file; ``acts``: of people since then, by which it may come out otherwise now.
+    """A campaign of the register.
+
+    ``place``: there, gone, not begun, another one under its name, or set back to an older copy. ``outcome``: the last one in the
+    register, "" where there is none; ``before``: other outcomes with which it ended or was sealed earlier, in their order.
+    ``sealed``: how often it was. ``found``: it was entered when the register was opened. ``ad_hoc``: it has no plan file. ``acts``:
+    how many acts of people came after the outcome and may change it.
     """
 
     campaign: str
@@ -46,7 +48,7 @@ class Standing(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """How it ended, or what became of it."""
+        """How it ended, or what became of it, in words."""
         acts = f"{plural(self.acts, 'act')} of people came after that" if self.acts else ""
         if self.place in (THERE, NOT_BEGUN):
             ended = self.outcome or ("not over" if self.place == THERE else "entered and not begun")
@@ -59,7 +61,7 @@ class Standing(Struct, frozen=True):
 
     @property
     def before_words(self) -> str:
-        """The other outcomes that it had before, "" where it had none: an outcome that changed stays visible."""
+        """The earlier, different outcomes, "" where there are none: a changed outcome stays visible."""
         return f"{' and '.join(self.before)} before" if self.before else ""
 
 
@@ -92,7 +94,7 @@ def _standing(site: Path, register: Register, entry: Entry) -> Standing:
 
 
 def _is_older(layout: Layout) -> bool:
-    """Whether the log is an older copy than the register knows. One that cannot be read is told by whoever checks it."""
+    """Whether the log is an older copy than the register knows. A log that cannot be read is reported by those who check it."""
     try:
         return bool(set_back_of(layout))
     except (RecordError, OSError):
@@ -100,7 +102,7 @@ def _is_older(layout: Layout) -> bool:
 
 
 def _acts_after(layout: Layout, event: int) -> int:
-    """How many acts of people the log has after an event. A log that cannot be read is not counted: whoever checks it says so."""
+    """How many acts of people the log has after an event. 0 where it cannot be read; those who check it report that."""
     try:
         later = [one for one in read_events(layout.log, after=event) if is_act(one)] if event else []
     except (RecordError, OSError):
@@ -109,7 +111,7 @@ def _acts_after(layout: Layout, event: int) -> int:
 
 
 def place_of(site: Path, register: Register, entry: Entry) -> str:
-    """Purpose: what lies where an entered campaign should: itself, nothing, or another record."""
+    """Purpose: what is on disk where an entered campaign should be: the campaign, nothing, or another record."""
     layout = Layout(site / CAMPAIGNS / entry.campaign)
     if not (layout.log.is_dir() or layout.documents.is_dir()):
         return GONE
@@ -128,7 +130,7 @@ def place_of(site: Path, register: Register, entry: Entry) -> str:
 
 
 def first_line(layout: Layout) -> str:
-    """Purpose: the sha256 of the first event's line, "" where nothing began. Raises RecordError."""
+    """Purpose: the sha256 of the first event's line; "" where nothing has begun. Raises RecordError."""
     if not layout.log.is_dir():
         return ""
     line = next((line for _, line in Reader(layout.log).lines()), None)
@@ -139,9 +141,8 @@ def first_line(layout: Layout) -> str:
 
 
 def history(site: Path, register: Register, campaign: str) -> str:
-    """Purpose: "third of three campaigns of this plan (of 5 of the site, entry 9 of its register); 1 rejected, 1 removed ...".
-
-    "" where the register does not know the campaign.
+    """Purpose: for instance "third of three campaigns of this plan (of 5 of the site, entry 9 of its register); earlier: 1
+    rejected, ...". "" where the register does not have the campaign.
     """
     known = register.entered(campaign)
     if known is None:
@@ -158,7 +159,7 @@ def history(site: Path, register: Register, campaign: str) -> str:
 
 
 def claim_at(register: Register, entry: int, upto: int) -> str:
-    """Purpose: how the words of a campaign must begin that are of the moment when the register ended with the line ``upto``."""
+    """Purpose: the beginning of the words on a campaign, as of the time when ``upto`` was the last line of the register."""
     own = register.entries[entry - 1]
     there = [one for one in register.campaigns() if one.entry <= upto]
     of_plan = [one for one in there if _same_plan(one, own)]
@@ -166,7 +167,9 @@ def claim_at(register: Register, entry: int, upto: int) -> str:
 
 
 def _same_plan(one: Standing | Entry, own: Entry) -> bool:
-    """A plan's file may bear the name that options made: these are two plans."""
+    """Whether two campaigns have the same plan. A plan file may have the same name as a plan made from options; these are two
+    plans.
+    """
     return (one.plan, one.ad_hoc) == (own.plan, own.ad_hoc)
 
 

@@ -1,7 +1,8 @@
-"""What is entered in the register of a site, and when: a campaign before it begins, its end, its seals; what was there before.
+"""What is entered in the register of a site, and when: a campaign before it begins, its end, its seals; and campaigns found there
+before.
 
-``ready`` is called before a campaign is made, ``enter`` before its first event, ``note_end`` and ``note_seal`` after theirs. Who is
-killed in between leaves a line too little: the next one who comes by adds it, and ``verify --register`` tells it meanwhile.
+``ready`` is called before a campaign is made, ``enter`` before its first event, ``note_end`` and ``note_seal`` after theirs. If a
+process is killed in between, a line is missing: the next one adds it, and until then ``verify --register`` reports it.
 """
 
 from __future__ import annotations
@@ -58,10 +59,9 @@ IN_NO_SITE = (
 
 
 def ready(site: Path, settle: Settle = settle_log) -> Register:
-    """Purpose: the register of a site, ready for one campaign more. Where there is none, it is opened; campaigns that it does not
-    know are entered as found. ``settle``: how one of these came out; whoever can reads the outputs that it keeps.
-
-    Errors: RecordError where it is damaged, is not the one that a campaign was entered in, or cannot be written.
+    """Purpose: the register of a site, ready for another campaign. If there is none, it is opened; campaigns that it does not have
+    are entered as found. ``settle``: gives the scorecard of such a campaign. Errors: RecordError where the register is damaged, is
+    not the one that a campaign was entered in, or cannot be written.
     """
     strangers = _strangers(site, refuse_another(site), settle)
     with open_register(site) as register:
@@ -86,10 +86,8 @@ def refuse_another(site: Path) -> Register:
 
 
 def begin_anew(site: Path, by: str, because: str, settle: Settle = settle_log) -> Register:
-    """Purpose: a new register in the place of one that is lost or damaged, by a person's word. The old file keeps another name.
-    ``settle``: as of ``ready``.
-
-    Errors: UsageError where nothing is wrong with the one that is there; RecordError where it cannot be written.
+    """Purpose: a new register in place of one that is lost or damaged, as a person ordered. The old file is renamed. ``settle``: as
+    in ``ready``. Errors: UsageError where nothing is wrong with the present one; RecordError where it cannot be written.
     """
     register, why = read_vouched(site)
     if register.entries and not register.damage and not why:
@@ -111,8 +109,8 @@ def begin_anew(site: Path, by: str, because: str, settle: Settle = settle_log) -
 
 
 def refuse_used(site: Path, identifier: str) -> None:
-    """Raise UsageError where a campaign of this name was entered before, whatever became of it. The case of letters makes no other
-    name.
+    """Raises UsageError where a campaign with this name was entered before, whatever became of it. Upper and lower case count as
+    the same.
     """
     known = read_register(site).alike(identifier)
     if known is not None:
@@ -127,10 +125,9 @@ def refuse_used(site: Path, identifier: str) -> None:
 
 
 def enter(layout: Layout, document: Document, site: Path | None = None, settle: Settle = settle_log) -> dict[str, Any]:
-    """Purpose: enter a campaign that has not begun, once, and return what its first event says of that. ``site``: where it lies;
-    ``settle``: as of ``ready``.
-
-    Errors: UsageError where its name was used before; RecordError where the register is damaged or cannot be written.
+    """Purpose: enter a campaign that has not begun, once. Returns what its first event says of the register. ``site``: where it
+    lies; ``settle``: as in ``ready``. Errors: UsageError where its name was used before; RecordError where the register is damaged
+    or cannot be written.
     """
     site = site or site_of(layout)
     if site is None:
@@ -147,7 +144,9 @@ def enter(layout: Layout, document: Document, site: Path | None = None, settle: 
 
 
 def _outside(layout: Layout) -> dict[str, Any]:
-    """Of a campaign that begins where no register is. What it noted of its entry is believed where a register bears it out."""
+    """What a campaign says that begins where there is no register. If it has noted an entry, it repeats that; only the register can
+    confirm it.
+    """
     said = read_entry(layout)
     if not said.get("entry") or said.get("campaign") != layout.root.absolute().name:
         return {"words": IN_NO_SITE}
@@ -156,7 +155,7 @@ def _outside(layout: Layout) -> dict[str, Any]:
 
 
 def _entry_of(register: OpenRegister, layout: Layout, document: Document, identity: str) -> int:
-    """The place of the campaign's line: the one that is there where we were killed behind it, else a new one."""
+    """The position of the campaign's line: an existing one, if a process was killed after adding it; else a new one."""
     name = layout.root.absolute().name
     known = register.found.entered(name)
     if known is None:
@@ -170,7 +169,7 @@ def _entry_of(register: OpenRegister, layout: Layout, document: Document, identi
 
 
 def note_end(layout: Layout, outcome: str) -> str:
-    """Purpose: enter how a campaign ended, once. Returns what is in the way, "" where nothing is."""
+    """Purpose: enter how a campaign ended, once. Returns why that is not possible, "" where it is."""
     site = _entered_in(layout)
     if site is None:
         return ""
@@ -198,9 +197,8 @@ def note_seal(layout: Layout, row: SealRow) -> None:
 
 
 def head_for_a_seal(layout: Layout) -> dict[str, Any]:
-    """Purpose: what a seal says of the register: its last line and, in words, which campaign this is; {} where it knows none.
-
-    Errors: RecordError where the register is there and cannot be written: then nothing is sealed yet.
+    """Purpose: what a seal says of the register: its last line and, in words, which campaign this is; {} where the register does
+    not have it. Errors: RecordError where the register cannot be written; then nothing is sealed yet.
     """
     site = site_of(layout)
     said = vouched_by(layout)
@@ -223,7 +221,7 @@ def head_for_a_seal(layout: Layout) -> dict[str, Any]:
 
 
 def _entered_in(layout: Layout) -> Path | None:
-    """The site whose register has this very campaign; None where no register has it, or it is a copy beside the campaign."""
+    """The site whose register has exactly this campaign; None where none has, or this is a copy."""
     site = site_of(layout)
     if site is None or name_in_register(layout) != campaign_name(layout):
         return None
@@ -235,7 +233,7 @@ def _entered_in(layout: Layout) -> Path | None:
 
 
 def _end_of(layout: Layout) -> tuple[int, str]:
-    """The last event that ended the campaign, and the sha256 of all event lines up to it."""
+    """The number of the last event that ended the campaign, and the sha256 of all event lines up to it."""
     hashed, seq, digest = hashlib.sha256(), 0, ""
     for event, line in Reader(layout.log).lines():
         hashed.update(line + b"\n")
@@ -248,9 +246,8 @@ def _end_of(layout: Layout) -> tuple[int, str]:
 
 
 def _strangers(site: Path, register: Register, settle: Settle, all_of_them: bool = False) -> list[dict[str, Any]]:
-    """Campaigns that the register does not know, as found, the oldest first. One that says that it was entered here is none.
-
-    ``all_of_them``: a register is begun anew, so what they say of the one before does not matter.
+    """Entries for campaigns that the register does not have, the oldest first. Campaigns that say that they were entered are left
+    out, unless ``all_of_them``: then a register is begun anew, so what they say of the old one does not matter.
     """
     found: list[tuple[float, dict[str, Any]]] = []
     for path in campaigns_in(site / CAMPAIGNS):
@@ -268,7 +265,7 @@ def _strangers(site: Path, register: Register, settle: Settle, all_of_them: bool
 
 
 def _found(layout: Layout, settle: Settle) -> tuple[float, dict[str, Any]]:
-    """When it began, and what its line says."""
+    """When a campaign began, and the fields of its line."""
     record = fold_runs(read_events(layout.log))
     said: dict[str, Any] = {"campaign": name_in_register(layout), "plan": record.plan, "document": record.document}
     said |= {"first": first_line(layout), "event": record.seq, "ad_hoc": _is_ad_hoc(layout, record)}

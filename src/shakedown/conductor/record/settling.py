@@ -1,4 +1,4 @@
-"""A campaign on disk settled from its log alone: the scorecard with every act, and the signatures under agreements checked."""
+"""Settling a campaign on disk from its log alone: the scorecard with all acts, with signatures under agreements checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from shakedown.model.nouns import Document, Party
 
 def settle_log(layout: Layout, document: Document, record: Record, evaluate: Evaluate | None = None) -> Scorecard:
     """Purpose: the scorecard of a campaign, with what it would be without each act of people, and who agreed to them. ``evaluate``:
-    how runs come out by another plan, from their kept outputs; without it that is not known.
+    judges runs by another plan from their kept outputs; without it, that is not known.
     """
 
     reread = _reread(layout, record)
@@ -71,7 +71,7 @@ def consent_of(layout: Layout, record: Record) -> Consent:
 
 
 def signatures_under(record: Record) -> Mapping[int, Signed]:
-    """Purpose: what the signature under each agreement is worth: it must be under the very words that the record has of it."""
+    """Purpose: number of an agreement -> the result of checking its signature, which must be under the very words in the record."""
     found = {}
     for row in record.agreements:
         if row.signature:
@@ -81,15 +81,15 @@ def signatures_under(record: Record) -> Mapping[int, Signed]:
 
 
 def parties_at(layout: Layout, through: int | None = None) -> tuple[Party, ...]:
-    """Purpose: the parties that count, now or at an event: an amendment gives them other names and keys once all whom it concerns
-    have agreed to it.
+    """Purpose: the parties that count, now or at the event ``through``. An amendment of parties or keys counts once everybody
+    concerned has agreed.
     """
     record = fold_runs(event for event in read_events(layout.log) if through is None or event.seq <= through)
     return consent_of(layout, record).parties if record.document else ()
 
 
 def parties_of_seals(layout: Layout, digests: Collection[str]) -> Mapping[str, tuple[Party, ...]]:
-    """Purpose: digest of a seal -> the parties that counted when it was made: who has a key then signs for a party, whatever keys
+    """Purpose: digest of a seal -> the parties that counted when it was made. A key of that time signs for its party, whatever keys
     come later. Errors: RecordError.
     """
     record = fold_runs(read_events(layout.log))
@@ -101,11 +101,11 @@ def parties_of_seals(layout: Layout, digests: Collection[str]) -> Mapping[str, t
 
 
 def plan_in_effect(layout: Layout, record: Record) -> Document:
-    """Purpose: the plan that the campaign is judged by: the newest, without amendments that lack a consent which is asked for."""
+    """Purpose: the plan that the campaign is judged by: the newest one, without amendments that lack a required consent."""
     return Documents(layout)(record.documents[amendment_in_effect(record, consent_of(layout, record).void)])
 
 
 def amendment_in_effect(record: Record, void: Collection[int]) -> int:
-    """Purpose: the place in ``record.documents`` of the newest plan whose amendment is none of these acts."""
+    """Purpose: the index in ``record.documents`` of the newest plan whose amendment is not in ``void``."""
     amended = [act.number for act in acts_of(record) if act.kind == "amend"]
     return max((place for place, number in enumerate(amended, 1) if number not in void), default=0)

@@ -1,4 +1,4 @@
-"""Signing a seal and telling who signed: which seal, which file of allowed signers, and what the page says."""
+"""Signing a seal and saying who signed: which seal, which file of allowed signers, and the words for the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from shakedown.model.ssh_keys import key_of_text
 
 
 def allowed_signers(layout: Layout, named: Path | None, site: Path | None) -> Path | None:
-    """Purpose: the file of allowed signers: the one that is named, or the one that the site's own file names, or None."""
+    """Purpose: the file of allowed signers: the one named on the command line, else the one in the site's file; None without
+    either.
+    """
     from shakedown.plans.site import read_allowed_signers
 
     if named is not None:
@@ -27,9 +29,8 @@ def allowed_signers(layout: Layout, named: Path | None, site: Path | None) -> Pa
 
 
 def words_of(signatures: list[Signature], sealed: list[str], named: bool) -> tuple[list[str], list[str]]:
-    """Purpose: what was found about signatures, as sentences: what was checked, and what was not.
-
-    ``named``: a person named the file of allowed signers.
+    """Purpose: what was found about signatures, as sentences: what was checked, and what was not. ``named``: whether a person named
+    the file of allowed signers.
     """
     if not sealed:
         return [], []
@@ -43,31 +44,32 @@ def words_of(signatures: list[Signature], sealed: list[str], named: bool) -> tup
 
 
 def not_met(signatures: list[Signature], named: bool) -> bool:
-    """Purpose: whether signatures keep the record from being as it should: a bad one always; where a person named the
-    allowed signers, each one that is not good, and none at all."""
+    """Purpose: whether the signatures are a reason to reject the record: a bad one always is; if a person named the allowed
+    signers, so is one that is not good, and having none at all.
+    """
     if any(not one.holds and one.status != "not checked" for one in signatures):
         return True
     return named and (not signatures or any(one.status != GOOD for one in signatures))
 
 
 def sides_of(parties: Sequence[Party]) -> Mapping[str, str]:
-    """Purpose: fingerprint of a key -> the party whose key it is by the plan. A key of two parties is of none."""
+    """Purpose: fingerprint of a key -> the party that the plan gives it to. A key of two parties counts for none."""
     found = {key: party_of_key(parties, key) for party in parties for key in party.keys}
     keys = ((key_of_text(written), party) for written, party in found.items() if party)
     return {fingerprint_of(key.blob): party for key, party in keys if key is not None}
 
 
 def signed_for(parties: Sequence[Party], signatures: Sequence[Signature]) -> Mapping[str, str]:
-    """Purpose: file of a signature -> the party whose key it is by the plan, with a word where the name beside it is that of
-    another party's person: the key says for whom.
+    """Purpose: file of a signature -> the party whose key it is by the plan; with a remark where the name beside it is of a person
+    of another party. The key decides for whom it is.
     """
     sides = sides_of(parties)
     return {one.file: _as_named(parties, one, sides[one.fingerprint]) for one in signatures if one.fingerprint in sides}
 
 
 def why_not_signed(parties: Sequence[Party], by: str, key: str, fingerprint: str) -> str:
-    """Purpose: why nobody may sign a seal in this name with this key, or "": the name is that of a party's person, the plan gives
-    that party keys, and this is none of them. Who speaks for no party may sign beside the parties.
+    """Purpose: why nobody may sign a seal under this name with this key: the person belongs to a party to which the plan gives
+    keys, and this is not one of them; else "". A person of no party may sign beside the parties.
     """
     mine = party_of(parties, by)
     if mine is None or not mine.keys or party_of_key(parties, key) == mine.name:
@@ -83,8 +85,8 @@ def _as_named(parties: Sequence[Party], one: Signature, side: str) -> str:
 def counter_seals(
     parties_of: Mapping[str, Sequence[Party]], signatures: Sequence[Signature], checked: bool = False
 ) -> list[str]:
-    """Purpose: for each seal that somebody signed, which parties did so with a key of theirs, and which did not. ``parties_of``:
-    digest of a seal -> the parties when it was made; ``checked``: against a file of allowed signers, too.
+    """Purpose: for each signed seal, which parties signed with a key of theirs and which did not. ``parties_of``: digest of a seal
+    -> the parties when it was made. ``checked``: whether signatures were also checked against a file of allowed signers.
     """
     lines = []
     for digest in dict.fromkeys(one.digest for one in signatures):
@@ -110,7 +112,7 @@ def _party_in_words(party: Party, parties: Sequence[Party], one: Signature | Non
 
 
 def _as_known(one: Signature) -> str:
-    """The plan and the file of allowed signers may know different keys: the one vouches for the other in nothing."""
+    """A remark where the file of allowed signers does not know a key of the plan: neither of them vouches for the other."""
     return (
         " (with the key of the plan, which the file of allowed signers does not know)" if one.status == UNKNOWN else ""
     )

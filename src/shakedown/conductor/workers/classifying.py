@@ -1,4 +1,4 @@
-"""The classes of failures where outputs are read: those of the package are loaded when the first output has something to say."""
+"""The classes of failures, as workers use them. Those of the package are loaded when the first output needs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shakedown.model.failures import FailureClass
 
 
 class Classes:
-    """The package's classes and a site's own, made ready once for all runs."""
+    """The package's classes and the site's own, prepared once for all runs."""
 
     def __init__(self, own: Sequence[FailureClass] = ()) -> None:
         self._own = own
@@ -21,7 +21,7 @@ class Classes:
         return Scan(self.ready)
 
     def ready(self) -> Classifier:
-        """Raises FileProblems where the package's own files are damaged."""
+        """The prepared classes. Raises FileProblems where the package's own files are damaged."""
         if self._ready is None:
             from shakedown.plans.failures import shipped_failures
 
@@ -30,6 +30,8 @@ class Classes:
 
 
 def failure_in(scan: Scan, reader: RunReader) -> bool:
-    """Purpose: scan the beginning and the end of a run's output, the same of every output; True when that is done."""
+    """Purpose: scan the beginning and the end of a run's output, the same amount for every output. Returns True
+    when that is done.
+    """
     scan_parts(scan, reader.parts(HEAD, TAIL))
     return True

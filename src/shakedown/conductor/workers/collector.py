@@ -1,8 +1,8 @@
-"""The collector of the real world: worker processes turn outputs into evidence, the conductor only passes notes.
+"""The Collector port of the real world: worker processes turn outputs into evidence, and the conductor only passes messages.
 
-``start`` hands orders out, ``poll`` returns what came back; neither waits for anything. A worker that is late or that ends is
-replaced: what it was at work on is told so in its evidence, everything else it had is ordered again. The conductor never
-reads an output and never runs a regular expression itself.
+``start`` hands orders out, ``poll`` returns what came back; neither waits. A worker that is late or has ended is replaced: the
+evidence of the run that it was working on says so, and its other orders are given to workers again. The conductor itself never
+reads an output and never runs a regular expression.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ AGAIN_S = 1.0  # when no process can be started
 
 
 class Waker(Watcher, Protocol):
-    """Where the collector says what it waits for; the reactor."""
+    """What the collector needs of the reactor."""
 
     def call_later(self, delay_s: float, callback: Callable[[], object]) -> object: ...
 
 
 class WorkerCollector:
-    """The Collector port: one worker from the start, a second one when the first is long at something."""
+    """The Collector port. It has one worker from the start, and a second one when the first works long on something."""
 
     def __init__(
         self,
@@ -56,9 +56,8 @@ class WorkerCollector:
         limits: ReadingLimits | None = None,
         failures: Callable[[], tuple[FailureClass, ...]] = tuple,
     ) -> None:
-        """The first worker is forked here, while the conductor is small. Raises ShakedownError where that fails.
-
-        ``failures``: the site's own classes of failures that are in force; ``self.failures`` may be set later.
+        """The first worker is forked here, while the conductor is small. Raises ShakedownError where that fails. ``failures``:
+        gives the site's own classes of failures that are in force; ``self.failures`` may be set later.
         """
         self.failures = failures
         self._layout = Layout(layout.root.absolute())
@@ -79,9 +78,8 @@ class WorkerCollector:
             raise ShakedownError(f"no worker process can be started to check outputs: {trouble}")
 
     def start(self, orders: Sequence[CollectOrder]) -> None:
-        """Hand orders to workers, a handful at a time; returns at once.
-
-        Each handing out wakes a worker, which on a machine that is full of runs takes a core from one of them.
+        """Hand orders to workers, several at a time; returns at once. Each hand-over wakes a worker, which takes a core from a run
+        on a machine that is full of them.
         """
         self._waiting.extend(map(Task, orders))
         if len(self._waiting) >= HANDFUL:
@@ -97,7 +95,7 @@ class WorkerCollector:
         return False
 
     def poll(self) -> Sequence[Evidence]:
-        """What has come back since the last time; returns at once."""
+        """The evidence that has come back since the last call; returns at once."""
         for worker in list(self._workers):
             if worker.tasks:
                 self._receive(worker)
@@ -109,7 +107,7 @@ class WorkerCollector:
         return [worker.pid for worker in self._workers]
 
     def close(self) -> None:
-        """End the workers; what they were at is for the next conductor."""
+        """End the workers. What they were working on is left to the next conductor."""
         self._closed = True
         for worker in list(self._workers):
             kill_and_wait(worker)
@@ -119,7 +117,7 @@ class WorkerCollector:
     # ---- handing out ----
 
     def _hand_out(self) -> None:
-        """Give waiting orders to whoever has room, in batches of one write each; hire when all are held up."""
+        """Give waiting orders to workers that have room, with one write for each worker; fork another worker where all are busy."""
         touched: dict[int, Worker] = {}
         while self._waiting:
             worker = self._choose()
@@ -132,7 +130,7 @@ class WorkerCollector:
         self._watch_time()
 
     def _choose(self) -> Worker | None:
-        """The worker with the fewest orders among those that are not long at one; None where nobody has room."""
+        """Of the workers that are not working long on one order, the one with the fewest orders; None where none has room."""
         at_hand = [worker for worker in self._workers if not worker.is_busy()]
         if (not at_hand or len(self._waiting) > CROWD) and self._may_hire() and not self._hire():
             at_hand.append(self._workers[-1])
@@ -143,7 +141,7 @@ class WorkerCollector:
         return len(self._workers) < self._most
 
     def _enlist(self, worker: Worker, task: Task) -> None:
-        """Write one order for a worker; a test is sent to it only the first time."""
+        """Write one order for a worker. The test is sent along only the first time."""
         order, number, test_number = task.order, self._next_number, id(task.order.test)
         self._next_number += 1
         new = None if test_number in worker.tests else order.test
@@ -157,7 +155,7 @@ class WorkerCollector:
     # ---- receiving ----
 
     def _receive(self, worker: Worker) -> bool:
-        """Take what a worker sent. True where there is evidence to poll."""
+        """Take what a worker sent. Returns True where there is evidence to poll."""
         before = len(self._arrived)
         for answer in worker.pipe.receive():
             self._take(worker, answer)
@@ -175,14 +173,14 @@ class WorkerCollector:
     # ---- workers that are late or gone ----
 
     def _watch_time(self) -> None:
-        """Have a look at the workers again soon, as long as anything is ordered of them."""
+        """Look at the workers again soon, as long as they have orders."""
         if self._timer or self._closed or not (self._waiting or any(worker.tasks for worker in self._workers)):
             return
         self._timer = True
         self._reactor.call_later(BUSY_S if self._workers else AGAIN_S, self._look_after)
 
     def _look_after(self) -> bool:
-        """End workers that are over their time, collect dead ones, give stalled orders to others. True: there is evidence."""
+        """End workers that are late, collect dead ones, and give stalled orders to others. Returns True where there is evidence."""
         self._timer = False
         if self._closed:
             return False
@@ -203,10 +201,10 @@ class WorkerCollector:
         return len(self._arrived) > before
 
     def _too_late(self, worker: Worker, seconds: float) -> str:
-        """Why a worker that is at one run for so long is ended, or "".
+        """Why a worker is ended that has worked for so long on one run; "" where it may go on.
 
-        One that works all the time and heeds no signal is kept busy by what its test asks for; one that was stopped, or waits
-        for a disk or for memory, says nothing about the run.
+        If it used the processor all the time and does not react to signals, the test asks for too much. If it was stopped, or waits
+        for a disk or for memory, that says nothing about the run.
         """
         most = self._limits.seconds + self._limits.excerpt + self._limits.classify + self._limits.grace
         task = worker.tasks.get(worker.at_work()[0])
@@ -220,7 +218,7 @@ class WorkerCollector:
         return ""
 
     def _take_back(self, worker: Worker, number: int) -> None:
-        """What a busy worker has not begun is done by others, if there are any; it finds that out from its page."""
+        """Give the orders that a busy worker has not begun to others, if there are any. The worker sees that in its shared page."""
         if not self._may_hire() and all(other.is_busy() for other in self._workers):
             return
         worker.take_back(self._next_number - 1)
@@ -229,7 +227,7 @@ class WorkerCollector:
         worker.tasks = {} if current is None else {number: current}
 
     def _bury(self, worker: Worker) -> None:
-        """A worker ended by itself, or was ended by something else."""
+        """Handle a worker that ended by itself, or was ended by something else."""
         how = how_it_ended(worker.pid)
         early = not worker.at_work()[0] and not worker.answered and time.monotonic() - worker.born < AGAIN_S
         self._early_deaths = self._early_deaths + 1 if early else 0
@@ -243,7 +241,9 @@ class WorkerCollector:
             )
 
     def _replace(self, worker: Worker, why: str, tries: int, trouble: bool = True) -> None:
-        """Hire another and order again what this one had; what it was at, only if it was tried less than ``tries`` times."""
+        """Fork another worker and order again what this one had; the run that it was working on only if that was tried fewer than
+        ``tries`` times.
+        """
         number, _ = worker.at_work()
         culprit = worker.tasks.get(number)
         tasks = list(worker.tasks.values())
@@ -269,7 +269,7 @@ class WorkerCollector:
         return self._receive(next(worker for worker in self._workers if worker.pid == pid))
 
     def _forget(self, worker: Worker) -> None:
-        """Let go of a worker that is dead, or as good as."""
+        """Remove a worker that is dead or being killed."""
         self._workers.remove(worker)
         worker.pipe.close()
         worker.page.close()

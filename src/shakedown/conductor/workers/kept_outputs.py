@@ -1,4 +1,4 @@
-"""Kept outputs evaluated by another plan than the one that judged them. Changes nothing: ``KeptOutputs``."""
+"""Judging kept outputs by another plan than the one that judged them: ``KeptOutputs``. Changes nothing."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class KeptOutputs:
         self.layout = layout
 
     def __call__(self, questions: Sequence[Question]) -> list[Answer | None]:
-        """Purpose: an answer to each question: ``UNREAD`` where the output is gone, was changed, cannot be read or could not be
-        kept; None where it does not say all that is asked.
+        """Purpose: an answer to each question: ``UNREAD`` where the output is gone, was changed, cannot be read or was not kept;
+        None where it does not contain everything that is asked for.
         """
         found = {id(one): _unread(self.layout, one.row.output) for one in questions}
         ready = [one for one in questions if not output_gone(self.layout, one.row.output)]
@@ -76,7 +76,7 @@ def _answer(question: Question, evidence: Evidence) -> Answer | None:
 
 
 def _report(question: Question) -> JobReport:
-    """What was reported of the job, out of its verdict."""
+    """The report on the job, made from the run's row."""
     row = question.row
     failed = row.exit not in (None, 0) or (row.verdict == "failed" and "doubt" not in row.output)
     return JobReport(
@@ -91,7 +91,7 @@ def _report(question: Question) -> JobReport:
 
 
 def output_gone(layout: Layout, output: Mapping[str, Any]) -> str:
-    """Purpose: why an output that was kept cannot be read any more, or "" (also where none was kept)."""
+    """Purpose: why a kept output cannot be read any more; "" where it can, also where the run had none."""
     if not output or "lost" in output:
         return f"its output could not be kept: {output['lost']}" if output else ""
     name = str(output.get("pack") or output.get("file") or "")

@@ -1,7 +1,7 @@
-"""What a worker may read of a run: its kept output, and the files it left, within the run's and the campaign's directories.
+"""What a worker may read of a run: its kept output, and the files that it left inside the run's and the campaign's directories.
 
-Whatever a test left in its directory must neither block nor lead astray: a fifo, a device, a link to somewhere else, a
-terabyte. ``RunReader`` is the way in; everything that cannot be read comes back as a sentence.
+Whatever a test left there must neither block the worker nor mislead it: a fifo, a device, a link to somewhere else, a terabyte.
+``RunReader`` is where to begin; for everything that cannot be read there is a sentence.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ _KINDS = {
 class ReadingLimits:
     """How much of one run a worker reads, and how long it may take. Sizes in bytes (``line``: characters), times in seconds.
 
-    Times are processor time, which a machine that is busy, swaps or waits for its disks does not take from a run; only
-    ``wall`` is by the clock on the wall: who is over it is stopped or waits for something, and says nothing about the run.
+    Times are processor time, so that a machine which is busy, swaps or waits for disks takes nothing away from a run. Only ``wall``
+    is elapsed time: a worker that exceeds it was stopped or waits for something, which says nothing about the run.
     """
 
     scanned: int = 64 << 20  # of one output or file; of a larger one the beginning and the end are read
@@ -92,13 +92,13 @@ class ReadingLimits:
 
 @dataclass(slots=True)
 class OpenPack:
-    """The pack that was read last, kept open: runs that end together lie in the same one."""
+    """The file of the output archive that was read last, kept open: runs that end together are usually in the same one."""
 
     name: str = ""
     descriptor: int = -1
 
     def open(self, packs: Path, name: str) -> int:
-        """Purpose: a descriptor of the pack. Raises OSError."""
+        """Purpose: a descriptor of that file. Raises OSError."""
         if name != self.name:
             if self.descriptor >= 0:
                 os.close(self.descriptor)
@@ -110,7 +110,7 @@ class OpenPack:
 
 @dataclass(slots=True)
 class RunReader:
-    """Everything that one run left, each thing read once. ``output`` is the pointer of the record, ``files`` its inputs."""
+    """Reads what one run left, each thing once. ``output``: the pointer in the record. ``files``: the run's inputs."""
 
     layout: Layout
     run: str
@@ -133,7 +133,7 @@ class RunReader:
         return self._known[subject]
 
     def noted(self, contents: Read) -> Read:
-        """Trouble is remembered: it may be why the run cannot be judged."""
+        """The contents, unchanged. Trouble is remembered, since it may be why the run cannot be judged."""
         if isinstance(contents, Missing) and contents.trouble:
             self.trouble.append(contents.detail)
         return contents
@@ -150,14 +150,16 @@ class RunReader:
         return None
 
     def digests(self, glob: str, wanted: Collection[str]) -> dict[str, str | Missing]:
-        """Purpose: the sha256 of every file that the glob finds and of every wanted one that is there."""
+        """Purpose: path -> sha256, for every file that the glob finds and every wanted one that is there; or why it has none."""
         found: dict[str, str | Missing] = {}
         for path in dict.fromkeys([*self._glob(glob, found), *wanted]):
             found[path] = self._sum(path)
         return found
 
     def left(self, pattern: str) -> dict[str, str] | str:
-        """Purpose: the sha256 of every file that the pattern finds in the run's own directory, or why they cannot be handed on."""
+        """Purpose: path -> sha256, for every file that the pattern finds in the run's own directory; or a sentence why they cannot
+        be handed on.
+        """
         problems: dict[str, str | Missing] = {}
         paths = self._glob(pattern, problems)
         why = next((one for one in problems.values() if isinstance(one, Missing)), None)
@@ -177,7 +179,7 @@ class RunReader:
         return found
 
     def whole(self, path: str) -> bytes | Missing:
-        """Purpose: every byte of a file of the run, for formats that are no text."""
+        """Purpose: all bytes of a file of the run, for formats that are not text."""
         found = self._open(path)
         most = self.limits.scanned
         return self.noted(
@@ -185,11 +187,11 @@ class RunReader:
         )
 
     def reference(self, path: str, sha256: str) -> bytes | Missing:
-        """Purpose: the bytes of a reference that lies beside a test, as long as it is the one that the plan froze."""
+        """Purpose: the bytes of a reference beside a test, if it is still the one that was frozen with the plan."""
         return self.noted(read_reference(path, sha256, self.limits.scanned))
 
     def excerpt(self) -> str:
-        """The last lines of the output, "" where there is none; read by itself only where nothing else asked for it."""
+        """The last lines of the output; "" where there is none. It is read for this only if nothing else has read it."""
         known = self._known.get("output")
         if known is None:
             known = self._read_output(_EXCERPT_BYTES)
@@ -198,9 +200,8 @@ class RunReader:
         return excerpt(known) if isinstance(known, Text) else ""
 
     def lost_ranks(self) -> str:
-        """Purpose: in whose words a launcher says that ranks were lost, in all that was read of the output, or else in its end.
-
-        Tasks that were killed with steps that the script ended itself (``ended_steps``) are none.
+        """Purpose: the words in which a launcher says that ranks were lost, in all that was read of the output, else in its end; ""
+        where it does not. Tasks in steps that the script itself ended (``ended_steps``) do not count.
         """
         known = self._known.get("output") or self._read_output(_LAUNCHER_BYTES)
         ended = bool(self.output.get("ended_steps"))
@@ -208,17 +209,18 @@ class RunReader:
         return next(filter(None, found), "")
 
     def parts(self, head: int, tail: int) -> tuple[str, ...]:
-        """Purpose: the beginning and the end of the output, at most so many bytes of each, or what was read of it anyway."""
+        """Purpose: the beginning and the end of the output, up to ``head`` and ``tail`` bytes, or what was read of it already."""
         known = self._known.get("output")
         if known is None:
             known = self._read_output(tail, head)
         return known.parts if isinstance(known, Text) else ()
 
     def sums(self) -> dict[str, Any]:
-        """Purpose: what the record holds a cluster's output and marks to later: sums of what was read. {} of what has its sum.
+        """Purpose: the sums by which changes of a cluster's output and marks are found later; {} where the pointer has its sum
+        already.
 
-        They are durable then, or a remark says that they may not be. Of a link in the output's place: where it leads.
-        Where no check and no figure asked for the whole output, it is read for this. What cannot be read has no sum.
+        They are durable after this, or a remark says that they may not be. If a link is in the output's place, it is where that
+        leads. The output is read for this only if nothing else has read all of it. What cannot be read has no sum.
         """
         if not needs_sums(self.output):
             return {}
@@ -231,7 +233,7 @@ class RunReader:
         return self._sums | sums_of_marks(self.layout, self.output)
 
     def problems(self) -> list[str]:
-        """Sentences about what was read, in the order in which it was read."""
+        """Sentences about problems with what was read, in that order."""
         said: list[str] = []
         for contents in self._known.values():
             said.extend(contents.problems if isinstance(contents, Text) else [contents.detail])
@@ -241,9 +243,9 @@ class RunReader:
     # ---- the output ----
 
     def _read_output(self, tail: int = 0, head: int = 0) -> Contents:
-        """All that is scanned of it; or, where ``tail`` is given, no more than so many bytes of its end and its beginning.
+        """The output as far as it is scanned; with ``tail``, only that many bytes of its end and ``head`` of its beginning.
 
-        A job's script makes the file of its output before anything runs: one that is not there was removed, and is not empty.
+        A job's script makes the file of its output before anything runs, so a missing file was removed, and is not an empty output.
         """
         pointer = self.output
         size = int(pointer.get("bytes", 0))
@@ -271,7 +273,7 @@ class RunReader:
             return Missing("output", why, trouble=True)
 
     def _slice(self, descriptor: int, offset: int, size: int, tail: int, head: int) -> Contents:
-        """The output, or its last and first bytes, out of a larger file; a pack that is too short is said to be."""
+        """The output, or its beginning and end, out of a larger file. A file that is too short is reported."""
         there = min(size, max(0, os.fstat(descriptor).st_size - offset))
         if there < size:
             return Missing("output", f"the output is gone: of its {size} bytes {there} are left", trouble=True)
@@ -290,7 +292,7 @@ class RunReader:
         return self._decode("output", parts, size)
 
     def _parts(self, descriptor: int, offset: int, size: int) -> tuple[bytes, ...]:
-        """All of it, or its beginning and end where it is larger than what is scanned."""
+        """All of it, or its beginning and end if it is larger than what is scanned."""
         if size <= self.limits.scanned:
             return (_read(descriptor, offset, size),)
         half = self.limits.scanned // 2
@@ -315,7 +317,7 @@ class RunReader:
         return absent or joined(path, [contents for contents in read if isinstance(contents, Text)])
 
     def _named(self, path: str) -> list[str] | Missing:
-        """The files that a path means: the one of that name, or those that it finds as a pattern, sorted by name."""
+        """The files that a path means: the file with that name, or those it matches as a pattern, sorted by name."""
         if not _PATTERN.search(path) or (self.directory / path).is_file():
             return [path]
         missing: dict[str, str | Missing] = {}
@@ -355,8 +357,8 @@ class RunReader:
         return digest.hexdigest()
 
     def _glob(self, glob: str, found: dict[str, str | Missing]) -> list[str]:
-        """Files in the run's directory that the glob names; directories are passed over, as a shell's users expect. So are links to
-        the files of an input directory, unless the glob is the path of one: the run left what lies beside them.
+        """Files in the run's directory that the glob matches, without directories, as in a shell. Links to files of an input
+        directory are left out as well, unless the glob is exactly their path: the run left what lies beside them.
         """
         directory = self.directory
         if not glob:
@@ -379,11 +381,13 @@ class RunReader:
         return sorted(paths)
 
     def _open(self, path: str, roots: Sequence[str] = ()) -> int | Missing:
-        """``roots``: where it may lie, in place of wherever a run may read."""
+        """A descriptor of a file of the run. ``roots``: where it may lie, in place of everywhere a run may be read."""
         return self._told(path, self._present(partial(_open_regular, path, self._path(path), roots or self._allowed())))
 
     def _told(self, path: str, found: int | Missing) -> int | Missing:
-        """The same; of an input of the run, whose link went when it was over, why it is not there and the way out."""
+        """The same result; where an input of the run is missing because its link was removed after the run, with that reason and
+        the way out.
+        """
         if not isinstance(found, Missing) or found.held is not False or os.path.lexists(self._path(path)):
             return found
         if not any(path == name or path.startswith(f"{name}/") or fnmatchcase(name, path) for name, _ in self.files):
@@ -393,9 +397,8 @@ class RunReader:
         return replace(found, detail=f"{found.detail}: {why}; {way_out}")
 
     def _present(self, look: Callable[[], int | Missing]) -> int | Missing:
-        """A file that is not there says something about the run only where the place that it would be in is there.
-
-        So it is looked for again once that is known to be there: it may have come back in between.
+        """What ``look`` returns. A missing file says something about the run only if the place where it would be is there. So it is
+        looked for again once that is certain, since it may have come back meanwhile.
         """
         found = look()
         if not isinstance(found, Missing) or found.held is not False:
@@ -404,7 +407,7 @@ class RunReader:
         return Missing(found.subject, f"{found.detail}, and {away}", trouble=True) if away else look()
 
     def _away(self) -> str:
-        """What hides the run's files as a whole, or "": a directory that was moved, a file system that is not mounted."""
+        """What hides all files of the run, or "": a directory that was moved, a file system that is not mounted."""
         places = [(self.layout.root, "the campaign's directory"), (self.layout.work, "the directory of all runs")]
         if self.output.get("directory") or self.directory.is_symlink():  # made for the run, whatever it left there
             places.append((self.directory, "the run's directory"))
@@ -421,11 +424,11 @@ class RunReader:
 
     @property
     def directory(self) -> Path:
-        """Where the run worked."""
+        """The directory in which the run worked."""
         return run_directory(self.layout, self.run, self.output)
 
     def _allowed(self) -> list[str]:
-        """Where a path may lead: the run's directory, the campaign's, its builds', and the run's own input files."""
+        """Where a path may lead: the directories of the run, of the campaign and of its builds, and the run's own input files."""
         if not self._roots:
             places = (self.directory, self.layout.root, self.layout.builds)
             inputs = [path for _, path in self.files]
@@ -437,13 +440,13 @@ class RunReader:
 
 
 def run_directory(layout: Layout, run: str, output: Mapping[str, Any]) -> Path:
-    """Purpose: where a run worked: a cluster's run where its report says, since each restart of a job has its own."""
+    """Purpose: where a run worked. For a cluster's run the report says so, since each restart of a job has its own directory."""
     place = output.get("directory")
     return layout.root / place if isinstance(place, str) and place else layout.work_directory(run)
 
 
 def _read(descriptor: int, offset: int, size: int) -> bytes:
-    """Exactly ``size`` bytes, or what there is. Raises OSError."""
+    """``size`` bytes, or fewer where the file ends. Raises OSError."""
     data = os.pread(descriptor, size, offset)
     if len(data) == size or not data:
         return data
@@ -455,7 +458,7 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def _find(subject: str, path: Path, allowed: Collection[str]) -> int | Missing:
-    """A handle (O_PATH) on a regular file that lies where it may. Nothing is opened for reading yet, so nothing can wait."""
+    """A handle (O_PATH) on a regular file in an allowed place. It is not opened for reading yet, so nothing can block."""
     name = f"file {printable(subject)}"
     try:
         real = os.path.realpath(path)
@@ -481,14 +484,14 @@ def _find(subject: str, path: Path, allowed: Collection[str]) -> int | Missing:
 
 
 def _is_denied(error: OSError, path: Path | str) -> bool:
-    """Whether a file may truly not be read. The server of a file system that was away says so too, for a moment: then its modes do
-    not say it.
+    """Whether the file really may not be read. The server of a file system that was away may say so too for a moment, although the
+    file's modes allow it.
     """
     return error.errno in (errno.EACCES, errno.EPERM) and not os.access(path, os.R_OK, effective_ids=True)
 
 
 def _open_regular(subject: str, path: Path, allowed: Collection[str]) -> int | Missing:
-    """A descriptor of such a file to read from."""
+    """A descriptor to read from, of a regular file in an allowed place."""
     handle = _find(subject, path, allowed)
     if isinstance(handle, Missing):
         return handle

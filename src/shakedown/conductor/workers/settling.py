@@ -1,4 +1,4 @@
-"""A campaign on disk settled, with the outputs that it keeps: the scorecard with every act on it."""
+"""Settling a campaign on disk, using the outputs that it keeps: the scorecard with all acts on it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from shakedown.model.nouns import Document
 
 
 def settle_campaign(layout: Layout, document: Document, record: Record) -> Scorecard:
-    """Purpose: the scorecard of a campaign, with what it would be without each act of people, and who agreed to them. What only
-    another plan makes of a run is evaluated from the kept outputs.
+    """Purpose: the scorecard of a campaign, with what it would be without each act of people, and who agreed to them. Runs that
+    must be judged by another plan are judged from their kept outputs.
     """
     return settle_log(layout, document, record, None if record.rehearsal else KeptOutputs(layout))
 
 
 def settled(layout: Layout) -> Scorecard:
-    """Purpose: the same, read from the campaign's log. Errors: RecordError."""
+    """Purpose: the same scorecard, read from the campaign's log. Errors: RecordError."""
     record = fold_runs(read_events(layout.log))
     return settle_campaign(layout, Documents(layout)(record.document), record)

@@ -1,4 +1,4 @@
-"""Files that are compared, and so read whole or not at all: those of a run in formats that are no text, and references."""
+"""Files that are compared and so must be read completely: files of a run in formats that are not text, and references."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_reference(path: str, sha256: str, most: int) -> bytes | Missing:
 
 
 def read_all(descriptor: int, path: str, name: str, most: int) -> bytes | Missing:
-    """Purpose: all that a descriptor has, which is closed; Missing where it is more than ``most`` bytes. ``name``: in sentences."""
+    """Purpose: all bytes of a descriptor, which is closed; Missing where there are more than ``most``. ``name``: for sentences."""
     try:
         with open(descriptor, "rb") as file:
             status = os.fstat(descriptor)

@@ -1,8 +1,8 @@
-"""A worker process: takes orders from a pipe, turns each run's output into evidence under limits, answers by a pipe.
+"""A worker process: it takes orders from a pipe, turns each run's output into evidence within limits, and answers through a pipe.
 
-``serve`` is its whole life. It was forked from the conductor and keeps nothing of it but the two pipes and one shared page: in
-that it says which order it works on and since when, and reads up to which order all were taken back. It ends when the
-conductor's end of the pipe closes.
+``serve`` is all it does. It was forked from the conductor and keeps only the two pipes and one shared page. In the page it says
+which order it works on and since when, and reads up to which order all were taken back. It ends when the conductor's end of the
+pipe closes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ DETAIL_LIMIT, PROBLEM_LIMIT, MOST_PROBLEMS = 300, 300, 20
 
 
 class Order(msgspec.Struct, array_like=True, gc=False):
-    """One run to look at. ``test`` comes along where ``test_number`` is new to this worker; so do the site's classes."""
+    """One run to look at. ``test`` is sent along only if ``test_number`` is new to this worker; the same for the site's failure
+    classes.
+    """
 
     number: int
     run: str
@@ -71,7 +73,7 @@ class Order(msgspec.Struct, array_like=True, gc=False):
 
 
 class Answer(msgspec.Struct, array_like=True, gc=False):
-    """What an order came to."""
+    """The result of an order."""
 
     number: int
     evidence: Evidence
@@ -81,7 +83,7 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
 
 
 def serve(orders: int, answers: int, page: mmap, layout: Layout, limits: ReadingLimits) -> None:
-    """Purpose: the life of a worker, from just after the fork until the orders end. ``orders``, ``answers``: descriptors."""
+    """Purpose: what a worker does from just after the fork until the orders end. ``orders``, ``answers``: descriptors."""
     _become_a_worker({orders, answers}, limits)
     messages: Unpacker[Order] = Unpacker(Order)
     pack_file, classes = OpenPack(), Classes()
@@ -108,7 +110,7 @@ def serve(orders: int, answers: int, page: mmap, layout: Layout, limits: Reading
 
 
 def _become_a_worker(kept: set[int], limits: ReadingLimits) -> None:
-    """Leave behind what belongs to the conductor: its files and locks, its signals, its garbage."""
+    """Give up what belongs to the conductor: its files and locks, its signal handlers, its garbage collection."""
     gc.freeze()  # nothing inherited is ever finalized here: its descriptors are not ours any more
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP):
@@ -128,7 +130,7 @@ def _become_a_worker(kept: set[int], limits: ReadingLimits) -> None:
 
 
 def _limit_memory(more: int) -> None:
-    """A regular expression that wants everything gets a MemoryError, not the machine's memory."""
+    """Limit the memory, so that a regular expression that needs too much gets a MemoryError."""
     pages = int(Path("/proc/self/statm").read_bytes().split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = pages * os.sysconf("SC_PAGE_SIZE") + more
@@ -137,14 +139,18 @@ def _limit_memory(more: int) -> None:
 
 
 def _send(answers: int, waiting: bytearray, page: mmap) -> None:
-    """Send what waits; from here on no order is in work, so that a conductor that listens late is no reason to be late."""
+    """Send the answers that wait. After this no order counts as being worked on, so a conductor that listens late does not make it
+    late.
+    """
     COUNT.pack_into(page, AT_WORK, 0)
     write_all(answers, bytes(waiting))
     waiting.clear()
 
 
 def _safely(order: Order, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:
-    """Trouble or a fault of ours at one run is told of that run, which is then undetermined; the others must not suffer."""
+    """The evidence for one order. A problem or an error of Shakedown itself is told in the evidence, which makes this run
+    undetermined; other runs are not affected.
+    """
     run = order.run
     try:
         evidence = with_left(take_evidence(run, test, reader, limits), order.handing, reader, limits)
@@ -157,7 +163,7 @@ def _safely(order: Order, test: Test, reader: RunReader, limits: ReadingLimits, 
 
 
 def no_evidence(run: str, test: Test, why: str, trouble: bool = True) -> Evidence:
-    """Purpose: evidence that says why there is none. ``trouble``: neither the run nor its test is at fault."""
+    """Purpose: evidence that says why there is none. ``trouble``: whether neither the run nor its test is the cause."""
     said = cut(printable(why), PROBLEM_LIMIT)
     return Evidence(run, extract.undecided(test, said), (), (said,), trouble=said if trouble else "")
 
@@ -166,9 +172,8 @@ def no_evidence(run: str, test: Test, why: str, trouble: bool = True) -> Evidenc
 
 
 def take_evidence(run: str, test: Test, reader: RunReader, limits: ReadingLimits) -> Evidence:
-    """Purpose: everything that a test wants to know of a run, within the limits.
-
-    What is quick comes first, so that one regular expression that explodes does not take the others' time.
+    """Purpose: everything that a test wants to know of a run, within the limits. Quick checks and figures come first, so that one
+    regular expression that explodes does not use up the time of the others.
     """
     items: list[Item] = [check for check in test.checks if not is_of_exit_status(check)]
     items.extend(spec for spec in test.figures if not spec.formula)  # those of formulas are computed when it is judged
@@ -200,7 +205,9 @@ def _evaluate(item: Item, reader: RunReader, limits: ReadingLimits) -> Result:
 
 
 def _check(check: Check, reader: RunReader) -> CheckResult:
-    """One check by its declaration. A kind that is not known here, or whose function fails, is trouble that is not the run's."""
+    """The result of one check, by the declaration of its kind. A kind that is not known here, or whose function fails, is a trouble
+    that the run did not cause.
+    """
     kind = kind_of(check)
     try:
         if kind is None:
@@ -229,7 +236,7 @@ def _check(check: Check, reader: RunReader) -> CheckResult:
 
 
 def _beside_its_reference(check: Check, reader: RunReader) -> tuple[Contents | bytes, Contents | bytes]:
-    """What was read of the run and of the reference: bytes of both where they are binary."""
+    """What was read of the run and of the reference: bytes of both where the format is binary."""
     asked = reference_of(check)
     reference = reader.reference(asked.reference, asked.sha256)
     if check.kind == "equal-within" and numbers_of(check).format in BINARY:
@@ -238,7 +245,7 @@ def _beside_its_reference(check: Check, reader: RunReader) -> tuple[Contents | b
 
 
 def _summed(check: Check, reader: RunReader) -> CheckResult:
-    """A check on sums of files; those that are to be recorded are kept."""
+    """A check on sums of files. Sums that are to be recorded are remembered."""
     found = reader.digests(check.subject, _golden_paths(check))
     result = extract.check(check, found)
     if check.kind == KIND and result.held:
@@ -254,14 +261,14 @@ def _golden_paths(check: Check) -> list[str]:
 
 
 def without(item: Item, why: str) -> Result:
-    """A check that is undecided, or a figure that is missing, through no fault of what was read."""
+    """The result for a check that is undecided, or a figure that is missing, for a reason outside of what was read."""
     if isinstance(item, FigureSpec):
         return (figures.missing(item, why),)
     return CheckResult(extract.label(item), None, why)
 
 
 def _evidence(run: str, results: list[Result], reader: RunReader, limits: ReadingLimits) -> Evidence:
-    """Evidence small enough to travel: whatever was quoted from an output is cut."""
+    """Evidence that is small enough to send: everything quoted from an output is cut."""
     last_lines = within(limits.excerpt, reader.excerpt) or ""
     sums = within(limits.excerpt, reader.sums) or {}
     lost = within(limits.excerpt, reader.lost_ranks) or ""
@@ -284,7 +291,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
 
 
 def with_left(evidence: Evidence, handing: tuple[str, ...], reader: RunReader, limits: ReadingLimits) -> Evidence:
-    """Purpose: the evidence with the sums of the files that other runs are given, or with why they cannot be."""
+    """Purpose: the evidence, with the sums of files that other runs are given, or why they cannot be."""
     left: dict[str, dict[str, str] | str] = {}
     end = time.process_time() + limits.handing
     count = characters = 0
@@ -300,10 +307,10 @@ def with_left(evidence: Evidence, handing: tuple[str, ...], reader: RunReader, l
 
 
 def with_failure(evidence: Evidence, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:
-    """Purpose: the evidence with what the most telling line of the output says. Nobody here knows the exit status.
+    """Purpose: the evidence, with what the most telling line of the output says of a failure. The exit status is not known here.
 
-    How much is looked at is an amount, so that the class does not hang on how fast this host is. Its time is over only where a
-    pattern of the site takes all of it; then the evidence says so.
+    A fixed amount of output is looked at, so that the class does not depend on how fast this host is. It takes too long only where
+    a pattern of the site does; then the evidence says so.
     """
     scan = classes.scan()
     if reader.output.get("bytes"):
@@ -318,7 +325,7 @@ def with_failure(evidence: Evidence, reader: RunReader, limits: ReadingLimits, c
 
 
 class TimeUp(Exception):
-    """Raised by the alarm, wherever the worker is."""
+    """Raised by the alarm when the time for some work is over, wherever the worker is."""
 
 
 _ALARM_AGAIN_S = 0.25  # an exception that is raised in a finalizer is lost
@@ -331,9 +338,8 @@ def _alarm(number: int, frame: FrameType | None) -> None:
 
 
 def within(seconds: float, work: Callable[[], Returned]) -> Returned | None:
-    """Purpose: what ``work`` returns, or None where it takes more processor time.
-
-    Python's regular expressions heed signals. What does not heed them is ended from outside, see ``collector``.
+    """Purpose: what ``work`` returns; None where it takes more than ``seconds`` of processor time. Python's regular expressions
+    react to signals; code that does not is ended from outside, see ``collector``.
     """
     global _armed
     try:

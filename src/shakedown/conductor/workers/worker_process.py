@@ -1,4 +1,4 @@
-"""Worker processes as the conductor sees them: forked, looked at through a shared page, ended."""
+"""Worker processes, from the conductor's side: forking them, looking at them through a shared page, ending them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LEAVE_MS = 500  # that a killed worker may take to be gone when the conductor le
 
 @dataclass(slots=True)
 class Task:
-    """An order that is not answered yet. ``tries``: workers that ended while they were at it."""
+    """An order that is not answered yet. ``tries``: how many workers ended while they worked on it."""
 
     order: CollectOrder
     tries: int = 0
@@ -44,7 +44,7 @@ class Task:
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """One worker process as the conductor sees it: its pipe, its page, and what it was ordered."""
+    """One worker process, from the conductor's side: its pipe, its page, and its orders."""
 
     pid: int
     pipe: FramedPipe[Answer]
@@ -56,12 +56,12 @@ class Worker:
     born: float = field(default_factory=time.monotonic)
 
     def at_work(self) -> tuple[int, float]:
-        """The order it works on (0: none), and for how many seconds."""
+        """The order that it works on (0 = none), and for how many seconds."""
         number = COUNT.unpack_from(self.page, AT_WORK)[0]
         return number, time.monotonic() - SECONDS.unpack_from(self.page, SINCE)[0]
 
     def worked(self) -> float | None:
-        """Seconds of processor time that it took for the order that it works on; None where nobody can tell."""
+        """How many seconds of processor time it has used for the order that it works on; None where that cannot be told."""
         try:
             fields = Path(f"/proc/{self.pid}/stat").read_bytes().rpartition(b")")[2].split()
         except OSError:
@@ -70,19 +70,18 @@ class Worker:
         return ticks / os.sysconf("SC_CLK_TCK") - float(SECONDS.unpack_from(self.page, SPENT)[0])
 
     def take_back(self, number: int) -> None:
-        """Tell it to pass over all orders up to this number that it has not begun."""
+        """Tell it to skip all orders up to this number that it has not begun."""
         COUNT.pack_into(self.page, TAKEN_BACK, number)
 
     def is_busy(self) -> bool:
-        """Whether it is long at one order."""
+        """Whether it has worked for long on one order."""
         number, seconds = self.at_work()
         return number != 0 and seconds > BUSY_S
 
 
 def fork_worker(layout: Layout, limits: ReadingLimits, watcher: Watcher, readable: Callable[[int], object]) -> Worker:
-    """Purpose: a worker process with its pipe and its page. Raises OSError.
-
-    ``readable``: called with its process id, in the watcher's wait, when it has answered or has ended.
+    """Purpose: a worker process with its pipe and its page. Raises OSError. ``readable``: called with its process id, in the
+    watcher's wait, when it has answered or has ended.
     """
     page = mmap(-1, PAGESIZE)
     pipes: list[int] = []
@@ -110,7 +109,7 @@ def fork_worker(layout: Layout, limits: ReadingLimits, watcher: Watcher, readabl
 
 
 def kill_and_wait(worker: Worker) -> None:
-    """End a worker and collect it, unless it hangs in the kernel: then it is left to whoever collects orphans."""
+    """End a worker and collect it. If it hangs in the kernel, it is left to whatever collects orphans."""
     os.kill(worker.pid, signal.SIGKILL)
     poll = select.poll()
     poll.register(worker.pipe.answers, 0)  # its end closes the pipe
@@ -120,7 +119,7 @@ def kill_and_wait(worker: Worker) -> None:
 
 
 def is_collected(pid: int) -> bool:
-    """Collect a dead child; a process that hangs in the kernel is left for later."""
+    """Collect a child if it is dead. Returns whether it is collected; a process that hangs in the kernel is left for later."""
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == pid
     except ChildProcessError:
@@ -128,7 +127,7 @@ def is_collected(pid: int) -> bool:
 
 
 def how_it_ended(pid: int) -> str:
-    """A process that closed its pipe: it is dead in the next instant, and this is how."""
+    """How a process ended that has closed its pipe, in words. It is dead in the next instant."""
     try:
         _, status = os.waitpid(pid, 0)
     except ChildProcessError:
