@@ -1,4 +1,4 @@
-"""The text that a person signs who agrees to what others did, and whether a signature is really under it."""
+"""The text that a person signs to agree to the acts of other people, and the check of that signature."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ MOST_ACTS = 15  # in one agreement: an event holds at most 4 kB
 
 
 def agreed_text(identity: str, acts: Sequence[tuple[int, str]], by: str, because: str, at: str) -> str:
-    """Purpose: what is signed. ``identity``: the digest of the event that began the campaign; ``acts``: number, digest of each."""
+    """Purpose: the text that is signed. ``identity``: the digest of the campaign's first event; ``acts``: number and digest of
+    each.
+    """
     lines = ["shakedown agree", f"record: {identity}"]
     lines += [f"act: {number} {digest}" for number, digest in acts]
     lines += [f"by: {_one_line(by)}", f"because: {_one_line(because)}", f"at: {_one_line(at)}"]
@@ -20,12 +22,12 @@ def agreed_text(identity: str, acts: Sequence[tuple[int, str]], by: str, because
 
 
 def sign_agreement(text: str, key: Path) -> str:
-    """Purpose: the signature, as text. Errors: UsageError where the key cannot sign."""
+    """Purpose: sign a text with an SSH key. Returns the signature as text. Errors: UsageError where the key cannot sign."""
     return sign_words(text, key, NAMESPACE).decode("ascii")
 
 
 def who_signed(text: str, signature: str) -> tuple[str, str, str]:
-    """Purpose: the key (type and key), its fingerprint, and why the signature is none; the key is then ""."""
+    """Purpose: the key of a signature (type and key), its fingerprint, and why the signature is not valid; the key is then ""."""
     return check_words(text, signature, NAMESPACE)
 
 

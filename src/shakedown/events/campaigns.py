@@ -1,7 +1,7 @@
-"""Campaign directories: made, named, found; and the frozen documents in them.
+"""Campaign directories: create, name and find them, and read and write the frozen documents in them.
 
-Rehearsals lie in a folder of their own beside the campaigns, so that no command takes one for the newest campaign. Both share
-their names: a rehearsal never bears the name of a campaign, nor a campaign that of a rehearsal.
+Rehearsals have a folder of their own beside the campaigns, so that no command takes a rehearsal for the newest campaign. Names are
+unique across both folders: a rehearsal and a campaign never have the same name.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def new_identifier(site: Path, plan: str, folder_name: str = CAMPAIGNS, used: Collection[str] = ()) -> str:
-    """Purpose: the next free id for a campaign of this plan: laptop-1, laptop-2... Its directory is made, empty, so it is ours.
+    """Purpose: the next free id for a campaign of this plan: laptop-1, laptop-2... Creates its empty directory, which reserves the
+    id.
 
-    ``used``: names that were given before, whatever became of their campaigns: no name is used twice.
+    ``used``: names that were given before, even if their campaigns no longer exist: no name is used twice.
     """
     _check_identifier(plan)
     folder = site / folder_name
@@ -60,11 +61,12 @@ def new_identifier(site: Path, plan: str, folder_name: str = CAMPAIGNS, used: Co
 
 
 def create_campaign(root: Path, identifier: str, document: bytes) -> Layout:
-    """Purpose: a campaign's directories under ``root`` (a site's ``campaigns``) with its frozen document, durable.
+    """Purpose: create a campaign's directories under ``root`` (a site's ``campaigns``) with its frozen document, durable.
 
-    It is there as a whole or not at all: who is killed meanwhile leaves a draft that no command takes for a campaign.
+    The directory appears complete or not at all: a process that is killed before the end leaves a draft, which no command takes for
+    a campaign.
 
-    Errors: UsageError where ``root/identifier`` holds anything already, RecordError where it cannot be written.
+    Errors: UsageError where ``root/identifier`` already holds something, RecordError where it cannot be written.
     """
     _check_identifier(identifier)
     layout = Layout(root / identifier)
@@ -91,12 +93,12 @@ def create_campaign(root: Path, identifier: str, document: bytes) -> Layout:
 
 
 def _forget(draft: Layout) -> None:
-    """What the making of a campaign left that did not come to its end."""
+    """Delete the draft of a campaign whose creation did not finish."""
     shutil.rmtree(draft.root, ignore_errors=True)
 
 
 def _other(folder: Path) -> Path:
-    """Where the other kind lies: rehearsals beside campaigns, campaigns beside rehearsals."""
+    """The folder of the other kind: rehearsals beside campaigns, campaigns beside rehearsals."""
     return folder.with_name(CAMPAIGNS if folder.name == REHEARSALS else REHEARSALS)
 
 
@@ -114,7 +116,10 @@ def _refuse_taken(root: Path, identifier: str) -> None:
 
 
 def _refuse_alike(root: Path, identifier: str) -> None:
-    """Two names that differ in the case of their letters alone are read as one, and are one directory on some file systems."""
+    """Raise UsageError where a name differs from an existing one only in upper and lower case.
+
+    People read such names as one, and some file systems give both the same directory.
+    """
     for folder in (root, _other(root)):
         names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
         alike = [name for name in names if name != identifier and name.casefold() == identifier.casefold()]
@@ -126,7 +131,7 @@ def _refuse_alike(root: Path, identifier: str) -> None:
 
 
 def refuse_taken(site: Path, identifier: str) -> None:
-    """Raise UsageError where a new campaign of a site cannot bear this name, by what lies in its directories."""
+    """Raise UsageError where a directory of the site already uses this name, so that a new campaign cannot have it."""
     _check_identifier(identifier)
     path = site / CAMPAIGNS / identifier
     if os.path.lexists(path):
@@ -151,7 +156,7 @@ def _check_identifier(identifier: str) -> None:
 
 
 def write_document(layout: Layout, document: bytes) -> str:
-    """Purpose: keep a frozen document under its digest, durable. Returns the digest."""
+    """Purpose: write a frozen document under its digest, durable. Returns the digest."""
     digest = digest_of(document)
     path = layout.document(digest)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -168,12 +173,12 @@ def write_document(layout: Layout, document: bytes) -> str:
 
 
 def read_earlier(layout: Layout, digests: Sequence[str]) -> tuple[Document, ...]:
-    """Purpose: the plans that were in force, without the last one. Raises RecordError where one is missing or damaged."""
+    """Purpose: the plans that were in force before the last one. Raises RecordError where one is missing or damaged."""
     return tuple(thaw(read_document(layout, digest)) for digest in digests[:-1])
 
 
 def read_document(layout: Layout, digest: str) -> bytes:
-    """Purpose: the bytes of a frozen document. Raises RecordError where it is missing or is not what was frozen."""
+    """Purpose: the bytes of a frozen document. Raises RecordError where it is missing or was changed since it was frozen."""
     path = layout.document(digest)
     try:
         document = read_plain(path)
@@ -191,11 +196,13 @@ def read_document(layout: Layout, digest: str) -> bytes:
 
 
 def find_campaign(site: Path | None, name: str | None) -> Path:
-    """Purpose: the directory of a campaign: by its id under the site's ``campaigns``, by path, or, without a name, the newest.
+    """Purpose: the directory of a campaign: by its id under the site's ``campaigns``, by its path, or, without a name, the newest
+    one.
 
-    A directory that was renamed is found by the name that its record says, too. A rehearsal is found by its id, and without a
-    name where there is no campaign. ``site`` None: the nearest directory above
-    here that holds ``site.yaml``. Errors: UsageError with what there is instead, and where the id is that of both.
+    A renamed directory is also found by the name in its record. A rehearsal is found by its id, and without a name where the site
+    has no campaign. ``site`` None: the nearest directory upwards from the current one that holds ``site.yaml``.
+
+    Errors: UsageError where nothing is found (it lists what exists), or where the id is that of a campaign and of a rehearsal.
     """
     folder = _campaigns_of(site)
     if name is None:
@@ -227,7 +234,9 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
 
 
 def _alike(name: str, known: Sequence[str]) -> str | None:
-    """A hint for a misspelt name. The number at its end is that of many campaigns: what stands before it must be alike, too."""
+    """The known name that is most like a misspelt one, or None. Many campaigns share a number, so the part before it must be alike
+    too.
+    """
     plan = _without_number(name)
     if plan == name:
         return did_you_mean(name, known)
@@ -239,7 +248,7 @@ def _without_number(name: str) -> str:
 
 
 def _recorded_as(folder: Path, name: str) -> list[Path]:
-    """The directories that bear another name, and whose record says that they hold the campaign of this one."""
+    """The directories with another name whose record says that they hold the campaign of this name."""
     return [path for path in campaigns_in(folder) if recorded_name(Layout(path)) == name]
 
 
@@ -251,7 +260,7 @@ def _campaigns_of(site: Path | None) -> Path | None:
 
 
 def has_campaign(site: Path | None, name: str) -> bool:
-    """Purpose: whether a site has a campaign or a rehearsal of that name. ``site``: as of ``find_campaign``. A path is no name."""
+    """Purpose: whether a site has a campaign or a rehearsal of that name (not path). ``site``: as in ``find_campaign``."""
     folder = _campaigns_of(site)
     known = folder is not None and _IDENTIFIER.fullmatch(name) is not None
     return (
@@ -262,12 +271,14 @@ def has_campaign(site: Path | None, name: str) -> bool:
 
 
 def _is_campaign(path: Path) -> bool:
-    """A directory with a log, or with a frozen plan: that the log is gone is for whoever reads it to say."""
+    """Whether a path is a directory with a log or a frozen plan. A frozen plan alone counts: the reader then reports that the log
+    is gone.
+    """
     return (path / "log").is_dir() or any(_DOCUMENT.fullmatch(found.name) for found in (path / "documents").glob("*"))
 
 
 def campaigns_in(folder: Path) -> list[Path]:
-    """Purpose: the directories of all campaigns in a folder, by their names."""
+    """Purpose: the directories of all campaigns in a folder, sorted by name."""
     return [folder / name for name in _ids(folder)]
 
 
@@ -278,9 +289,9 @@ def _ids(folder: Path | None) -> list[str]:
 
 
 def _newest(folder: Path | None) -> Path:
-    """The campaign that started last, by its own record: copies and restored backups change no order.
+    """The campaign that started last according to its own record, so copies and restored backups do not change the answer.
 
-    One that a conductor is about to begin counts as well: what people say meanwhile is meant for it, and not for the one before.
+    A campaign that its conductor is about to begin counts too: a command that a person gives now is meant for that one.
     """
     if folder is None:
         raise UsageError(
@@ -308,7 +319,9 @@ def _start_of(campaign: Path) -> float | None:
 
 
 def _about_to_begin(layout: Layout) -> float | None:
-    """When the conductor of a campaign without events came; None where there is none."""
+    """When the conductor of a campaign without events took the lease, in seconds since 1970; None where there is
+    no such conductor.
+    """
     held = holder(layout)
     return None if held is None or held.gone or held.who is None else held.who.since
 
@@ -317,14 +330,18 @@ def _about_to_begin(layout: Layout) -> float | None:
 
 
 def rehearsal_of(layout: Layout) -> dict[str, Any] | None:
-    """Purpose: what a campaign's record says of its rehearsal (seed, scenario, faults); None where it is a real one."""
+    """Purpose: what a campaign's record says about its rehearsal (seed, scenario, faults); None where the campaign
+    is a real one.
+    """
     first = first_event(layout.log)
     said = first.value.get("rehearsal") if first is not None else None
     return said if isinstance(said, dict) else None
 
 
 def refuse_rehearsal(layout: Layout, what: str) -> None:
-    """Raise UsageError where a campaign is a rehearsal: nothing is added to what happened on a model. ``what``: "sealed"."""
+    """Raise UsageError where a campaign is a rehearsal, because nothing is added to the record of one. ``what``: "sealed" and the
+    like.
+    """
     if layout.log.is_dir() and rehearsal_of(layout) is not None:
         raise UsageError(
             f"{layout.root.name} is a rehearsal on a model of the machine, no measurement: it cannot be {what}",

@@ -1,8 +1,8 @@
-"""Is the log what was written? What every reader asks before it believes a number: the chain of segments, sums, its end.
+"""Check that the log is still what was written: the chain of segments, the sums of the lines, and the end of the log.
 
-``damage_of`` is the table of contents. It reads each byte of the log once and decodes nothing, so it costs little; ``verification``
-looks at every line as well. A log that is being written, or whose driver was killed, is whole: its last segment has no seal yet
-and may end in half a line.
+Every reader makes this check before it trusts a number. ``damage_of`` is the table of contents. It reads each byte of the log once
+and decodes nothing, so it costs little; ``verification`` also checks every line. A log that is being written, or whose driver was
+killed, is undamaged: its last segment has no seal yet and may end in an incomplete line.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RESTORE = "put that file back from a backup; 'shakedown verify' says more"  # th
 
 
 class Unwhole(RecordError):
-    """The record is not what was written: ``damage`` says where."""
+    """The record is not what was written. ``damage`` says where."""
 
     def __init__(self, layout: Layout, damage: Damage) -> None:
         super().__init__(
@@ -59,19 +59,19 @@ class Unwhole(RecordError):
 
 
 def refuse_damaged(layout: Layout) -> None:
-    """Raise Unwhole where the log is not what was written: nothing is added to it then."""
+    """Raise Unwhole where the log is not what was written. Callers use it before they add to the log."""
     damage = damage_of(layout)
     if damage is not None:
         raise Unwhole(layout, damage)
 
 
 def damage_of(layout: Layout, looks: Looks | None = None) -> Damage | None:
-    """Purpose: the first place where the log is not what was written, None where it is whole. Changes nothing in the record.
+    """Purpose: the first place where the log is not what was written, or None. Changes nothing in the record.
 
-    ``looks``: segments that it remembers as whole, and that did not change since, are not read again; damage is looked for again
-    without it. Who adds to the record, or makes something lasting of it, gives none.
+    ``looks``: remembers undamaged segments; those that did not change since are not read again. Where damage is found, the check is
+    repeated without it. A caller that adds to the record, or makes something lasting from it, passes None.
 
-    Errors: RecordError where a newer Shakedown wrote it; OSError where it cannot be read.
+    Errors: RecordError where a newer Shakedown wrote the log; OSError where it cannot be read.
     """
     if looks is not None and _damage(layout, looks) is None:
         looks.save()
@@ -92,8 +92,8 @@ def _damage(layout: Layout, looks: Looks | None) -> Damage | None:
 
 
 def is_news_from_elsewhere(layout: Layout) -> bool:
-    """Purpose: whether another host wrote just now: on a network file system its newest segment may be seen later than the end of
-    the log.
+    """Purpose: whether another host wrote a moment ago. On a network file system the newest segment may show up later than
+    ``lease/log-end``.
     """
     path = end_path(layout.log)
     try:
@@ -139,13 +139,13 @@ def _first_damage(
 
 
 def _segments(layout: Layout) -> list[str]:
-    """Paths inside the campaign of all segments, also of one whose header is not whole yet."""
+    """Paths inside the campaign of all segments, including one whose header is incomplete."""
     numbers = segment_numbers(layout.log) if layout.log.is_dir() else []
     return [f"log/{segment_path(layout.log, number).name}" for number in numbers]
 
 
 def _linked(layout: Layout, names: Iterable[str]) -> Damage | None:
-    """The first of these that is a symbolic link: it may lead to the same bytes today, and to others tomorrow."""
+    """Damage for the first of these paths that is a symbolic link, or None: the target of a link can change at any time."""
     for name in names:
         trouble = link_trouble(layout.root / name)
         if trouble:
@@ -165,9 +165,9 @@ def _no_folder(layout: Layout) -> Damage | None:
 
 
 def bytes_lost(layout: Layout) -> int:
-    """Purpose: how many bytes were written behind the log's end, were not durable yet, and are gone; 0 where that is not known.
+    """Purpose: how many bytes were written to the log, were not durable yet, and are gone; 0 where that is not known.
 
-    Since the machine was booted that is damage; before, a power cut may have taken them, or a person.
+    If the machine was not rebooted since, that is damage; otherwise a power cut or a person may have removed them.
     """
     end = read_end(layout.log)
     last = spans(layout.log)[-1:]
@@ -181,7 +181,7 @@ def bytes_lost(layout: Layout) -> int:
 
 
 def past_of(layout: Layout) -> str:
-    """Purpose: what shows that a campaign has run, "" where nothing does."""
+    """Purpose: what shows that a campaign has run before, in words; "" where nothing does."""
     end = read_end(layout.log)
     if end.seq if end is not None else os.path.lexists(end_path(layout.log)):
         return str(end_path(layout.log).relative_to(layout.root))
@@ -219,9 +219,9 @@ def _segment(
     looks: Looks | None,
     counts: list[int],
 ) -> Damage | None:
-    """Its bytes against the seal in the next one's header, or, where there is none yet, against the sums of its lines.
+    """Compare a segment's bytes with the seal in the next header or, where there is none yet, with the sums of its lines.
 
-    ``plans`` is given the digests of frozen plans that its events name, ``counts`` how many lines it has.
+    ``plans`` receives the digests of frozen plans that the events name, ``counts`` the number of lines.
     """
     if digests and span.header.previous != digests[-1]:
         return _broken_seal(layout, span)
@@ -249,8 +249,8 @@ def _segment(
 
 
 def _hashed(file: BinaryIO, end: int) -> tuple[int, str, dict[str, None], int]:
-    """How many of a segment's bytes up to its seal are there, their sha256, the digests of frozen plans that they name, and how
-    many lines they are.
+    """Read a segment up to its seal: how many of those bytes exist, their sha256, the digests of frozen plans that they name, and
+    the number of lines.
     """
     hashed, length, last, named, lines = hashlib.sha256(), 0, b"", dict[str, None](), 0
     while length < end and (block := file.read(min(_BLOCK, end - length))):
@@ -274,7 +274,7 @@ def _note_plans(block: bytes, plans: dict[str, None]) -> None:
 
 
 def _broken_seal(layout: Layout, span: Span) -> Damage:
-    """Which of the two it is that was changed, and which line: as far as the sums of the lines tell."""
+    """Find out whether the segment or its seal was changed, and in which line, as far as the sums of the lines show it."""
     before = layout.log / f"{span.number - 1:06d}.jsonl"
     length = span.header.previous_bytes
     line = first_broken(lines_of(before, length))
@@ -302,7 +302,9 @@ def _open_segment(span: Span, end: LogEnd | None, plans: dict[str, None]) -> Dam
 
 
 def _against_end(span: Span, data: bytes, end: LogEnd, last: tuple[int, int] | None) -> Damage | None:
-    """The lines of the open segment against what ``lease/log-end`` says of them. ``last``: their last sum, which holds."""
+    """Compare the lines of the open segment with ``lease/log-end``. ``last``: place and value of their last sum,
+    which is correct.
+    """
     gone = ""
     if len(data) < end.bytes:
         gone = f"but they went on to byte {end.bytes}, event {end.seq} (lease/log-end)"
@@ -327,7 +329,7 @@ def _against_end(span: Span, data: bytes, end: LogEnd, last: tuple[int, int] | N
 
 
 def _event_of(path: Path, line: int) -> int:
-    """The event that a line holds, by the segment's header."""
+    """The number of the event in a line, computed from the segment's header."""
     from shakedown.events.segments import parse_header, read_header_line
 
     try:
@@ -341,7 +343,7 @@ def _event_of(path: Path, line: int) -> int:
 
 
 def _too_short(found: list[Span], end: LogEnd | None) -> Damage | None:
-    """Lines that were durable once cannot go: a crash takes only what was promised to nobody."""
+    """Damage where durable lines are missing, or None: a crash removes only lines that were not durable yet."""
     last = found[-1]
     if end is None or end.segment <= last.number:
         return None
@@ -350,7 +352,9 @@ def _too_short(found: list[Span], end: LogEnd | None) -> Damage | None:
 
 
 def _other_log(found: list[Span], end: LogEnd | None) -> Damage | None:
-    """A segment that was sealed after ``lease/log-end`` was written must still begin with what was durable then."""
+    """Damage where a segment that was sealed after ``lease/log-end`` was written no longer begins with what was durable then, or
+    None.
+    """
     span = next((span for span in found if end is not None and end.segment == span.number), None)
     if end is None or span is None or span.end is None:
         return None
@@ -366,8 +370,8 @@ def _other_log(found: list[Span], end: LogEnd | None) -> Damage | None:
 
 
 def _seals(layout: Layout, found: list[Span], digests: list[str]) -> Damage | None:
-    """The log against every seal: who changes a line and makes the chain anew does not have the seal's sums. The seals that the log
-    names must be there, with their sums of lines.
+    """Compare the log with every seal; returns the damage or None. A person who changes a line and rebuilds the chain cannot
+    rebuild the seal's sums. The seals that the log names must exist, with their sums of lines.
     """
     for path in sorted(seals_of(layout).glob("*.json")):
         linked = _linked(layout, [f"seals/{path.name}"])
@@ -396,7 +400,7 @@ def _seals(layout: Layout, found: list[Span], digests: list[str]) -> Damage | No
 
 
 def _sealed(found: list[Span]) -> Iterator[tuple[str, int]]:
-    """Digest and event of every seal that the log names. Such an event is the first one of its segment."""
+    """Digest and event number of every seal that the log names. Such an event is always the first of its segment."""
     for span in found:
         with open_plain(span.path) as file:
             file.seek(span.start)
@@ -413,7 +417,9 @@ def _sealed(found: list[Span]) -> Iterator[tuple[str, int]]:
 
 
 def _has_seal(layout: Layout, digest: str) -> bool:
-    """Whether a seal is there, under its name or still as a draft: whoever seals is killed, or read, between event and name."""
+    """Whether a seal exists, under its name or still as a draft: a process may be killed after it writes the event and before it
+    names the file.
+    """
     path = seals_of(layout) / f"{digest}.json"
     if path.is_file():
         return True
@@ -424,7 +430,7 @@ def _has_seal(layout: Layout, digest: str) -> bool:
 
 
 def _plans(layout: Layout, named: Iterable[str]) -> Damage | None:
-    """Every frozen plan that the log names must be what was frozen: verdicts were made by it, also for who reads the log alone."""
+    """Damage where a frozen plan that the log names is missing or changed, or None: the plans were the basis of the verdicts."""
     for digest in named:
         path = layout.document(digest)
         linked = _linked(layout, [f"documents/{path.name}"])
@@ -448,7 +454,7 @@ def _name(span: Span) -> str:
 
 
 def _told(layout: Layout, message: str) -> Damage:
-    """A sentence that names its file, as damage of that file."""
+    """Turn an error message that names a file into the damage of that file."""
     path, _, why = message.partition(": ")
     inside = path.removeprefix(f"{layout.root}/")
     if inside == path or " " in inside:

@@ -1,4 +1,4 @@
-"""Lines that cannot be read, and what a person is told of them."""
+"""Errors for lines that cannot be read, and what they tell people."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NOT_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what de
 
 
 class LaterVersion(RecordError):
-    """A newer Shakedown wrote the record: that is no damage."""
+    """A newer Shakedown wrote the record. That is not damage."""
 
 
 class DamagedLine(ValueError):
-    """A line that is no event. ``index`` counts from 0 inside what was decoded; ``later``: a newer Shakedown wrote it."""
+    """A line that is not an event. ``index`` counts lines from 0 in the decoded block; ``later``: a newer Shakedown wrote it."""
 
     def __init__(self, why: str, later: bool = False) -> None:
         super().__init__(why)
@@ -25,7 +25,7 @@ class DamagedLine(ValueError):
         self.index = 0
 
     def told(self, path: Path, line: int) -> RecordError:
-        """The error that names the place; ``line`` counts from 1, with the segment's header."""
+        """The error that names the file and the line; ``line`` counts from 1 and includes the segment's header."""
         if self.later:
             return LaterVersion(
                 f"{path}: line {line}: {self.why}", hint="use the Shakedown that wrote this record, or a newer one"
@@ -37,7 +37,7 @@ class DamagedLine(ValueError):
 
 
 def refuse_later(version: int) -> None:
-    """Raise DamagedLine where a line, or a segment's header, is of a version that we do not know yet."""
+    """Raise DamagedLine where a line or a segment's header has a newer version than this code knows."""
     if version > LINE_VERSION:
         why = f"a newer Shakedown wrote this; it is of version {version}, and this one reads up to {LINE_VERSION}"
         raise DamagedLine(why, later=True)

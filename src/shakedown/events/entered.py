@@ -1,7 +1,7 @@
-"""What a campaign says of its entry in the register of its site: in ``entry.json`` before it begins, then in its first event.
+"""What a campaign says about its entry in the register of its site: in ``entry.json`` before it begins, then in its first event.
 
-``entry.json`` is made before the line in the register: it holds a random name that the line repeats, so whoever is killed between
-the two finds their line again, and no campaign is entered twice.
+``entry.json`` is written before the line in the register. It holds a random name that the line repeats, so a process that is killed
+between the two finds its line again, and no campaign is entered twice.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from shakedown.model.layout import Layout
 
 
 class Vouched(Struct, frozen=True):
-    """What a campaign's first event says: the register's name, the line by which it was entered, the sum of that line, and in words
-    which campaign of its plan it is.
+    """What a campaign's first event says about its entry: the register's name, the number and the sum of the register's line, and
+    in words which campaign of its plan this is.
     """
 
     register: str
@@ -37,7 +37,7 @@ class Vouched(Struct, frozen=True):
 
 
 def site_of(layout: Layout) -> Path | None:
-    """Purpose: the site directory in whose ``campaigns`` a campaign lies, also where that is a link; None where it lies in none."""
+    """Purpose: the site directory whose ``campaigns`` holds a campaign, also through a symbolic link; None where there is none."""
     name = layout.root.absolute().name
     for root in (layout.root.absolute(), layout.root.resolve()):
         site = root.parent.parent
@@ -54,7 +54,7 @@ def site_of(layout: Layout) -> Path | None:
 
 
 def vouched_by(layout: Layout) -> Vouched | None:
-    """Purpose: what the first event of a campaign says of its entry; None where it says nothing, or has not begun.
+    """Purpose: what the first event of a campaign says about its entry; None where it says nothing or the campaign has not begun.
 
     Errors: RecordError where its log cannot be read.
     """
@@ -83,10 +83,11 @@ def disowned(register: Register, said: Vouched) -> str:
 
 
 def read_vouched(site: Path) -> tuple[Register, str]:
-    """Purpose: the register of a site, and the first campaign that it does not know any more, in a sentence; "" where it knows all.
+    """Purpose: the register of a site, and a sentence about the first campaign that is missing from it; "" where none is missing.
 
-    Looks at first events alone, and at them first: a campaign that begins meanwhile has its line before them. A register that was
-    begun anew does not know those of before, and says so itself. Errors: RecordError where the register cannot be read.
+    Reads only first events, and reads them before the register: a campaign that begins in between then already has its line. A
+    register that was begun anew does not know earlier campaigns, and says so itself. Errors: RecordError where the register cannot
+    be read.
     """
     said_by_all = list(vouchers(site))
     register = read_register(site)
@@ -101,7 +102,7 @@ def read_vouched(site: Path) -> tuple[Register, str]:
 
 
 def vouchers(site: Path) -> Iterator[Vouched]:
-    """What each campaign of a site says of its entry, as far as it can be read."""
+    """Yield what each campaign of a site says about its entry; skips campaigns that cannot be read."""
     for path in campaigns_in(site / CAMPAIGNS):
         try:
             said = vouched_by(Layout(path))
@@ -112,7 +113,7 @@ def vouchers(site: Path) -> Iterator[Vouched]:
 
 
 def begun_anew(register: Register) -> bool:
-    """Purpose: whether a person began this register because the one before was lost."""
+    """Purpose: whether a person began this register because the earlier one was lost."""
     return bool(register.entries and register.entries[0].by)
 
 
@@ -124,7 +125,7 @@ def entry_path(layout: Layout) -> Path:
 
 
 def read_entry(layout: Layout) -> dict[str, Any]:
-    """Purpose: what a campaign that has not begun knows of its entry; {} where it knows nothing."""
+    """Purpose: the content of ``entry.json``, for a campaign that has not begun; {} where there is none."""
     try:
         said = msgspec.json.decode(read_plain(entry_path(layout)))
     except (OSError, *NOT_JSON):
@@ -133,9 +134,10 @@ def read_entry(layout: Layout) -> dict[str, Any]:
 
 
 def entry_trouble(layout: Layout, said: Vouched) -> str:
-    """Purpose: why entry.json is not what was written before the campaign began, by its first event; "" where it is.
+    """Purpose: why ``entry.json`` is not what was written before the campaign began; "" where it is. ``said``: what its first event
+    says.
 
-    Nothing reads it any more once the campaign has begun, but it belongs to the record that people sign. ``said``: of that event.
+    A campaign that has begun no longer uses the file, but the file belongs to the record that people sign.
     """
     try:
         with open_plain(entry_path(layout), follow=False) as file:
@@ -157,12 +159,12 @@ def _must_hold(said: Vouched) -> str:
 
 
 def outside_words(entry: int) -> str:
-    """Purpose: what a campaign says of its entry that began outside of the site that it was entered in."""
+    """Purpose: what a campaign says about its entry if it began outside of the site that it was entered in."""
     return f"entry {entry} of the register of its site, which is not where it began"
 
 
 def identity_of(layout: Layout) -> str:
-    """Purpose: the random name of a campaign that is about to be entered; made durable where it has none."""
+    """Purpose: the random name of a campaign that is about to be entered. Creates and writes it, durable, where there is none."""
     name = str(read_entry(layout).get("identity", ""))
     if not name:
         name = new_name()
@@ -171,7 +173,7 @@ def identity_of(layout: Layout) -> str:
 
 
 def keep_entry(layout: Layout, said: dict[str, Any]) -> None:
-    """Purpose: write entry.json, durable. Raises RecordError."""
+    """Purpose: write ``entry.json``, durable. Errors: RecordError where it cannot be written."""
     path = entry_path(layout)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -1,4 +1,4 @@
-"""Evidence files: copies in the campaign, each named by its digest, so that the same file is kept once and cannot be swapped."""
+"""Evidence files: copies in the campaign, each named by its digest, so that a file is kept once and cannot be exchanged."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _BLOCK = 1 << 20
 def keep_evidence(layout: Layout, files: Sequence[Path]) -> list[dict[str, Any]]:
     """Purpose: copy files into the campaign, durable. Returns name, sha256 and bytes of each, in order.
 
-    Errors: UsageError for what is no readable file, empty, the same as another, or too many of them; RecordError where the
-    campaign cannot be written.
+    Errors: UsageError for a file that is not readable, not regular, empty or the same as another, and for too many files;
+    RecordError where the campaign cannot be written.
     """
     if len(files) > MOST_FILES:
         raise UsageError(
@@ -40,7 +40,7 @@ def keep_evidence(layout: Layout, files: Sequence[Path]) -> list[dict[str, Any]]
 
 
 def _say_twins(files: Sequence[Path], kept: Sequence[dict[str, Any]]) -> None:
-    """One file under two names is one piece of evidence."""
+    """Raise UsageError where two of the files have the same content: that is one piece of evidence."""
     seen: dict[str, Path] = {}
     for path, file in zip(files, kept, strict=True):
         first = seen.setdefault(file["sha256"], path)
@@ -73,6 +73,6 @@ def _keep(layout: Layout, path: Path) -> dict[str, Any]:
 
 
 def _plain(name: str) -> str:
-    """A file's name as plain text of bearable length."""
+    """A file's name as plain text, shortened where it is too long."""
     text = name.encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)[:LONGEST_NAME]

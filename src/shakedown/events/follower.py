@@ -1,4 +1,4 @@
-"""Follow a log that grows, from a saved position, across restarts of the follower and repairs of the log."""
+"""Follow a growing log from a saved position. Survives restarts of the follower and repairs of the log."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ PART_BYTES = 4 * 1024 * 1024  # about as much as one call hands out
 
 
 class Follower:
-    """Hands out every event once, in order.
+    """Yields every event once, in order.
 
-    ``position`` may be saved at any time and given back later. Where the log is no longer what it was there (it was cut back, or is
-    another one), the follower goes back to a place that it knows to be good and counts that in ``rewound``: some events then come
-    again, so consumers go by seq.
+    ``position`` can be saved at any time and given back later. If the log has changed before that position (it was cut back, or is
+    another log), the follower goes back to a place that is still valid and counts this in ``rewound``. Some events then come again,
+    so consumers must compare seq.
     """
 
     def __init__(self, directory: Path, position: Position | None = None) -> None:
@@ -25,11 +25,13 @@ class Follower:
         self.rewound = 0
 
     def new_events(self) -> list[Event]:
-        """Purpose: the next events, [] where there is nothing new yet. A long backlog comes in parts: call until it is []."""
+        """Purpose: the next events; [] where there are none yet. A long backlog comes in parts: call again until
+        the answer is [].
+        """
         return [event for event, _ in self.new_lines()]
 
     def new_lines(self) -> list[tuple[Event, bytes]]:
-        """As ``new_events``, each event with its line as it was written. Errors: RecordError for a damaged record."""
+        """As ``new_events``, but each event comes with its line as it was written. Errors: RecordError for a damaged record."""
         if self._nothing_new():
             return []
         found = spans(self.directory)
@@ -43,7 +45,7 @@ class Follower:
         return []
 
     def _nothing_new(self) -> bool:
-        """The usual case, answered without reading: the segment is as long as it was and has no successor."""
+        """Whether the segment has its old length and no successor. This is the usual case, and needs no reading."""
         if not self.position.header or segment_path(self.directory, self.position.segment + 1).exists():
             return False
         try:
@@ -52,7 +54,7 @@ class Follower:
             return False
 
     def _start_in(self, found: list[Span]) -> Span:
-        """The span that the position lies in, after going back to good ground where it does not hold."""
+        """The span of the position. Goes back to a valid place first where the position is no longer valid."""
         position = self.position
         if not position.header:
             self.position = _beginning(found[0])
@@ -72,7 +74,7 @@ class Follower:
         self.position = position
 
     def _next_lines(self, span: Span) -> list[tuple[Event, bytes]]:
-        """What is new in one segment, in order; the position moves behind it."""
+        """The new lines of one segment, in order; moves the position behind them."""
         if self.position.segment != span.number:
             self.position = _beginning(span, self.position.seq)
         new: list[tuple[Event, bytes]] = []
@@ -91,5 +93,5 @@ class Follower:
 
 
 def _beginning(span: Span, seq: int | None = None) -> Position:
-    """The place behind a segment's header."""
+    """The position just behind a segment's header."""
     return Position(span.number, span.start, span.header.first - 1 if seq is None else seq, header=span.digest)

@@ -1,4 +1,4 @@
-"""Which process, of which user, on which machine: enough to tell later whether it still lives."""
+"""Identify a process by host, boot, pid and user, well enough to tell later whether it is still alive."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from shakedown.model.events import MOMENTS
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """A process. ``boot`` is the kernel's boot id, ``start`` the process's start in clock ticks since that boot.
+    """A process. ``boot`` is the kernel's boot id, ``start`` the start of the process in clock ticks since that boot.
 
-    ``since`` is when it took the lease, in seconds since 1970. ``space`` names the namespace that the pid counts in: two
-    containers on one machine each have a process 17.
+    ``since`` is when it took the lease, in seconds since 1970. ``space`` names the pid namespace: two containers on one machine can
+    each have a process 17.
     """
 
     host: str
@@ -30,12 +30,12 @@ class Identity(msgspec.Struct, frozen=True):
     space: str = ""
 
     def same_place(self, other: Identity) -> bool:
-        """Whether the two live under one kernel and see each other's pids."""
+        """Whether both processes run under one kernel and see each other's pids."""
         return (self.host, self.boot, self.space) == (other.host, other.boot, other.space)
 
 
 def this_process() -> Identity:
-    """Purpose: who we are. Call it in the process that will do the work, after any fork."""
+    """Purpose: the identity of this process. Call it in the process that will do the work, after any fork."""
     pid = os.getpid()
     started, _ = _started_and_state(pid)
     return Identity(
@@ -44,7 +44,7 @@ def this_process() -> Identity:
 
 
 def is_alive(identity: Identity) -> bool:
-    """Purpose: whether that process still lives; only for one of the same place. What cannot be told counts as alive."""
+    """Purpose: whether that process is still alive; valid only for an identity of the same place. Unknown counts as alive."""
     try:
         os.kill(identity.pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -58,7 +58,7 @@ def is_alive(identity: Identity) -> bool:
 
 
 def user_name(uid: int) -> str:
-    """The name of a user, or ``uid 1234`` where there is none."""
+    """The name of a user, or ``uid 1234`` where the user has no name."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -74,7 +74,7 @@ def _boot_id() -> str:
 
 @cache
 def this_boot() -> str:
-    """Purpose: a short name of this machine since it was booted, "" where it has none."""
+    """Purpose: a short name for this machine and its current boot, "" where none is known."""
     return _boot_id().replace("-", "")[:16]
 
 
@@ -86,7 +86,7 @@ def _pid_space() -> str:
 
 
 def _started_and_state(pid: int) -> tuple[int | None, str]:
-    """Field 22 (start) and 3 (state) of /proc/PID/stat; the name in field 2 may hold anything, brackets too."""
+    """Field 22 (start) and field 3 (state) of /proc/PID/stat; the name in field 2 may contain any character, also brackets."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
         return int(fields[19]), fields[0]

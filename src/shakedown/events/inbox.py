@@ -1,7 +1,7 @@
-"""What operators ask of a campaign: files renamed into ``inbox/``. The driver logs each once, then removes it.
+"""Requests of operators to a campaign: files that are renamed into ``inbox/``. The driver logs each once, then removes it.
 
-Who asked is the owner of the file, and when is its last change, as the file system knows both, never what the file or its name
-says. While somebody looks, a file is no older than the look before, at which it was not there.
+The file system says who asked (the owner of the file) and when (its last change); the content and the name of the file do not
+count. While the driver polls, the time of a request is never before the previous poll, because the file did not exist then.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ class _Wish(msgspec.Struct, frozen=True):
 
 
 class _Bad(Exception):
-    """A file that is no command, and why."""
+    """The reason why a file is not a command."""
 
 
 def post(layout: Layout, what: str, value: dict[str, Any] | None = None, reason: str = "") -> str:
-    """Purpose: ask the driver of a campaign for something. Returns the request's id; the log names it once it is heard.
+    """Purpose: ask the driver of a campaign for something. Returns the request's id, which the log names once the driver has logged
+    it.
 
-    Where nobody drives (``lease.holder``) the request waits. Errors: UsageError for an unknown word or no campaign, RecordError.
+    Where no driver runs (``lease.holder``) the request waits. Errors: UsageError for an unknown word or where there is no campaign,
+    RecordError where the request cannot be written.
     """
     if what not in KNOWN:
         raise UsageError(f"'{what}' is no command", hint=did_you_mean(what, KNOWN) or f"there are {', '.join(KNOWN)}")
@@ -78,11 +80,14 @@ def _write_durably(draft: Path, path: Path, content: bytes) -> None:
 class FileInbox:
     """The Inbox port on disk.
 
-    A file that is no command is a Command "refused" whose reason says why; once that is acknowledged it lies in ``inbox/refused/``.
+    A file that is not a command becomes a Command "refused" with a reason. Once that is acknowledged, the file is moved to
+    ``inbox/refused/``.
     """
 
     def __init__(self, layout: Layout, pace_s: float = 0.0) -> None:
-        """``pace_s``: the loop turns a thousand times a second, and people do not; looks are so far apart at least."""
+        """``pace_s``: the least time between two polls of the directory, in seconds. The loop turns far more often
+        than people ask.
+        """
         self.layout, self.pace_s = layout, pace_s
         self._seen: dict[str, str] = {}  # request -> file name, of those that are not acknowledged yet
         self._bad: set[str] = set()
@@ -92,7 +97,9 @@ class FileInbox:
         self._since: dict[str, float] = {}  # file name -> when it was not there yet
 
     def poll(self) -> Sequence[Command]:
-        """Purpose: every command that is not acknowledged yet, oldest first. What is still being written starts with a dot."""
+        """Purpose: every command that is not acknowledged yet, oldest first. Ignores names that start with a dot: those are being
+        written.
+        """
         now = time.monotonic()
         if now - self._looked < self.pace_s:
             return []
@@ -127,7 +134,7 @@ class FileInbox:
         return [command]
 
     def acknowledge(self, requests: Sequence[str]) -> None:
-        """Purpose: these are durable in the log: remove their files, or put them aside where they were no commands."""
+        """Purpose: these requests are durable in the log: remove their files, or move them aside where they were not commands."""
         for request in requests:
             name = self._seen.pop(request, f"{request}{_SUFFIX}")
             path = self.layout.inbox / name
@@ -145,8 +152,8 @@ class FileInbox:
 
 
 def _read(path: Path) -> tuple[_Wish, str, float]:
-    """A command file's content, its owner, and when it was last changed or renamed: a time that the owner cannot set. Never follows
-    a link and never waits, whatever lies there.
+    """A command file's content, its owner, and when it was last changed or renamed, which the owner cannot set. Never follows a
+    link and never waits, whatever kind of file it is.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -189,8 +196,8 @@ def _owner(path: Path) -> str:
 
 
 def _request_of(name: str) -> str:
-    """A word for a file that no other file of the inbox has, so that acknowledging one removes no other, and leaves none to be told
-    again.
+    """A request id for a file, different for every file of the inbox, so that acknowledging one file neither removes another nor
+    leaves one to be logged again.
     """
     stem, place = (name[: -len(_SUFFIX)], "") if name.endswith(_SUFFIX) else (name, "./")
     shown = _shown(stem)
@@ -200,7 +207,7 @@ def _request_of(name: str) -> str:
 
 
 def _shown(name: str) -> str:
-    """A file name of unknown origin as plain text of bearable length."""
+    """A file name of unknown origin as plain text, shortened where it is too long."""
     text = name.encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)[:200]
 

@@ -1,9 +1,9 @@
-"""What was folded of a log, kept with its place in the log, and believed only where the log still is what it was up to there.
+"""The result of folding a log, kept with its place in the log, and used only while the log is unchanged up to that place.
 
-``KeptFolds.load`` is the way in. Kept bytes are believed where their sums hold, the same code wrote them under the same Python
-and with the same packages, and the log is, byte for byte up to their place, what was folded: the header of the place's segment
-stands for all segments before it, whose bytes ``chain`` has checked, and the sha256 of what the segment held up to the place is
-compared as well.
+``KeptFolds.load`` is the main function. Kept bytes are used only where their sums are correct, where the same code wrote them under
+the same Python with the same packages, and where the log, byte for byte up to their place, is what was folded. For that, the header
+of the place's segment stands for all earlier segments (``chain`` has checked their bytes), and the sha256 of the segment up to the
+place is compared.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _BLOCK = 1 << 20
 
 
 class _Head(Struct, frozen=True):
-    """The first line. ``prefix``: the sha256 of the segment up to the place; ``parts``: name, length and sum of each."""
+    """The first line of a file. ``prefix``: the sha256 of the segment up to the place; ``parts``: name, length and sum of each
+    part.
+    """
 
     code: str
     position: Position
@@ -42,11 +44,11 @@ class _Head(Struct, frozen=True):
 
 
 class Torn(ValueError):
-    """A part is not what was kept."""
+    """A part was changed since it was kept."""
 
 
 class Parts(Mapping[str, memoryview]):
-    """What was kept, by name. Each part is held against its sum when it is asked for: Torn where it is not what was kept."""
+    """The kept parts, by name. Each is compared with its sum when it is read: raises Torn where it was changed."""
 
     def __init__(self, data: memoryview, places: Mapping[str, tuple[int, int, int]]) -> None:
         self._data, self._places = data, places
@@ -58,7 +60,7 @@ class Parts(Mapping[str, memoryview]):
         return self._data[begin:end]
 
     def with_own_sums(self, name: str) -> memoryview:
-        """Purpose: a part whose reader holds its pieces against sums of theirs."""
+        """Purpose: a part without a check of its sum, for a reader that checks sums of its pieces."""
         begin, end, _ = self._places[name]
         return self._data[begin:end]
 
@@ -70,14 +72,14 @@ class Parts(Mapping[str, memoryview]):
 
 
 class Kept(Struct, frozen=True):
-    """What was kept, and of which place in the log."""
+    """The kept parts and their place in the log."""
 
     position: Position
     parts: Parts
 
 
 class KeptFolds:
-    """The folds that are kept of one campaign. ``trouble``: sentences on what was kept and is not believed."""
+    """The kept folds of one campaign. ``trouble``: sentences about kept files that were not used."""
 
     def __init__(self, layout: Layout, looks: Looks | None = None) -> None:
         self.layout, self.looks = layout, looks or Looks(layout)
@@ -85,7 +87,7 @@ class KeptFolds:
         self.trouble: list[str] = []
 
     def load(self, name: str) -> Kept | None:
-        """Purpose: what was kept under a name, None where nothing is that can be believed."""
+        """Purpose: what was kept under a name; None where there is nothing that can be used."""
         try:
             with self.shelf.open(name) as file:
                 data = memoryview(file.read())  # not mapped: another host may take the file away meanwhile
@@ -104,7 +106,7 @@ class KeptFolds:
         return Kept(head.position, parts)
 
     def keep(self, name: str, position: Position, parts: Mapping[str, bytes]) -> None:
-        """Purpose: keep parts that were folded from the log up to a place."""
+        """Purpose: keep parts that were folded from the log up to a place, under a name."""
         with suppress(OSError, RecordError, IndexError):
             span = spans(self.layout.log)[position.segment - 1]
             prefix = self._prefix(span, position.offset)
@@ -116,11 +118,11 @@ class KeptFolds:
             self.looks.save()
 
     def not_believed(self, name: str) -> None:
-        """Purpose: say that what was kept under a name cannot be read."""
+        """Purpose: note that what was kept under a name cannot be read, and delete it."""
         self._no(name, "it is not what was written")
 
     def _no(self, name: str, why: str) -> Kept | None:
-        """Say why what is kept is not believed, and take it away."""
+        """Note why a kept file is not used, and delete it. Returns None."""
         self.trouble.append(f"what {self.shelf.folder / name} keeps of {self.layout.root.name} is not believed: {why}")
         with suppress(OSError):
             (self.shelf.folder / name).unlink()
@@ -137,7 +139,7 @@ class KeptFolds:
             return False
 
     def _prefix(self, span: Span, end: int) -> str:
-        """The sha256 of a segment's first bytes, "" where it has fewer; known without reading where the file did not change."""
+        """The sha256 of a segment's first bytes, "" where it has fewer. Remembers the answer while the file does not change."""
         # What ``chain`` says of a segment up to its seal has the plans that it names as well: nobody else says anything of that.
         name = f"{'log' if span.end == end else 'prefix'}/{span.path.name} {end}"
         hashed, left = hashlib.sha256(), end
@@ -157,7 +159,7 @@ class KeptFolds:
 
 
 def _read(data: memoryview) -> tuple[_Head | None, Parts | None]:
-    """The head, and where the parts lie; None where they are not what was written."""
+    """The head and the parts of a kept file; None, None where they are not what was written."""
     first = bytes(data[:_HEAD_BYTES])
     line, newline, _ = first.partition(b"\n")
     said, _, body = line.partition(b" ")
@@ -176,8 +178,8 @@ def _read(data: memoryview) -> tuple[_Head | None, Parts | None]:
 
 @cache
 def code_signature() -> str:
-    """Purpose: what changes with any file of this package, with Python, with the versions of installed packages and with the kind
-    of machine: other code, or the same code under others of these, may fold the same log into something else.
+    """Purpose: a digest that changes with any file of this package, with Python, with the versions of installed packages and with
+    the kind of machine. Any of these may change the result of a fold.
     """
     root = Path(shakedown.__file__).parent
     beside = [sys.implementation.name, sys.version, sys.byteorder, os.uname().machine, *_installed()]
@@ -195,7 +197,9 @@ def code_signature() -> str:
 
 
 def _installed() -> list[str]:
-    """The names and versions of packages, as their directories of metadata are called. Reading these would take longer."""
+    """The names and versions of installed packages, from the names of their metadata directories. Reading the metadata would take
+    longer.
+    """
     found: list[str] = []
     for folder in sys.path:
         if folder.endswith(("site-packages", "dist-packages")):

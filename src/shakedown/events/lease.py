@@ -1,8 +1,8 @@
-"""The lease: which conductor drives a campaign. One epoch file per driver, made exclusively; the newest number holds.
+"""The lease: which conductor drives a campaign. Each driver creates one epoch file exclusively; the newest number holds the lease.
 
-The epoch file says who (host, boot, process, user); its modification time is the heartbeat; a lock on it, where locks
-work, shows that its holder lives. ``release`` leaves a mark beside it. Numbers only grow, so a driver that lost the lease
-finds out with one look.
+The epoch file identifies the driver (host, boot, process, user). Its modification time is the heartbeat. A lock on it, where locks
+work, shows that its holder is alive. ``release`` leaves a mark beside it. Numbers only grow, so a driver that lost the lease finds
+that out with one check.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lease that was not given back.
+    """The holder of a lease that was not given back.
 
-    ``alive`` is None where neither its process is seen from here, nor that its lock is gone on this machine; ``locked`` None where
-    locks do not work; ``who`` None where the epoch file cannot be read. ``beat_age_s`` is the age of the last heartbeat, negative
-    where it lies ahead of the file system's clock.
+    ``alive`` is None where this process cannot see the holder's process and cannot tell that its lock is gone; ``locked`` is None
+    where locks do not work; ``who`` is None where the epoch file cannot be read. ``beat_age_s`` is the age of the last heartbeat in
+    seconds, negative where it is ahead of the file system's clock.
     """
 
     epoch: int
@@ -57,33 +57,33 @@ class Holder:
 
     @property
     def gone(self) -> bool:
-        """Whether anyone may take the lease: the process is known dead, or silent for too long and holds no lock."""
+        """Whether any process may take the lease: the holder is known to be dead, or was silent for too long and holds no lock."""
         if self.alive is not None:
             return not self.alive
         return self.beat_age_s > STALE_S and self.locked is not True
 
     @property
     def ahead(self) -> bool:
-        """Whether a holder that may be dead left a heartbeat in the future: a clock was set back since. Its age says nothing then;
-        only a look for as long as a heartbeat may take tells whether it still comes.
+        """Whether a holder that may be dead left a heartbeat in the future, because a clock was set back since. The age then says
+        nothing; only waiting for as long as a heartbeat may take shows whether another one comes.
         """
         return self.alive is None and self.locked is not True and self.beat_age_s < -SILENT_S
 
     @property
     def silent_s(self) -> float:
-        """For how long a driver that may be alive has not answered; 0 where it does."""
+        """For how many seconds a driver that may be alive has not answered; 0 where it answers."""
         return self.beat_age_s if not self.gone and self.beat_age_s > SILENT_S else 0.0
 
     @property
     def replaced_after_s(self) -> float:
-        """For how long it must not answer until whoever looks after the campaign replaces it: one that may be dead, and shows by
-        no lock that it lives, sooner than one that lives.
+        """After how many seconds of silence the process that looks after the campaign replaces the driver: sooner for a driver that
+        may be dead and holds no lock than for one that is alive.
         """
         return STALE_S if self.alive is None and self.locked is not True else HUNG_S
 
     @property
     def hung(self) -> bool:
-        """Whether it has been silent for so long that it is to be replaced although it lives (stopped, swapped out)."""
+        """Whether it was silent for so long that it is to be replaced although it is alive (stopped, swapped out)."""
         return self.silent_s > HUNG_S
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class Holder:
 
 
 class Lease:
-    """A lease that we hold. ``epoch`` is its number; ``with`` gives it back at the end."""
+    """A lease that this process holds. ``epoch`` is its number; ``with`` gives it back at the end."""
 
     def __init__(self, layout: Layout, epoch: int, who: Identity, handle: int) -> None:
         self.layout, self.epoch, self.who = layout, epoch, who
@@ -110,10 +110,10 @@ class Lease:
 
     @classmethod
     def acquire(cls, layout: Layout, *, take_over: bool = False, who: Identity | None = None) -> Lease:
-        """Purpose: become the campaign's driver.
+        """Purpose: become the campaign's driver. Returns the lease.
 
-        ``take_over``: a person says that the holder is dead, or to be replaced; it stops at its next commit. Errors:
-        LeaseHeld that says who drives, where and since when; RecordError where the directory cannot be written.
+        ``take_over``: a person says that the holder is dead or is to be replaced; the old holder stops at its next commit. Errors:
+        LeaseHeld, which says who drives, on which host and since when; RecordError where the directory cannot be written.
         """
         who = who or this_process()
         _make_directory(layout)
@@ -130,7 +130,9 @@ class Lease:
         raise LeaseHeld(f"campaign {layout.root.name}: other conductors take the lease again and again")
 
     def is_mine(self) -> bool:
-        """Two looks at the file system: no later epoch, and ours still there. RecordError where it cannot be looked at."""
+        """Whether this lease is still valid: no later epoch exists and its own file is still there. RecordError where that cannot
+        be read.
+        """
         if self._handle < 0:
             return False
         try:
@@ -141,7 +143,7 @@ class Lease:
             raise RecordError(f"{self.layout.lease} cannot be read: {error.strerror}") from error
 
     def check(self) -> None:
-        """Raise LeaseHeld, saying who has it now, where it is not ours any more."""
+        """Raise LeaseHeld, with the new holder, where the lease is no longer valid."""
         if self.is_mine():
             return
         name = self.layout.root.name
@@ -154,10 +156,10 @@ class Lease:
         )
 
     def beat(self, now: float) -> None:
-        """Purpose: the heartbeat. Called by the conductor's own loop, each turn; it costs something every 5 s at most.
+        """Purpose: the heartbeat. The conductor's own loop calls it in each turn; it writes at most once every 5 s.
 
-        Not by a thread: a thread would go on beating for a loop that hangs. ``now`` is any steady clock, in seconds. One that the
-        file system does not take (it is full, read-only, away) is tried again at the next turn and ends nothing.
+        A thread must not do this: it would go on beating for a loop that hangs. ``now`` is any steady clock, in seconds. A
+        heartbeat that the file system refuses (full, read-only, away) is tried again in the next turn and is not an error.
         """
         if now - self._beaten < BEAT_S:
             return
@@ -169,8 +171,8 @@ class Lease:
             self._beaten = now
 
     def say_why_it_waits(self, why: str) -> None:
-        """Purpose: tell beside the lease why its driver cannot write the record, for who looks meanwhile; "" where it can again.
-        A disk that is full takes no such word: there everybody sees it.
+        """Purpose: write beside the lease why the driver cannot write the record, for other processes to read; "" once it can
+        again. A full disk has no room for this text, but there everybody sees the cause.
         """
         path = _waits_path(self.layout, self.epoch)
         with suppress(OSError):
@@ -180,7 +182,7 @@ class Lease:
                 path.unlink(missing_ok=True)
 
     def release(self) -> None:
-        """Purpose: give it back, so that the next driver need not wait. Does nothing where it is not ours any more."""
+        """Purpose: give the lease back, so that the next driver need not wait. Does nothing where the lease is no longer valid."""
         if self._handle < 0:
             return
         self.say_why_it_waits("")
@@ -200,12 +202,12 @@ class Lease:
 
 
 def holder(layout: Layout) -> Holder | None:
-    """Purpose: who holds the lease, alive or not; None where nobody does. Changes nothing."""
+    """Purpose: the holder of the lease, alive or not; None where nobody holds it. Changes nothing."""
     return _holder_of(layout, _newest(layout), this_process())
 
 
 def why_it_waits(layout: Layout) -> str:
-    """Purpose: why the driver that holds the lease cannot write the record, in its own words; "" where it can."""
+    """Purpose: why the holder of the lease cannot write the record, in its own words; "" where it can."""
     held = holder(layout)
     if held is None or held.gone:
         return ""
@@ -216,9 +218,9 @@ def why_it_waits(layout: Layout) -> str:
 
 
 def stays_silent(layout: Layout, held: Holder, look_again: Callable[[float], None] = time.sleep) -> bool:
-    """Purpose: look again after more than a heartbeat: whether there was none. A clock that was set makes a heartbeat look old.
+    """Purpose: wait for more than one heartbeat and return whether none came. A clock that was set makes a heartbeat look old.
 
-    Where the heartbeat lies in the future, this look is all that there is to go by: it takes as long as a driver may be silent.
+    Where the heartbeat is in the future, only this shows anything, so it waits for as long as a driver may be silent.
     """
     path = _epoch_path(layout, held.epoch)
     try:
@@ -230,7 +232,7 @@ def stays_silent(layout: Layout, held: Holder, look_again: Callable[[float], Non
 
 
 def began_to_drive(layout: Layout) -> float:
-    """Purpose: when the campaign's last driver began, in seconds since 1970; 0 where nobody left word of it."""
+    """Purpose: when the campaign's last driver began, in seconds since 1970; 0 where that is not recorded."""
     try:
         who = _identity(read_plain(_epoch_path(layout, _newest(layout))))
         return who.since if who is not None else 0.0
@@ -239,7 +241,7 @@ def began_to_drive(layout: Layout) -> float:
 
 
 def last_host(layout: Layout) -> str:
-    """Purpose: the host of the last driver, "" where nobody left word of it."""
+    """Purpose: the host of the last driver, "" where that is not recorded."""
     try:
         who = _identity(read_plain(_epoch_path(layout, _newest(layout))))
     except (*NOT_JSON, OSError):
@@ -263,8 +265,8 @@ def _holder_of(layout: Layout, epoch: int, seen_from: Identity) -> Holder | None
 
 
 def _wrote_here(layout: Layout, epoch: int) -> bool:
-    """Whether the driver of this lease wrote the record on this machine since it was booted, by ``lease/log-end`` and the segment
-    that this names. Its lock would be seen here then: a file that nobody holds locked is that of a driver that is gone.
+    """Whether the driver of this lease wrote the record on this machine since its last boot, according to ``lease/log-end`` and the
+    segment that it names. If so, its lock would be visible here, and an epoch file without a lock means that the driver is gone.
     """
     end = read_end(layout.log)
     if end is None or end.boot != this_boot() or not end.boot:
@@ -277,7 +279,7 @@ def _wrote_here(layout: Layout, epoch: int) -> bool:
 
 
 def changed_leases(layout: Layout) -> list[str]:
-    """Purpose: the names of epoch files that are not what a driver wrote, in their order: who drove then is not known any more."""
+    """Purpose: the names of epoch files that were changed since a driver wrote them, sorted: their drivers are no longer known."""
     try:
         names = sorted(name for name in os.listdir(layout.lease) if _NAME.fullmatch(name))  # noqa: PTH208 - as above
     except OSError:
@@ -286,7 +288,7 @@ def changed_leases(layout: Layout) -> list[str]:
 
 
 def _named_by(path: Path) -> Identity | None:
-    """Who an epoch file names; None where it is not what was written, or no file."""
+    """The identity in an epoch file; None where the file was changed or is missing."""
     try:
         with open_plain(path, follow=False) as file:
             return _identity(file.read(_LONGEST_WORD))
@@ -335,7 +337,9 @@ def _make_directory(layout: Layout) -> None:
 
 
 def _make_epoch(path: Path, who: Identity) -> int | None:
-    """Purpose: the epoch file, complete and locked the moment it is there. Its handle, or None where another was faster."""
+    """Purpose: create the epoch file, complete and locked from the start. Returns its handle, or None where another process was
+    faster.
+    """
     draft = path.with_name(f".{path.name}.{who.host}.{who.pid}")
     try:
         return _make_by_link(draft, path, who)
@@ -363,7 +367,7 @@ def _make_by_link(draft: Path, path: Path, who: Identity) -> int:
 
 
 def _make_in_place(path: Path, who: Identity) -> int | None:
-    """Where there are no hard links. A crash half-way leaves a file without a name in it, which goes stale like any other."""
+    """Create the epoch file where there are no hard links. A crash half-way leaves an empty file, which expires like any other."""
     try:
         return _write_identity(path, os.O_EXCL, who)
     except FileExistsError:
@@ -381,13 +385,13 @@ def _write_identity(path: Path, flag: int, who: Identity) -> int:
 
 
 def _identity(line: bytes) -> Identity | None:
-    """Who is named, None where that was changed since. Files of older versions have no sum."""
+    """The identity in a line, None where the line was changed. Files of older versions have no sum."""
     said = sum_of(line)
     return None if said is not None and not has_sum(line, said) else msgspec.json.decode(line, type=Identity)
 
 
 def _beat_age(path: Path) -> float:
-    """How long ago the heartbeat was, by the clock of the file system: a file made now says what it shows."""
+    """The age of the last heartbeat in seconds, by the clock of the file system, which a newly created file shows."""
     try:
         beat = path.stat().st_mtime
     except FileNotFoundError:
@@ -403,7 +407,7 @@ def _beat_age(path: Path) -> float:
 
 
 def _locked(path: Path) -> bool | None:
-    """Whether some process holds the lock; None where that cannot be told."""
+    """Whether a process holds the lock; None where that cannot be told."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -1,6 +1,6 @@
-"""One event, one line: how events become bytes and how bytes become events.
+"""One event, one line: encode events as bytes and decode bytes to events.
 
-Every line starts with its version, so that a line of any version can be told from damage and be read for ever.
+Every line starts with its version, so that old versions can always be read and are not taken for damage.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PREFIX = b'{"v":%d,' % LINE_VERSION
 def encode_event(event: Event) -> bytes:
     """Purpose: the event's line, with its new line character.
 
-    Text that UTF-8 cannot hold (bytes of a strange file name) is written with its escapes visible: the record never fails for it.
+    Text that UTF-8 cannot hold (bytes of a strange file name) is written as visible escapes, so encoding never fails.
     """
     try:
         body = _ENCODER.encode(event)
@@ -31,7 +31,7 @@ def encode_event(event: Event) -> bytes:
 
 
 def without_surrogates(data: Any) -> Any:
-    """Purpose: plain data with the escapes visible of what UTF-8 cannot hold: bytes of a strange file name."""
+    """Purpose: the same data, with bytes that UTF-8 cannot hold (of a strange file name) as visible escapes."""
     if isinstance(data, str):
         return data.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(data, dict):
@@ -42,7 +42,7 @@ def without_surrogates(data: Any) -> Any:
 
 
 def shown_json(data: Any) -> bytes:
-    """Purpose: anything as indented JSON for programs, with visible escapes where text is none, as in the record."""
+    """Purpose: any data as indented JSON for programs; bytes that are not text become visible escapes, as in the record."""
     try:
         encoded = msgspec.json.encode(data)
     except UnicodeEncodeError:
@@ -51,9 +51,9 @@ def shown_json(data: Any) -> bytes:
 
 
 def decode_block(block: bytes) -> list[Event]:
-    """Purpose: the events of whole lines, fast where all is as we write it.
+    """Purpose: the events of whole lines; fast where all lines are in today's format.
 
-    Errors: DamagedLine for the first line that is no event, or of a later version.
+    Errors: DamagedLine for the first line that is not an event, or has a newer version.
     """
     try:
         events = _DECODER.decode_lines(block)
@@ -76,7 +76,7 @@ def _decode_each(block: bytes) -> list[Event]:
 
 
 def decode_line(line: bytes) -> Event:
-    """Purpose: one line's event, whatever version wrote it. Errors as in ``decode_block``."""
+    """Purpose: the event of one line, of any known version. Errors as in ``decode_block``."""
     try:
         event = _DECODER.decode(line)
     except NOT_JSON as error:

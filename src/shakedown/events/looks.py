@@ -1,8 +1,8 @@
-"""What a person's own commands keep between two looks at a campaign, below ``XDG_CACHE_HOME`` or ``~/.cache``: it only saves time.
+"""A cache of the read-only commands between two runs, below ``XDG_CACHE_HOME`` or ``~/.cache``: it only saves time.
 
-``Looks`` remembers segments of a log that were read to their last byte and found whole. A segment need not be read again while its
-file is, by the system's own word, the one that was read: device, inode, size, time of the last change and of the last change of
-its inode, which nobody sets. ``Shelf`` has the files that this and the kept folds lie in. Nothing here is part of a record.
+``Looks`` remembers segments of a log that were read to their last byte and found undamaged. A segment is not read again while
+device, inode, size, time of the last change and time of the last inode change (which nobody can set) of its file are the same.
+``Shelf`` holds the files of this cache and of the kept folds. Nothing here is part of a record.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Signature = tuple[int, ...]
 
 
 class Shelf:
-    """The files that are kept of one campaign, by its place: each with its sum. What cannot be written is not kept.
+    """The cached files of one campaign, by its path, each with its sum. A file that cannot be written is not kept.
 
     ``torn``: names of files whose bytes are not what was written.
     """
@@ -45,7 +45,7 @@ class Shelf:
         self.torn: list[str] = []
 
     def read(self, name: str) -> bytes | None:
-        """Purpose: what was kept under a name; None where nothing is, or where it is not what was written."""
+        """Purpose: the bytes under a name; None where there are none, or where they are not what was written."""
         try:
             with self.open(name) as file:
                 data = memoryview(file.read())
@@ -57,7 +57,7 @@ class Shelf:
         return None
 
     def open(self, name: str) -> BinaryIO:
-        """Purpose: a file that was kept, open for reading. Raises OSError, also where it is somebody else's."""
+        """Purpose: the file under a name, open for reading. Raises OSError, also where the file belongs to another user."""
         file = open_plain(self.folder / name)
         if os.fstat(file.fileno()).st_uid != os.geteuid():
             file.close()
@@ -65,11 +65,11 @@ class Shelf:
         return file
 
     def write(self, name: str, data: bytes) -> None:
-        """Purpose: keep bytes under a name, in the place of what was kept there before."""
+        """Purpose: keep bytes under a name; replaces what was kept under it before."""
         self.write_raw(name, hashlib.sha256(data).digest() + data)
 
     def write_raw(self, name: str, data: bytes) -> None:
-        """Purpose: the same for a file that has sums of its own."""
+        """Purpose: as ``write``, without a sum, for a file that has sums of its own."""
         with suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, draft = tempfile.mkstemp(dir=self.folder, prefix=f".{name}.")
@@ -83,7 +83,7 @@ class Shelf:
 
 
 def kept_in() -> Path:
-    """Purpose: the directory of everything that is kept of campaigns; one that cannot be made where the user has no home."""
+    """Purpose: the cache directory for all campaigns; a path that cannot be created where the user has no home."""
     try:
         return own_place("XDG_CACHE_HOME") / "shakedown" / "folds"
     except UsageError:
@@ -91,7 +91,7 @@ def kept_in() -> Path:
 
 
 def _make_room(but: Path) -> None:
-    """Take away what was longest not written to, until the rest is little enough."""
+    """Delete the files that were written longest ago until the rest is small enough. ``but``: the file that stays."""
     found = []
     for folder in but.parent.iterdir():
         sizes = [file.stat().st_size for file in folder.iterdir()] if folder != but else []
@@ -106,7 +106,7 @@ def _make_room(but: Path) -> None:
 
 
 def signature_of(*stats: os.stat_result) -> Signature:
-    """Purpose: what of files changes whenever somebody changes one of them."""
+    """Purpose: the properties of files that change whenever one of the files is changed."""
     return tuple(
         number
         for stat in stats
@@ -115,7 +115,7 @@ def signature_of(*stats: os.stat_result) -> Signature:
 
 
 class Seen(Struct, frozen=True):
-    """Files that were read. ``said``: what else its reader found out; ``at``: when, in seconds since 1970."""
+    """Files that were read. ``said``: what their reader found out; ``at``: when, in seconds since 1970."""
 
     signature: Signature
     said: list[str]
@@ -123,7 +123,7 @@ class Seen(Struct, frozen=True):
 
 
 class Looks:
-    """What was read of one campaign, and found whole. ``clock``: seconds since 1970."""
+    """Which files of one campaign were read and found undamaged. ``clock``: returns seconds since 1970."""
 
     def __init__(self, layout: Layout, clock: Callable[[], float] = time.time) -> None:
         self.shelf, self.clock = Shelf(layout), clock
@@ -135,7 +135,7 @@ class Looks:
                 self._seen = msgspec.msgpack.decode(data, type=dict[str, Seen])
 
     def said(self, name: str, *stats: os.stat_result) -> list[str] | None:
-        """Purpose: what was found out of files under this name, None where they must be read again."""
+        """Purpose: what was noted about the files under this name; None where they must be read again."""
         seen, now = self._seen.get(name), self.clock()
         if seen is None or seen.signature != signature_of(*stats) or not 0 <= now - seen.at < BELIEVED_S:
             return None
@@ -144,7 +144,7 @@ class Looks:
     def note(
         self, name: str, before: Sequence[os.stat_result], after: Sequence[os.stat_result], said: list[str]
     ) -> None:
-        """Purpose: remember files that were read between these two looks at them; not where one changed a moment ago."""
+        """Purpose: remember files that were read between these two stat results; does nothing where a file changed a moment ago."""
         now = self.clock()
         newest = max(max(stat.st_mtime_ns, stat.st_ctime_ns) for stat in before) / 1e9
         if signature_of(*before) == signature_of(*after) and newest + SETTLED_S < now:
@@ -152,7 +152,7 @@ class Looks:
             self.changed = True
 
     def save(self) -> None:
-        """Purpose: keep what is new for the next look."""
+        """Purpose: write the new notes to the cache."""
         if self.changed:
             now = self.clock()
             self._seen = {name: seen for name, seen in self._seen.items() if 0 <= now - seen.at < BELIEVED_S}

@@ -1,4 +1,4 @@
-"""Open a log to go on with it: mend its end, seal what is there, begin a segment of our own."""
+"""Open a log in order to continue it: repair its end, seal the last segment, begin a new segment."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _STEP = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """How the log ended when it was opened: the last event's seq and time, 0 where there is none.
+    """How the log ended when it was opened: seq and time of the last event, 0 where there is none.
 
-    ``cut_bytes`` were torn: a line that a crash left without its end. They are gone, and were never promised to anyone;
-    ``cut_from`` names the segment. The conductor says so in a finding.
+    ``cut_bytes``: how many bytes of an incomplete line, left by a crash, were cut off; no process relied on them. ``cut_from``
+    names the segment. The conductor reports it in a finding.
     """
 
     seq: int = 0
@@ -47,12 +47,12 @@ def open_log(
     eager: bool = True,
     read_first: Callable[[], object] = lambda: None,
 ) -> tuple[LogWriter, Tail]:
-    """Purpose: a writer that goes on behind the last whole line, in a new segment, and how the log ended.
+    """Purpose: a writer that continues behind the last whole line, in a new segment, and how the log ended.
 
-    Every driver writes to segments of its own: what a driver that was stopped and lost the lease still writes when it wakes up lies
-    behind the seal. ``eager`` is the writer's. ``read_first`` is called once the sums hold and before anything is added: where
-    it raises an error the log stays as it is. Nothing is added to a damaged record. Errors: LeaseHeld where the lease is not ours,
-    RecordError for damage, DiskFull.
+    Every driver writes to segments of its own: a driver that was stopped and lost the lease may still write when it wakes up, but
+    only behind the seal. ``eager``: as in ``LogWriter``. ``read_first`` is called once the sums are checked and before anything is
+    added: where it raises an error the log stays unchanged. Nothing is added to a damaged record. Errors: LeaseHeld where the lease
+    is not ours, RecordError for damage, DiskFull.
     """
     refuse_damaged(Layout(directory.parent))
     refuse_set_back(Layout(directory.parent))
@@ -78,7 +78,7 @@ def _make_directory(directory: Path) -> None:
 
 
 def _mend(directory: Path, epoch: int, durable: bool) -> tuple[Header, Tail]:
-    """Cut off what is torn, and describe the segment that comes next."""
+    """Cut off an incomplete line. Returns the header of the next segment, and how the log ended."""
     found = spans(directory)
     numbers = segment_numbers(directory)
     if len(numbers) > len(found):
@@ -97,7 +97,7 @@ def _mend(directory: Path, epoch: int, durable: bool) -> tuple[Header, Tail]:
 
 
 def _remove_headless(path: Path) -> None:
-    """A segment whose header is not complete holds nothing that was ever promised."""
+    """Delete a segment whose header is incomplete: it holds nothing that was durable."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -106,7 +106,7 @@ def _remove_headless(path: Path) -> None:
 
 
 def _behind_newline(span: Span, offset: int) -> int:
-    """The offset behind the last new line before ``offset``, at least that of the segment's first event."""
+    """The offset behind the last new line before ``offset``, or that of the segment's first event where there is none."""
     with open_plain(span.path) as file:
         while offset > span.start:
             begin = max(span.start, offset - _STEP)
@@ -131,7 +131,7 @@ def _cut(path: Path, size: int) -> None:
 
 
 def _last_event(found: list[Span], end: int) -> Event | None:
-    """The last event there is; ``end`` is where the last segment's lines end."""
+    """The last event of the log, or None; ``end`` is where the last segment's lines end."""
     for span in reversed(found):
         bound = end if span.end is None else span.end
         if bound > span.start:

@@ -1,6 +1,6 @@
-"""Opening the files of a record: regular files alone, without ever waiting.
+"""Open the files of a record: only regular files, and without waiting.
 
-A pipe, a socket, a device or a directory may lie where a file of the record should be. A pipe would make its reader wait for ever,
+A pipe, a socket, a device or a directory may be where a file of the record should be. A pipe would make its reader wait for ever,
 so every file of a record is opened here.
 """
 
@@ -23,16 +23,16 @@ _KINDS = {
 
 
 class NotPlain(OSError):
-    """Something lies there that is no regular file. ``strerror`` is the sentence for people."""
+    """The path is not a regular file. ``strerror`` is the sentence for people."""
 
     def __init__(self, path: Path, kind: str) -> None:
         super().__init__(errno.EINVAL, f"it is {kind} and no regular file", str(path))
 
 
 def open_plain(path: Path, follow: bool = True) -> BinaryIO:
-    """Purpose: a regular file, open for reading. Raises OSError; NotPlain where it is something else.
+    """Purpose: a regular file, open for reading. Raises OSError; NotPlain where the path is something else.
 
-    ``follow``: False where a symbolic link is something else too: what it leads to is not what was kept there.
+    ``follow``: False refuses a symbolic link too, because its target is not the file that was kept there.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
@@ -51,13 +51,15 @@ def open_plain(path: Path, follow: bool = True) -> BinaryIO:
 
 
 def read_plain(path: Path, limit: int = -1) -> bytes:
-    """Purpose: a regular file's first ``limit`` bytes; -1: all of them. Raises OSError; NotPlain where it is something else."""
+    """Purpose: the first ``limit`` bytes of a regular file; -1: all of them. Raises OSError; NotPlain where the path is something
+    else.
+    """
     with open_plain(path) as file:
         return file.read(limit)
 
 
 def link_of(path: Path) -> str:
-    """Purpose: where a symbolic link leads, "" where there is none."""
+    """Purpose: the target of a symbolic link, "" where the path is not a link."""
     try:
         return str(path.readlink())
     except OSError:
@@ -65,7 +67,7 @@ def link_of(path: Path) -> str:
 
 
 def link_trouble(path: Path) -> str:
-    """Purpose: why nothing is read where a symbolic link lies, in words; "" where none lies there."""
+    """Purpose: the sentence that says why a symbolic link is not read; "" where the path is not a link."""
     target = link_of(path)
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in target)
     shown = shown if len(shown) <= LINK_CHARACTERS else shown[: LINK_CHARACTERS - 3] + "..."

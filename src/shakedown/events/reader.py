@@ -1,6 +1,6 @@
-"""Read the log: every event in order, from the first or from any seq on.
+"""Read the log: every event in order, from the first one or from any seq.
 
-Readers need no lease and hold nothing up. They stop at the last new line: what comes after it is still being written, or was torn.
+Readers need no lease and block nothing. They stop at the last new line: the bytes after it are still being written, or are torn.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from shakedown.model.events import EVENTS, Event
 def read_events(directory: Path, after: int = 0) -> Iterator[Event]:
     """Purpose: the events whose seq is greater than ``after``. ``directory`` is that of the log.
 
-    Errors: RecordError naming segment and line where the record is damaged, has a gap, or is of a later version.
+    Errors: RecordError with segment and line where the record is damaged, has a gap, or has a newer version.
     """
     return Reader(directory).events(after)
 
 
 def first_event(directory: Path) -> Event | None:
-    """Purpose: the first event, without reading more than its line. Errors as in ``read_events``."""
+    """Purpose: the first event, or None; reads only its line. Errors as in ``read_events``."""
     for span in spans(directory):
         with open_plain(span.path) as file:
             file.seek(span.start)
@@ -36,7 +36,7 @@ def first_event(directory: Path) -> Event | None:
 
 
 class Reader:
-    """Reads, and remembers the names of events that this version does not know: they are handed on, and counted in ``unknown``."""
+    """Reads the log. Yields events whose names this version does not know like any others, and counts them in ``unknown``."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -52,7 +52,7 @@ class Reader:
             yield from zip(events, block.split(b"\n")[-len(events) - 1 : -1], strict=True)
 
     def _decoded(self, after: int) -> Iterator[tuple[bytes, list[Event]]]:
-        """Blocks of lines with their events that are wanted, which are the last ones of each block."""
+        """Blocks of lines, each with its wanted events: these are always the last ones of the block."""
         expected: int | None = None
         for span in _reaching(spans(self.directory), after):
             for offset, block in blocks(span, _offset_near(span, after)):
@@ -73,7 +73,7 @@ def _reaching(found: list[Span], after: int) -> list[Span]:
 
 
 def _offset_near(span: Span, after: int) -> int:
-    """Purpose: an offset at a line's beginning, not after the first wanted line and near it. Halves the segment until it is."""
+    """Purpose: the offset of a line at or shortly before the first wanted line. Found by halving the segment."""
     low, high = span.start, span.path.stat().st_size if span.end is None else span.end
     if after < span.header.first:
         return low
@@ -102,7 +102,7 @@ def _seq_of(line: bytes) -> int | None:
 
 
 def decode_at(span: Span, offset: int, block: bytes) -> list[Event]:
-    """Purpose: a block's events. Raises RecordError naming the segment and the line that cannot be read."""
+    """Purpose: the events of a block. Raises RecordError with the segment and the line that cannot be read."""
     try:
         return decode_block(block)
     except DamagedLine as error:
@@ -110,7 +110,7 @@ def decode_at(span: Span, offset: int, block: bytes) -> list[Event]:
 
 
 def check_order(span: Span, offset: int, events: list[Event], expected: int) -> None:
-    """Raise RecordError where seq does not go on from ``expected`` without a gap."""
+    """Raise RecordError where the seq of the events does not continue from ``expected`` without a gap."""
     if [event.seq for event in events] == list(range(expected, expected + len(events))):
         return
     for index, event in enumerate(events):
@@ -120,12 +120,12 @@ def check_order(span: Span, offset: int, events: list[Event], expected: int) -> 
 
 
 def line_number(span: Span, offset: int) -> int:
-    """The number, counted from 1 with the header, of the line that begins at ``offset``."""
+    """The number of the line that begins at ``offset``; counts from 1 and includes the header."""
     with open_plain(span.path) as file:
         return file.read(offset).count(b"\n") + 1
 
 
 def line_of(directory: Path, seq: int) -> tuple[Path, int]:
-    """Purpose: the segment and the number of the line that holds an event, in a log whose order is right."""
+    """Purpose: the segment, and the number of the line in it, of an event. The log must be in order."""
     span = next(span for span in reversed(spans(directory)) if span.header.first <= seq)
     return span.path, seq - span.header.first + 2

@@ -1,7 +1,7 @@
-"""What a campaign is called: its name is a fact of its record, said by its first event.
+"""The name of a campaign is part of its record: its first event holds it.
 
-A directory that somebody renames, or a copy of it, holds the same campaign. A rehearsal is called as its directory: the
-same seed gives the same record, whatever the rehearsal is called.
+A renamed directory, or a copy of it, still holds the same campaign. A rehearsal has the name of its directory, because the same
+seed gives the same record under any name.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from shakedown.model.layout import Layout
 
 
 def campaign_name(layout: Layout) -> str:
-    """Purpose: the recorded name; that of the directory where nothing is recorded yet, or cannot be read."""
+    """Purpose: the recorded name; the directory's name where no name is recorded yet or it cannot be read."""
     return recorded_name(layout) or directory_name(layout)
 
 
 def recorded_name(layout: Layout) -> str:
-    """Purpose: what its first event calls a campaign; "" where it has none that can be read, and for a rehearsal."""
+    """Purpose: the campaign's name in its first event; "" where no first event can be read, and for a rehearsal."""
     try:
         first = first_event(layout.log) if layout.log.is_dir() else None
     except (RecordError, OSError):
@@ -34,7 +34,7 @@ def directory_name(layout: Layout) -> str:
 
 
 def called_otherwise(layout: Layout) -> str:
-    """Purpose: that a directory does not bear the name of its campaign, in a sentence; "" where it does."""
+    """Purpose: a sentence that the directory does not have the name of its campaign; "" where it does."""
     name, directory = recorded_name(layout), directory_name(layout)
     if name in ("", directory):
         return ""
@@ -42,8 +42,8 @@ def called_otherwise(layout: Layout) -> str:
 
 
 def name_in_register(layout: Layout) -> str:
-    """Purpose: the name by which the register of its site knows what lies in a directory: that of the record, unless it is a copy
-    beside the campaign of that name.
+    """Purpose: the name of a directory's campaign in the register of its site: the recorded name, or the directory's own name where
+    it is a copy beside the campaign of the recorded name.
     """
     name = campaign_name(layout)
     original = Layout(layout.root.absolute().with_name(name))

@@ -1,8 +1,8 @@
 """The register of a site: which campaigns were begun, sealed and ended, in a chain of lines that only grows.
 
-``register.jsonl`` lies beside ``campaigns/``. Each line is one fact, and holds the sha256 of the line before it. Whoever adds a
-line holds the lock of the file, so several hosts and users may add to it. The first event of a campaign names the line by which it
-was entered: register and campaigns vouch for each other.
+``register.jsonl`` is beside ``campaigns/``. Each line is one fact, and holds the sha256 of the line before it. A process locks the
+file to add a line, so several hosts and users may add to it. The first event of a campaign names the line by which the campaign was
+entered, so register and campaigns confirm each other.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ LOST = (
 class Entry(Struct, frozen=True, omit_defaults=True):
     """One line. ``entry`` counts 1, 2, 3...; ``previous`` is the sha256 of the line before, "" in the first one.
 
-    ``register`` (of the line ``opened`` alone) names the register, at random. ``first`` is the sha256 of a found campaign's first
-    event; ``identity`` the random name of one that was begun; ``event`` that of the fact, and ``log`` the sha256 of all event lines
-    up to it; ``digest`` that of a seal; ``torn``: bytes of an unfinished line that were cut off before this one. ``ad_hoc``: the
-    campaign has no plan's file, for its tests were named on the command line.
+    ``register`` (only in the line ``opened``) is the random name of the register. ``first`` is the sha256 of the first event of a
+    campaign that was found; ``identity`` the random name of a campaign that was begun; ``event`` the number of the fact's event,
+    and ``log`` the sha256 of all event lines up to it; ``digest`` that of a seal; ``torn``: bytes of an unfinished line that were
+    cut off before this one. ``ad_hoc``: the campaign has no plan file, because its tests were named on the command line.
     """
 
     v: int
@@ -78,9 +78,10 @@ class Entry(Struct, frozen=True, omit_defaults=True):
 
 
 class Register(Struct):
-    """A register as it was read. ``sums``: the sha256 of each line; ``bytes``: of its whole lines; ``torn``: behind them.
+    """The content of a register. ``sums``: the sha256 of each line; ``bytes``: length of its whole lines; ``torn``: bytes behind
+    them.
 
-    ``damage`` is the first thing that is wrong with it, "" where nothing is; ``entries`` go as far as the chain holds.
+    ``damage`` is the first thing that is wrong, "" where nothing is; ``entries`` end where the chain is broken.
     """
 
     path: Path
@@ -92,29 +93,29 @@ class Register(Struct):
 
     @property
     def name(self) -> str:
-        """The random name by which campaigns know it; "" where there is none."""
+        """The random name that campaigns know the register by; "" where there is none."""
         return self.entries[0].register if self.entries else ""
 
     @property
     def head(self) -> dict[str, Any]:
-        """What a seal says of it: its name, its last line and the sum of that."""
+        """What a seal says about the register: its name, the number of its last line and the sum of that line."""
         return {"register": self.name, "entry": len(self.entries), "sha256": self.sums[-1] if self.sums else ""}
 
     def entered(self, campaign: str) -> tuple[int, Entry] | None:
-        """Purpose: the line by which a campaign of this name was entered, with its place from 0; None where there is none."""
+        """Purpose: the line by which a campaign of this name was entered, with its index from 0; None where there is none."""
         found = ((place, one) for place, one in enumerate(self.entries) if one.fact in (BEGUN, FOUND))
         return next((pair for pair in found if pair[1].campaign == campaign), None)
 
     def alike(self, campaign: str) -> Entry | None:
-        """Purpose: the line of a campaign of this name, whatever the case of its letters; None where there is none."""
+        """Purpose: the line of a campaign of this name, ignoring upper and lower case; None where there is none."""
         return next((one for one in self.campaigns() if one.campaign.casefold() == campaign.casefold()), None)
 
     def campaigns(self) -> list[Entry]:
-        """Purpose: the lines by which campaigns were entered, in their order."""
+        """Purpose: the lines by which campaigns were entered, in order."""
         return [one for one in self.entries if one.fact in (BEGUN, FOUND)]
 
     def facts(self, campaign: str, *kinds: str) -> list[Entry]:
-        """Purpose: what the register says of one campaign."""
+        """Purpose: the lines about one campaign, of these kinds."""
         return [one for one in self.entries if one.campaign == campaign and one.fact in kinds]
 
 
@@ -123,7 +124,7 @@ def register_path(site: Path) -> Path:
 
 
 def read_register(site: Path) -> Register:
-    """Purpose: the register of a site; without entries where there is none. Changes nothing.
+    """Purpose: the register of a site; one without entries where there is none. Changes nothing.
 
     Errors: RecordError where it cannot be read, or a newer Shakedown wrote it.
     """
@@ -184,15 +185,15 @@ def _trouble(entry: Entry | None, number: int, previous: str) -> str:
 
 
 class OpenRegister:
-    """A register whose lock we hold. ``add`` appends one line, durable."""
+    """A register that this process has locked. ``add`` appends one line, durable."""
 
     def __init__(self, handle: int, found: Register) -> None:
         self._handle, self.found = handle, found
 
     def add(self, fact: str, **said: Any) -> Entry:
-        """Purpose: one line more. A line that a crash left unfinished is cut off first, and this one says so.
+        """Purpose: append one line and return it. First cuts off a line that a crash left unfinished; the new line says so.
 
-        Errors: RecordError where it is damaged, or cannot be written.
+        Errors: RecordError where the register is damaged, or cannot be written.
         """
         found = self.found
         if found.damage:
@@ -215,7 +216,7 @@ class OpenRegister:
         return entry
 
     def _write(self, line: bytes) -> None:
-        """All of it or nothing: what a full disk took of it is cut back."""
+        """Write the whole line or nothing: a part that a full disk took is cut off again."""
         try:
             written = 0
             while written < len(line):
@@ -229,7 +230,7 @@ class OpenRegister:
 
 @contextmanager
 def open_register(site: Path) -> Iterator[OpenRegister]:
-    """Purpose: the register under its lock, made where there is none. Errors: RecordError where it cannot be written or locked."""
+    """Purpose: the locked register, created where there is none. Errors: RecordError where it cannot be written or locked."""
     path = register_path(site)
     try:
         handle = _open(path)
@@ -266,7 +267,7 @@ def _whole(handle: int, path: Path) -> bytes:
 
 
 def new_name() -> str:
-    """Purpose: a random name, of a register or of a campaign in it."""
+    """Purpose: a random name for a register, or for a campaign in it."""
     return secrets.token_hex(8)
 
 
@@ -275,6 +276,6 @@ def damaged(found: Register) -> RecordError:
 
 
 def unwritable_register(path: Path, error: OSError) -> RecordError:
-    """Purpose: the error with its way out: no campaign begins that the register does not have."""
+    """Purpose: the error for a register that cannot be written, with a way out: no campaign begins without its line."""
     hint = _HINTS.get(error.errno or 0, "no campaign begins without its line there: mend that first")
     return RecordError(f"the register of this site, {path}, cannot be written: {error.strerror or error}", hint=hint)

@@ -1,4 +1,4 @@
-"""The lock under which lines are added to a site's register: of the file itself, or a file beside it where locks do not work."""
+"""The lock of a site's register: on the file itself, or a file beside it where locks do not work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _STEP_S = 0.02
 
 @contextmanager
 def hold(handle: int, path: Path) -> Iterator[None]:
-    """Purpose: hold the lock of an open file. ``path``: its name. Errors: RecordError where another one holds it for too long."""
+    """Purpose: hold the lock of an open file. ``path``: its name. Errors: RecordError where another process holds
+    it for too long.
+    """
     if _lock(handle, path):
         try:
             yield
@@ -34,7 +36,7 @@ def hold(handle: int, path: Path) -> Iterator[None]:
 
 
 def _lock(handle: int, path: Path) -> bool:
-    """False where this file system has no locks."""
+    """Lock an open file. Returns False where this file system has no locks."""
     until = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -53,7 +55,9 @@ def _lock(handle: int, path: Path) -> bool:
 
 
 def _make(beside: Path) -> None:
-    """A file that only one process can make. One that was killed leaves it: nobody can tell from another host, so a person says."""
+    """Create a file that only one process can create. A killed process leaves it, and no other host can tell, so a person must
+    delete it.
+    """
     until = time.monotonic() + PATIENCE_S
     while True:
         try:

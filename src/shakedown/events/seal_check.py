@@ -1,6 +1,7 @@
-"""Is everything still as it was sealed? The first place where it is not: file, line, byte, event.
+"""Check that everything is as it was sealed, and find the first place that is not: file, line, byte, event.
 
-``check_seals`` is the table of contents. It trusts nothing but the seals' own names, so it also finds what was changed together.
+``check_seals`` is the table of contents. It trusts only the names of the seals, so it also finds changes that were made to several
+files together.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SEAL_GONE = "the log says that the record was sealed under this digest, and the 
 
 
 class Damage(Struct, frozen=True):
-    """Where something is not as it was. ``line`` and ``byte`` (from 0, of the line's begin) 0 and -1 where they are not known."""
+    """Where a file was changed. ``line`` is 0 and ``byte`` (from 0, of the line's beginning) is -1 where they are not known."""
 
     path: str
     why: str
@@ -42,7 +43,7 @@ class Damage(Struct, frozen=True):
 
 
 class SealCheck(Struct):
-    """What was found. ``digests``: the seals that hold, oldest first; ``through``: the last event that one of them covers."""
+    """The result. ``digests``: the seals that are valid, oldest first; ``through``: the last event that one of them covers."""
 
     digests: list[str] = []
     through: int = 0
@@ -53,7 +54,7 @@ class SealCheck(Struct):
 
 
 def check_seals(layout: Layout) -> SealCheck:
-    """Purpose: compare a campaign with all of its seals; stops at the first damage."""
+    """Purpose: compare a campaign with all of its seals. Stops at the first damage."""
     found = SealCheck()
     seals: list[tuple[str, Seal]] = []
     for path in sorted(seals_of(layout).glob("*.json")):
@@ -101,7 +102,9 @@ def _check(layout: Layout, digest: str, seal: Seal, hashes: dict[tuple[str, int]
 
 
 def file_damage(layout: Layout, item: FileSum, hashed: Hash, growing: bool = False) -> Damage | None:
-    """Purpose: whether a file is not as it was sealed. ``growing``: what was added behind its sealed bytes is no damage."""
+    """Purpose: the damage of a file that differs from its seal, or None. ``growing``: bytes added behind the sealed ones are no
+    damage.
+    """
     path = item.under(layout.root)
     try:
         size = path.stat().st_size
@@ -120,7 +123,7 @@ def file_damage(layout: Layout, item: FileSum, hashed: Hash, growing: bool = Fal
 
 
 def _locate(layout: Layout, seal: Seal, number: int, sums: bytes) -> Damage | None:
-    """The first line that is not as it was. ``number``: of the segment. None where it cannot be told."""
+    """The first line of segment ``number`` that was changed; None where that cannot be told."""
     segment = seal.segments[number - 1]
     path, place = layout.root / segment.path, _lines_before(layout, seal, number)
     if not sums or place is None or not path.is_file():
@@ -139,7 +142,7 @@ def _locate(layout: Layout, seal: Seal, number: int, sums: bytes) -> Damage | No
 
 
 def _lines_before(layout: Layout, seal: Seal, number: int) -> int | None:
-    """How many lines all segments before this one have."""
+    """The number of lines in all segments before this one; None where it is not known."""
     try:
         return sum(
             sum(1 for _ in lines_of(layout.root / segment.path, segment.bytes))
@@ -150,7 +153,7 @@ def _lines_before(layout: Layout, seal: Seal, number: int) -> int | None:
 
 
 def _damaged_line(path: Path, segment: FileSum, place: Damage, line: bytes, flip: tuple[int, int] | None) -> Damage:
-    """The damage at this line; the byte, where putting it back gives the segment's own sum again."""
+    """The damage in this line. It names a byte where restoring that byte gives the segment's sum again."""
     if flip is not None:
         at, before = flip
         hashed, offset = hashlib.sha256(), 0
@@ -170,9 +173,9 @@ _DIGITS = 20  # how much longer a header may be with another number in it
 
 
 def _flipped(line: bytes, wanted: int) -> tuple[int, int] | None:
-    """The one byte whose change explains the sum, as (place, what it was); None where no single change does.
+    """The one byte whose change explains the sum, as (place, old value); None where no single change does.
 
-    CRC-32 is linear: what a change adds to the sum depends on its place from the end alone, not on the other bytes.
+    CRC-32 is linear: how a change alters the sum depends only on its distance from the end, not on the other bytes.
     """
     if len(line) > _LONGEST:
         return None
@@ -188,7 +191,7 @@ def _flipped(line: bytes, wanted: int) -> tuple[int, int] | None:
 
 
 def _one_byte_on(value: int) -> int:
-    """What a difference of sums becomes when one more byte follows."""
+    """The difference of two sums after one more byte that is the same in both."""
     return _TABLE[value & 0xFF] ^ (value >> 8)
 
 
@@ -199,7 +202,7 @@ _TABLE = [zlib.crc32(bytes([value])) ^ zlib.crc32(b"\0") for value in range(256)
 
 
 def closing_damage(layout: Layout, digest: str, seal: Seal) -> Damage | None:
-    """Purpose: whether the segment after the sealed ones begins with the header and the event that the seal says."""
+    """Purpose: the damage where the segment after the sealed ones does not begin with the seal's header and event, or None."""
     path = segment_path(layout.log, seal.closing.segment)
     wanted, name = closing_lines(seal, digest), _inside(layout, path)
     try:
@@ -221,7 +224,8 @@ def closing_damage(layout: Layout, digest: str, seal: Seal) -> Damage | None:
 
 
 def _behind(layout: Layout, seal: Seal, closing: bytes) -> Damage | None:
-    """The header that closes the seal's segment, if there is one yet: nothing else vouches for it, but all of it is known.
+    """Check the header that closes the seal's segment, where there is one yet. No other sum covers it, but all of its fields are
+    known.
 
     It was written under the same lease, or by the first driver after a crash.
     """

@@ -1,4 +1,4 @@
-"""Are the kept outputs that a seal covers still there? ``packs_damage``: a look at the packs, cheap where there is no seal."""
+"""Check that the pack files that a seal covers still exist. ``packs_damage`` is cheap where there is no seal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from shakedown.model.layout import Layout
 
 
 def packs_damage(layout: Layout) -> Damage | None:
-    """Purpose: the first sealed pack that is gone, or shorter than it was sealed; None where there is none, or no seal.
+    """Purpose: the first sealed pack file that is gone or shorter than when it was sealed; None where there is none.
 
-    Their bytes, which may be many gigabytes, and what else is wrong with a seal, ``verify`` reads.
+    ``verify`` reads their bytes, which may be many gigabytes, and checks the rest of the seal.
     """
     packs: dict[str, FileSum] = {}
     for path in sorted(seals_of(layout).glob("*.json")):

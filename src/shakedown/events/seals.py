@@ -1,8 +1,8 @@
-"""A seal: a list of everything that the record consists of, with digests, whose own digest both sides sign.
+"""A seal: a list with the digests of all files of the record. Both sides sign the digest of that list.
 
-``seals/DIGEST.json`` is named by its content, so it vouches for itself. It holds sums of the log's segments, what the line of its
-own event will be, and every file that belongs to the record; a sum of each line is in ``seals/DIGEST.lines``. Later seals stand
-beside earlier ones. A seal gets its name only once its event is durable: what was interrupted before is a draft and was no seal.
+``seals/DIGEST.json`` is named by the digest of its content. It holds sums of the log's segments, the future line of its own event,
+and every file of the record; ``seals/DIGEST.lines`` holds a sum of each line. Later seals are added beside earlier ones. A seal
+gets its name only once its event is durable: a seal that was interrupted before is a draft and does not count.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _ESCAPED = re.compile(r"\\u(dc[0-9a-f]{2})")
 
 
 class FileSum(Struct, frozen=True):
-    """A file as it was sealed; ``path`` is inside the campaign. Of a file that may grow, its first ``bytes``.
+    """A file as it was sealed; ``path`` is inside the campaign. For a file that may grow, the sum covers its first ``bytes``.
 
-    What of a path is no text, bytes of a strange file name, stands in it as visible escapes.
+    Bytes of a path that are not text are written as visible escapes.
     """
 
     path: str
@@ -46,7 +46,7 @@ class FileSum(Struct, frozen=True):
     sha256: str
 
     def under(self, root: Path) -> Path:
-        """Where the file lies in the campaign ``root``."""
+        """The path of the file in the campaign ``root``."""
         path = root / self.path
         if "\\udc" in self.path and not os.path.lexists(path):
             return root / _ESCAPED.sub(lambda found: chr(int(found[1], 16)), self.path)
@@ -54,7 +54,7 @@ class FileSum(Struct, frozen=True):
 
 
 class Closing(Struct, frozen=True):
-    """The segment that the seal's own event begins: its header line, and that event's line with NO_DIGEST in the digest's place."""
+    """The segment that the seal's own event begins: its header line, and the event's line with NO_DIGEST in place of the digest."""
 
     segment: int
     header: str
@@ -64,7 +64,7 @@ class Closing(Struct, frozen=True):
 class Seal(Struct, frozen=True):
     """The content of a seal. ``through`` is the last event before the seal's own; ``lines`` the file with a sum of each line.
 
-    ``signed`` is what people read above their signatures: plan, outcome, restrictions, parties.
+    ``signed`` is the text that people read before they sign: plan, outcome, restrictions, parties.
     """
 
     campaign: str
@@ -82,10 +82,11 @@ def seals_of(layout: Layout) -> Path:
 
 
 def make_seal(layout: Layout, spans: list[Span], event: Event, signed: dict[str, Any]) -> tuple[Seal, str]:
-    """Purpose: the seal that ``event`` is to announce, as a durable draft, and its digest. Call it while holding the lease.
+    """Purpose: write the seal that ``event`` announces as a durable draft. Returns it and its digest. The caller must hold the
+    lease.
 
-    ``spans``: the log, its last segment begun and empty. ``event``: with seq and time, and NO_DIGEST as its value's digest.
-    Errors: RecordError where something cannot be read or written.
+    ``spans``: the log, whose last segment is begun and empty. ``event``: with seq and time, and with NO_DIGEST as the digest in its
+    value. Errors: RecordError where something cannot be read or written.
     """
     *past, last = spans
     folder = seals_of(layout)
@@ -105,7 +106,7 @@ def make_seal(layout: Layout, spans: list[Span], event: Event, signed: dict[str,
 
 
 def publish(layout: Layout, digest: str) -> None:
-    """Purpose: give a draft its name, now that its event is durable. Does nothing where it has it."""
+    """Purpose: give a draft its name, once its event is durable. Does nothing where it already has the name."""
     draft = seals_of(layout) / f"{digest}.json.draft"
     try:
         if draft.exists() and hash_file(draft, draft.stat().st_size) == digest:
@@ -116,7 +117,7 @@ def publish(layout: Layout, digest: str) -> None:
 
 
 def read_seal(path: Path) -> Seal:
-    """Purpose: a seal from its file. Raises RecordError where it is not what its name says."""
+    """Purpose: read a seal from its file. Raises RecordError where the content does not match the name."""
     try:
         content = read_plain(path)
     except OSError as error:
@@ -130,12 +131,12 @@ def read_seal(path: Path) -> Seal:
 
 
 def closing_lines(seal: Seal, digest: str) -> bytes:
-    """Purpose: how the segment of the seal's own event must begin."""
+    """Purpose: the bytes with which the segment of the seal's own event must begin."""
     return (seal.closing.header + seal.closing.event.replace(NO_DIGEST, digest, 1)).encode()
 
 
 def sums_of(layout: Layout) -> Iterator[FileSum]:
-    """Purpose: every file beside the log that is sealed, in the order of their paths."""
+    """Purpose: every sealed file outside the log, sorted by path."""
     for name in FOLDERS:
         for path in sorted((layout.root / name).rglob("*")):
             if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
@@ -144,7 +145,7 @@ def sums_of(layout: Layout) -> Iterator[FileSum]:
 
 
 def hash_file(path: Path, length: int) -> str:
-    """Purpose: the sha256 of a file's first ``length`` bytes; of all there is where it is shorter. Raises OSError."""
+    """Purpose: the sha256 of a file's first ``length`` bytes, or of the whole file where it is shorter. Raises OSError."""
     hashed = hashlib.sha256()
     for block in _blocks(path, length):
         hashed.update(block)
@@ -183,7 +184,7 @@ def _segment_sum(layout: Layout, span: Span) -> FileSum:
 
 
 def _keep(layout: Layout, content: bytes, suffix: str) -> FileSum:
-    """A file named by its content, durable."""
+    """Write content to a file that is named by its digest, durable."""
     digest = hashlib.sha256(content).hexdigest()
     path = seals_of(layout) / f"{digest}.{suffix}"
     draft = path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""One segment open for writing: it knows how long it should be, and cuts back what did not fit."""
+"""One segment, open for writing. It knows its intended length, and cuts off a write that did not fit."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _SEALED = b'{"v":%d,"event":"sealed",' % LINE_VERSION
 
 
 class NoRoom(Exception):
-    """The file system took only a part, or nothing. The segment is back at its last whole line."""
+    """The file system took only a part of a write, or nothing. The segment ends at its last whole line again."""
 
 
 class RecordAway(RecordError):
-    """The directory of the log is out of reach. What was appended is kept: commit again when it is back."""
+    """The directory of the log cannot be reached. Appended lines are kept: commit again when the directory is back."""
 
     status = UNDECIDED
 
@@ -42,14 +42,16 @@ class RecordAway(RecordError):
 
 
 class SegmentFile:
-    """A segment that we made and nobody else may write to.
+    """A segment that this process created and that no other process may write to.
 
-    ``size`` is how long it should be in bytes and ``lines`` how many events it holds; ``durable`` and ``durable_lines`` say
-    how much of that is synced. ``eager`` False: syncing is left to whoever sets it to true in the end.
+    ``size`` is its intended length in bytes and ``lines`` its number of events; ``durable`` and ``durable_lines`` say how much of
+    that is synced. ``eager`` False: nothing is synced until the caller sets it to True.
     """
 
     def __init__(self, path: Path, header: Header, eager: bool = True) -> None:
-        """Purpose: make it, exclusively, with its header durable. LeaseHeld where it is there already, NoRoom on a full disk."""
+        """Purpose: create the file, exclusively, with its header durable. LeaseHeld where it exists already,
+        NoRoom on a full disk.
+        """
         self.path, self.header, self.eager = path, header, eager
         line = msgspec.json.encode(header) + b"\n"
         self.digest = sha256(line)
@@ -74,7 +76,7 @@ class SegmentFile:
         self.last_line = b""
 
     def check(self) -> None:
-        """Raise RecordError where the file is not as we left it: someone else wrote to it, cut it, or put another in its place."""
+        """Raise RecordError where another process wrote to the file, cut it, or replaced it."""
         try:
             here, there = os.fstat(self._fd), self.path.stat()
         except OSError as error:
@@ -94,8 +96,8 @@ class SegmentFile:
     def write(self, lines: Sequence[bytes]) -> int:
         """Purpose: add lines with one system call; returns how many are in the file now, not yet durable.
 
-        Fewer than all: the write fell short and was cut back to the last whole line. Errors: NoRoom where not one line fitted,
-        RecordError for everything else.
+        Fewer than all: the write fell short and was cut back to the last whole line. Errors: NoRoom where not even one line fitted,
+        RecordError for every other failure.
         """
         summed, so_far = [], self._crc
         for line in lines:
@@ -107,7 +109,7 @@ class SegmentFile:
         return self._add(summed, so_far)
 
     def _add(self, lines: Sequence[bytes], crc: int) -> int:
-        """Write lines as they are; ``crc`` is that of the segment behind them."""
+        """Write lines unchanged; ``crc`` is the sum of the segment including them."""
         data = b"".join(lines)
         try:
             done = os.write(self._fd, data)
@@ -140,9 +142,9 @@ class SegmentFile:
             raise unwritable(self.path, error) from error
 
     def sync(self) -> None:
-        """Purpose: make all that was written since the last time durable.
+        """Purpose: make everything that was written since the last call durable.
 
-        Errors: NoRoom where the room was only promised (network file systems): ``fall_back`` comes next.
+        Errors: NoRoom where the disk has less room than it promised (network file systems); call ``fall_back`` next.
         """
         try:
             if self.eager:
@@ -159,7 +161,7 @@ class SegmentFile:
         self._fresh = []
 
     def fall_back(self, end: EndFile, seq: int) -> None:
-        """Purpose: cut the segment back to what is durable. ``end`` is told before, so that nobody takes it for damage."""
+        """Purpose: cut the segment back to its durable part. Writes ``end`` first, so that no reader takes the cut for damage."""
         self.size, self.lines, self._crc, self._fresh = self.durable, self.durable_lines, self._durable_crc, []
         end.say(self.end(seq))
         self._cut(self.durable)
@@ -169,7 +171,7 @@ class SegmentFile:
         return LogEnd(self.header.segment, self.durable, self._durable_crc, seq, self.size)
 
     def next_header(self, first: int, epoch: int) -> Header:
-        """The header of the segment after this one; everything here must be durable."""
+        """The header of the segment after this one; everything in this segment must be durable."""
         return Header(self.header.segment + 1, LINE_VERSION, first, epoch, self._hash.hexdigest(), self.durable)
 
     def close(self) -> None:
@@ -203,7 +205,7 @@ def next_path(file: SegmentFile) -> Path:
 
 
 def unwritable(path: Path, error: OSError) -> RecordError:
-    """Purpose: the error with its way out. Where there is no room nothing is at fault and nothing was decided."""
+    """Purpose: the error for a log that cannot be written, with a way out. A full disk is no fault, and decides nothing."""
     said = f"{path} cannot be written: {error.strerror or error}"
     if error.errno not in _NO_ROOM:
         return RecordError(said)
@@ -213,7 +215,9 @@ def unwritable(path: Path, error: OSError) -> RecordError:
 
 
 def is_away(directory: Path) -> bool:
-    """Purpose: whether a directory that was there is out of reach: moved, or its file system is not mounted or does not answer."""
+    """Purpose: whether a directory that existed cannot be reached: it was moved, or its file system is not mounted or does not
+    answer.
+    """
     try:
         directory.stat()
     except OSError as error:
@@ -222,7 +226,9 @@ def is_away(directory: Path) -> bool:
 
 
 def sync_directory(directory: Path) -> None:
-    """Make the names in a directory durable. Where a directory cannot be synced (some network file systems) they are so anyway."""
+    """Make the names in a directory durable. Some network file systems cannot sync a directory; there, names are
+    durable at once.
+    """
     try:
         handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:

@@ -1,7 +1,7 @@
 """The files of the log: ``000001.jsonl``, ``000002.jsonl``... Each starts with a header that seals the one before it.
 
-A header says how long the segment before it is and what its bytes hash to. So what a driver writes into an old segment
-after it lost the lease lies behind the seal: readers never see it, and ``verify`` says that it is there.
+A header holds the length and the hash of the segment before it. So the bytes that a driver writes into an old segment after it lost
+the lease are behind the seal: readers never see them, and ``verify`` reports them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _HEADER_LIMIT = 4096
 class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first line of a segment.
 
-    ``first`` is the seq of the first event that comes after it; ``epoch`` that of the lease it was written under.
-    ``previous`` and ``previous_bytes`` are the sha256 and the length of the segment before, as it was sealed.
-    ``end``: 1 in the first segment of a log whose ``lease/log-end`` was durable before the log began. Where that file is missing
-    behind such a header, somebody removed it. Logs of older versions do not say so.
+    ``first`` is the seq of its first event; ``epoch`` that of the lease it was written under. ``previous`` and ``previous_bytes``
+    are the sha256 and the length of the segment before, as it was sealed. ``end``: 1 in the first segment of a log whose
+    ``lease/log-end`` was durable before the log began. Where that file is missing although ``end`` is 1, somebody removed it. Logs
+    of older versions do not have the field.
     """
 
     segment: int
@@ -45,13 +45,13 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def first_header(epoch: int, end: bool = False) -> Header:
-    """The header of a log's first segment, which seals nothing. ``end``: whether ``lease/log-end`` is durable."""
+    """The header of a log's first segment, which seals no other. ``end``: whether ``lease/log-end`` is durable."""
     return Header(1, LINE_VERSION, 1, epoch, "", 0, int(end))
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A segment as readers see it: its lines lie from ``start`` to ``end``, in bytes. ``end`` None: it is not sealed yet."""
+    """A segment for readers: its lines are between the offsets ``start`` and ``end``, in bytes. ``end`` None: not sealed yet."""
 
     number: int
     path: Path
@@ -63,10 +63,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in the log, just behind a line; it is kept as JSON (``dataclasses.asdict``) and checked when it is used again.
+    """A place in the log, just behind a line. It is kept as JSON (``dataclasses.asdict``) and checked when it is used again.
 
-    ``offset`` is in bytes, ``line`` and ``header`` are the sha256 of the line before it ("" for none) and of the segment's header,
-    ``length`` is that line's length. The default is the beginning.
+    ``offset`` is in bytes; ``line`` is the sha256 of the line before it ("" for none), ``length`` the length of that line, and
+    ``header`` the sha256 of the segment's header. The default is the beginning of the log.
     """
 
     segment: int = 1
@@ -100,9 +100,9 @@ def segment_numbers(directory: Path) -> list[int]:
 
 
 def spans(directory: Path) -> list[Span]:
-    """Purpose: every segment with the bounds of its lines. A last one whose header is not complete yet is left out.
+    """Purpose: every segment with the bounds of its lines. Leaves out a last segment whose header is incomplete.
 
-    Errors: RecordError for a missing segment, a damaged header, or one of a later version.
+    Errors: RecordError for a missing segment, a damaged header, or a newer version.
     """
     numbers = segment_numbers(directory)
     found: list[Span] = []
@@ -127,7 +127,9 @@ def _span(number: int, path: Path, line: bytes | None) -> Span:
 
 
 def read_header_line(path: Path) -> bytes | None:
-    """The first line with its new line character, or None where it is not complete, or was just removed as such."""
+    """The first line with its new line character; None where it is incomplete, or where the file was just removed
+    for that reason.
+    """
     try:
         with open_plain(path) as file:
             line = file.readline(_HEADER_LIMIT)
@@ -139,7 +141,7 @@ def read_header_line(path: Path) -> bytes | None:
 
 
 def parse_header(path: Path, line: bytes) -> Header:
-    """Purpose: a header line read. Raises RecordError with the place where it is damaged or of a later version."""
+    """Purpose: decode a header line. Raises RecordError with the place where it is damaged or has a newer version."""
     try:
         version = msgspec.json.decode(line, type=dict[str, object]).get("v")
         if isinstance(version, int):
@@ -154,7 +156,7 @@ def parse_header(path: Path, line: bytes) -> Header:
 def blocks(span: Span, offset: int = 0) -> Iterator[tuple[int, bytes]]:
     """Purpose: the segment's whole lines in blocks, each with its offset, from ``offset`` (0: the first event) on.
 
-    Stops at the last new line, and at the seal. Errors: RecordError where the file ends before its seal, or in a line.
+    Stops at the last new line, and at the seal. Errors: RecordError where the file ends before its seal, or within a line.
     """
     offset = max(offset, span.start)
     with open_plain(span.path) as file:
@@ -176,19 +178,19 @@ def blocks(span: Span, offset: int = 0) -> Iterator[tuple[int, bytes]]:
 
 
 def sealed_at(span: Span) -> str:
-    """Where the next segment says that this one ends. Either of the two may be what was changed."""
+    """A phrase that says where, according to the next segment, this one ends. Either of the two may have been changed."""
     return f"but {segment_path(span.path.parent, span.number + 1).name} seals it at byte {span.end}"
 
 
 def _whole_lines(block: bytes, rest: bytes) -> bytes:
-    """The block with its last line made whole by ``rest``, or without that line where it has no end yet."""
+    """The block with its last line completed by ``rest``, or without that line where its end is missing."""
     if rest.endswith(b"\n") or (not rest and block.endswith(b"\n")):
         return block + rest
     return block[: block.rfind(b"\n") + 1]
 
 
 def holds(span: Span, position: Position) -> bool:
-    """Purpose: whether the log still is, up to this place, what it was when the position was taken."""
+    """Purpose: whether the log up to this position is unchanged since the position was taken."""
     if span.digest != position.header or position.offset < span.start:
         return False
     if span.end is not None and position.offset > span.end:

@@ -1,7 +1,7 @@
-"""A campaign whose directory was set back to an older copy: its log is whole, and the register of its site knows more of it.
+"""Detect a campaign directory that was replaced by an older copy: its log is undamaged, but the register of its site knows more.
 
-The register has a line for each end and seal of a campaign, with the number of its events then. A log that is shorter than
-that, or whose events are others, is not the one that the line was entered for. ``set_back_of`` is the way in.
+The register has a line for each end and seal of a campaign, with the number of its events at that time. If the log is shorter, or
+its events differ, it is not the log that the line was entered for. ``set_back_of`` is the main function.
 """
 
 from __future__ import annotations
@@ -25,30 +25,32 @@ WAY_OUT = "put the newer copy of the campaign back; where it is lost, begin anot
 
 
 class SetBack(RecordError):
-    """The record is an older copy, or another one, than the register of its site knows."""
+    """The record is an older copy, or a different one, than the register of its site knows."""
 
     def __init__(self, layout: Layout, why: str) -> None:
         super().__init__(f"{campaign_name(layout)} {why}", hint=WAY_OUT)
 
 
 def refuse_set_back(layout: Layout) -> None:
-    """Raise SetBack where the register of the site knows more of a campaign than its log says: nothing is added to it then."""
+    """Raise SetBack where the register of the site knows more about a campaign than its log. Callers use it before they add to the
+    log.
+    """
     why = set_back_of(layout)
     if why:
         raise SetBack(layout, why)
 
 
 def refuse_other(layout: Layout) -> None:
-    """Raise RecordError where the log is not what was written, or is set back: nothing is added to it then."""
+    """Raise RecordError where the log is damaged or set back. Callers use it before they add to the log."""
     refuse_damaged(layout)
     refuse_set_back(layout)
 
 
 def set_back_of(layout: Layout, looks: Looks | None = None) -> str:
-    """Purpose: what the register of the site says of a campaign that its log does not bear out, in a sentence without its subject;
-    "" where both agree, or where the register does not know this very campaign. Changes nothing in the record.
+    """Purpose: what the register of the site says about a campaign and its log contradicts, as a sentence without its subject; ""
+    where both agree, or where the register does not know this campaign. Changes nothing in the record.
 
-    ``looks``: of a log that is whole, what it remembers of segments that did not change since is not read again.
+    ``looks``: remembers undamaged segments; those that did not change since are not read again.
 
     Errors: RecordError where register or log cannot be read.
     """
@@ -61,7 +63,7 @@ def set_back_of(layout: Layout, looks: Looks | None = None) -> str:
 
 
 def not_borne_out(layout: Layout, known: Sequence[Entry], looks: Looks | None = None) -> str:
-    """Purpose: the same of lines that were read from the register before the log is."""
+    """Purpose: as ``set_back_of``, for lines of the register that the caller read before the log."""
     known = [one for one in known if one.event]
     if not known:
         return ""
@@ -95,14 +97,16 @@ _WHEN = {ENDED: "when it ended", SEALED: "when it was sealed"}
 
 
 def _said(one: Entry) -> str:
-    """Entry 3 of the site's register says that it had 52 events when it ended (rejected)."""
+    """For example: entry 3 of the site's register says that it had 52 events when it ended (rejected)."""
     when = _WHEN.get(one.fact, "when it was found")
     outcome = f" ({one.outcome})" if one.outcome else ""
     return f"entry {one.entry} of the site's register says that it had {one.event} events {when}{outcome}"
 
 
 def _is_its_own(register: Register, layout: Layout) -> bool:
-    """Whether the lines under its name are of this very campaign: another record under its name is told as that."""
+    """Whether the register's lines under this name belong to this campaign: another record with the same name is
+    reported as such.
+    """
     known = register.entered(name_in_register(layout))
     if known is None or not layout.log.is_dir():
         return False
@@ -116,7 +120,9 @@ def _is_its_own(register: Register, layout: Layout) -> bool:
 
 
 def _look(log: Path, through: int, wanted: set[int], looks: Looks | None) -> tuple[int, str, dict[int, bytes]]:
-    """How many events a log has, the sha256 of all lines up to one of them, and the lines of some. Decodes nothing."""
+    """The number of events in a log, the sha256 of all lines up to one of them, and the wanted lines (number -> line). Decodes
+    nothing.
+    """
     found = spans(log)
     if looks is None or not found:
         return _read(found, through, wanted)

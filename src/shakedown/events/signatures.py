@@ -1,8 +1,8 @@
-"""Signatures under a seal, made with people's own SSH keys by ``ssh-keygen -Y``.
+"""Signatures on a seal, made with people's own SSH keys by ``ssh-keygen -Y``.
 
-``seals/DIGEST.KEY.signed`` is what was signed: the seal's digest, who signs, and when they say that it was.
-``seals/DIGEST.KEY.signed.sig`` is the signature. KEY is the beginning of the sum of the public key, so each key signs a
-seal once. A seal covers none of these files: a later signer adds theirs and changes nothing.
+``seals/DIGEST.KEY.signed`` is the signed text: the seal's digest, the name of the signer, and the time that the signer gives.
+``seals/DIGEST.KEY.signed.sig`` is the signature. KEY is the beginning of the sum of the public key, so each key signs a seal once.
+A seal covers none of these files: a later signer adds files and changes none.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _OUT_OF_TIME = ("has expired", "not yet valid")
 
 
 class Signature(Struct, frozen=True):
-    """A signature under a seal. ``by`` and ``at`` are what the signer wrote and signed.
+    """A signature on a seal. ``by`` and ``at`` are what the signer wrote and signed.
 
-    ``status``: good (by a key that is known, in its time), unknown key, bad, expired, or not checked; ``principal``: whose key it
-    is by the file of allowed signers; ``why``: what is wrong, or what was not checked.
+    ``status``: good (by a known key, while it is valid), unknown key, bad, expired, or not checked; ``principal``: the owner of the
+    key according to the file of allowed signers; ``why``: what is wrong, or what was not checked.
     """
 
     digest: str
@@ -56,7 +56,7 @@ class Signature(Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether the key really signed this seal, whoever's key it is."""
+        """Whether the key really signed this seal, even if its owner is not known."""
         return self.status in (GOOD, UNKNOWN, EXPIRED)
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Signature(Struct, frozen=True):
 
 
 def need_program() -> None:
-    """Raise UsageError where there is no ssh-keygen."""
+    """Raise UsageError where ssh-keygen is not installed."""
     if shutil.which(PROGRAM) is None:
         raise UsageError(
             f"there is no {PROGRAM} here, which makes and checks signatures",
@@ -80,7 +80,7 @@ def need_program() -> None:
 
 
 def check_key(key: Path) -> None:
-    """Purpose: tell before anything is sealed that a key cannot sign. Raises UsageError."""
+    """Raise UsageError where a key cannot sign. Used before anything is sealed."""
     need_program()
     try:
         with key.open("rb") as file:
@@ -93,13 +93,13 @@ def check_key(key: Path) -> None:
 
 
 def moment() -> str:
-    """Purpose: now, in UTC, fine enough to say who signed first."""
+    """Purpose: the current time in UTC, precise enough to order signatures."""
     now = datetime.now(UTC)
     return f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
 
 
 def sign_words(text: str, key: Path, namespace: str, hint: str = "") -> bytes:
-    """Purpose: ssh-keygen's signature under a text. Errors: UsageError, with ``hint``, where the key cannot sign."""
+    """Purpose: ssh-keygen's signature on a text. Errors: UsageError, with ``hint``, where the key cannot sign."""
     check_key(key)
     with tempfile.TemporaryDirectory(prefix="shakedown-") as folder:
         message = Path(folder) / "text"
@@ -116,9 +116,9 @@ def sign_words(text: str, key: Path, namespace: str, hint: str = "") -> bytes:
 
 
 def check_words(text: str, armour: str, namespace: str) -> tuple[str, str, str]:
-    """Purpose: the key (type and key, as in a .pub file) that signed a text, its fingerprint, and what is wrong.
+    """Purpose: the key (type and key, as in a .pub file) that signed a text, its fingerprint, and what is wrong with the signature.
 
-    The key is "" where the signature does not hold, or cannot be checked here.
+    The key is "" where the signature is not valid, or cannot be checked here.
     """
     try:
         blob = _public_key(armour.encode("ascii", "replace"))
@@ -138,12 +138,12 @@ def check_words(text: str, armour: str, namespace: str) -> tuple[str, str, str]:
 
 
 def _as_written(blob: bytes) -> str:
-    """A public key as a .pub file has it, without the comment."""
+    """A public key in the format of a .pub file, without the comment."""
     return f"{_key_type(blob)} {base64.b64encode(blob).decode()}"
 
 
 def fingerprint_of(blob: bytes) -> str:
-    """A public key as ssh-keygen shows it."""
+    """The fingerprint of a public key, as ssh-keygen prints it."""
     return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
 
 
@@ -152,9 +152,9 @@ def sign(
 ) -> Signature:
     """Purpose: sign a seal with a person's own key; ssh-keygen asks for the pass phrase itself.
 
-    A key that signed it already, and whose signature holds, is not asked again. ``refused``: a public key (type and key) and its
-    fingerprint -> why no signature with it is kept, or "". Errors: UsageError where the key cannot sign, or is refused; RecordError
-    where the signature cannot be written.
+    A key whose valid signature exists already is not used again. ``refused``: gets a public key (type and key) and its fingerprint,
+    and returns why a signature with that key is not accepted, or "". Errors: UsageError where the key cannot sign or is refused;
+    RecordError where the signature cannot be written.
     """
     at = moment()
     text = f"{_FIRST_LINE}\ndigest: {digest}\nby: {' '.join(by.split())[:100]}\nat: {at}\n"
@@ -183,7 +183,7 @@ def sign(
 
 
 def signatures_of(layout: Layout, digests: Sequence[str], allowed: Path | None = None) -> list[Signature]:
-    """Purpose: every signature under these seals, checked. ``allowed``: a file of allowed signers, as ssh-keygen(1) describes it.
+    """Purpose: every signature on these seals, checked. ``allowed``: a file of allowed signers, as ssh-keygen(1) describes it.
 
     Without ssh-keygen they are listed as not checked. Raises UsageError where ``allowed`` cannot be read.
     """
@@ -209,7 +209,7 @@ def _check_allowed(allowed: Path) -> None:
 
 
 def _read(path: Path) -> Signature:
-    """A signature as its files say, nothing checked."""
+    """A signature as its files say, not checked."""
     digest, file = path.name.partition(".")[0], f"seals/{path.name}.sig"
     try:
         words = _words(path)
@@ -228,7 +228,7 @@ def _read(path: Path) -> Signature:
 
 
 def _check(read: Signature, path: Path, allowed: Path | None) -> Signature:
-    """The same, checked by ssh-keygen."""
+    """The signature after ssh-keygen has checked it."""
     if read.status == BAD:
         return read
     if shutil.which(PROGRAM) is None:
@@ -267,7 +267,7 @@ def _as(read: Signature, status: str, why: str) -> Signature:
 
 
 def _words(path: Path) -> dict[str, str]:
-    """The lines of what was signed. Raises ValueError where it is nothing of ours."""
+    """The fields of a signed text. Raises ValueError where the text is not in our format."""
     with open_plain(path) as file:
         text = file.read(_LONGEST_FILE).decode("utf-8", "replace")
     first, *lines = text.splitlines() or [""]
@@ -302,7 +302,7 @@ def _key_type(key: bytes) -> str:
 
 
 def _run(words: list[str], message: bytes | None = None, asks: bool = False) -> subprocess.CompletedProcess[bytes]:
-    """Run ssh-keygen. ``asks``: it may ask a person for a pass phrase, or to touch a token, and takes as long as they do."""
+    """Run ssh-keygen. ``asks``: it may ask a person for a pass phrase or for a touch of a token, so there is no time limit."""
     try:
         return subprocess.run(
             [PROGRAM, *words],
@@ -316,7 +316,7 @@ def _run(words: list[str], message: bytes | None = None, asks: bool = False) -> 
 
 
 class SignaturesFailed(ShakedownError):
-    """ssh-keygen is there and cannot be run."""
+    """ssh-keygen is installed but cannot be run."""
 
 
 def _last_line(text: bytes) -> str:

@@ -1,7 +1,7 @@
-"""Folded states kept beside the log. They only save time: what is damaged, old or of another log is ignored.
+"""Folded states beside the log. They only save time: a snapshot that is damaged, old or of another log is ignored.
 
-One is believed only where the log itself vouches for it: the event right behind its place names its digest. So a state that
-somebody changed, digest and all, is not taken for what the log leads to.
+A snapshot is used only where the log confirms it: the event right behind its place names its digest. So a state that somebody
+changed together with its digest is not used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LIMIT = 4096  # bytes of the first line
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """The first line of a snapshot; the state's bytes follow. ``fold`` is the version of what folds events into that state."""
+    """The first line of a snapshot; the state's bytes follow. ``fold`` is the version of the fold that produced the state."""
 
     position: Position
     schema: int
@@ -37,10 +37,10 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 def save(directory: Path, position: Position, fold_version: int, state: bytes, schema: int = SCHEMA) -> str:
-    """Purpose: keep the state folded up to ``position`` (``LogWriter.position`` after a commit), and forget all but the last two.
+    """Purpose: keep the state folded up to ``position`` (``LogWriter.position`` after a commit), and delete all but the last two.
 
-    ``directory`` is that of the log. Returns the digest that the next event is to name (``snapshot``), "" where it could not be
-    written: nothing is lost but time.
+    ``directory`` is that of the log. Returns the digest that the next event must name (``snapshot``); "" where the snapshot could
+    not be written, which only costs time later.
     """
     digest = hashlib.sha256(state).hexdigest()
     head = _Head(position, schema, fold_version, len(state), digest)
@@ -65,8 +65,8 @@ def load(
 ) -> tuple[Position, bytes] | None:
     """Purpose: the newest snapshot that fits this log, this fold and this schema: its place in the log and the state, or None.
 
-    Go on with ``read_events(directory, after=place.seq)``. ``refused`` is given those that the log speaks against: it names another
-    digest, or none of it can be read.
+    Continue with ``read_events(directory, after=place.seq)``. ``refused`` receives the files that the log contradicts: it names
+    another digest, or none of the file can be read.
     """
     for path in snapshot_files(directory):
         found = read_snapshot(path)
@@ -86,13 +86,13 @@ def load(
 
 
 def _named(directory: Path, seq: int) -> str:
-    """The digest that the event behind a snapshot's place names; "" where it is another event, as older versions left it."""
+    """The digest that the event behind a snapshot's place names; "" where that event names none, as in older versions."""
     event = next(iter(read_events(directory, after=seq)), None)
     return str(event.value.get("digest", "")) if event is not None and event.event == "snapshot" else ""
 
 
 def snapshot_files(directory: Path) -> list[Path]:
-    """The snapshots that there are, the newest first."""
+    """The files of all snapshots, the newest first."""
     try:
         names = os.listdir(directory / "snapshots")  # noqa: PTH208 - names are all that is wanted
     except OSError:
@@ -101,7 +101,7 @@ def snapshot_files(directory: Path) -> list[Path]:
 
 
 def read_snapshot(path: Path) -> tuple[_Head, bytes] | None:
-    """A snapshot's head and state, None where they do not belong together."""
+    """A snapshot's head and state, None where the two do not match."""
     try:
         with open_plain(path) as file:
             head = msgspec.json.decode(file.readline(_LIMIT), type=_Head)

@@ -1,10 +1,10 @@
-"""Sums in the lines of the log, and where the log ended: a change is found before any seal closes the segment.
+"""Sums in the lines of the log, and the place where the log ended: both show a change before a seal closes the segment.
 
-Each line carries in its last field, ``sum``, the CRC-32 of everything in its segment before that field. So the last line vouches
-for all lines before it, and where it does not, the first line that disagrees is the place. Older versions take the field for one
-that they do not know. ``lease/log-end`` says how long the log was when something was last made durable: lines that were cut
-off leave no other trace. It is made before the log begins, durable, and the log's first header says so: where it is missing later,
-it was removed, and no power cut took it.
+The last field of each line, ``sum``, is the CRC-32 of everything in its segment before that field. So the last line vouches for all
+lines before it; where its sum is wrong, the first line with a wrong sum is the place of the change. Older versions ignore the
+field. ``lease/log-end`` says how long the log was at the last sync: nothing else shows that lines were cut off. It is created
+durable before the log begins, and the log's first header says so: where it is missing later, somebody removed it, and no power cut
+did.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WIDTH = 160  # of the file that says where the log ended: it is written over in
 
 
 def with_sum(line: bytes, before: int) -> tuple[bytes, int]:
-    """Purpose: a line with its sum, and the CRC-32 up to its end. ``before`` is that of everything before the line."""
+    """Purpose: a line with its sum, and the CRC-32 up to its end. ``before`` is the CRC-32 of everything before the line."""
     body = line[:-2]
     here = zlib.crc32(body, before)
     tail = b',"sum":"%08x"}\n' % here
@@ -40,18 +40,18 @@ def with_sum(line: bytes, before: int) -> tuple[bytes, int]:
 
 
 def sum_of(line: bytes) -> int | None:
-    """Purpose: the sum that a line carries, None for a line without one."""
+    """Purpose: the sum in a line, None for a line without one."""
     found = _END.fullmatch(line, max(0, len(line) - _TAIL))
     return int(found.group(1), 16) if found else None
 
 
 def has_sum(line: bytes, wanted: int, before: int = 0) -> bool:
-    """Purpose: whether a line that carries the sum ``wanted`` is what it was."""
+    """Purpose: whether a line with the sum ``wanted`` is unchanged. ``before``: the CRC-32 of everything before the line."""
     return zlib.crc32(line[:-_TAIL], before) == wanted
 
 
 def first_broken(lines: Iterator[bytes]) -> int | None:
-    """Purpose: the number, from 1, of the first line whose sum does not agree; None where all agree. The header is line 1."""
+    """Purpose: the number, from 1, of the first line with a wrong sum; None where all are right. The header is line 1."""
     so_far = 0
     for number, line in enumerate(lines, 1):
         wanted = sum_of(line)
@@ -62,7 +62,7 @@ def first_broken(lines: Iterator[bytes]) -> int | None:
 
 
 def last_sum(data: bytes) -> tuple[int, int] | None:
-    """Purpose: the place of the last sum in whole lines, and the sum: what stands before that place must have it."""
+    """Purpose: the place and the value of the last sum in whole lines: it must be the CRC-32 of everything before that place."""
     last = None
     for found in _END.finditer(data, max(0, len(data) - _LONGEST)):
         last = (found.start(), int(found.group(1), 16))
@@ -75,8 +75,8 @@ def last_sum(data: bytes) -> tuple[int, int] | None:
 class LogEnd(msgspec.Struct, frozen=True):
     """How far the log was durable: ``bytes`` of this segment, their CRC-32, and the last event.
 
-    ``written`` bytes were in the file, synced or not: whoever kills a process does not take them, a power cut may. So they count
-    only on the machine, and since the boot, that ``boot`` names.
+    ``written`` bytes were in the file, synced or not. Killing a process does not remove them, but a power cut may. So the number
+    counts only on the machine, and for the boot, that ``boot`` names.
     """
 
     segment: int
@@ -92,7 +92,7 @@ def end_path(log: Path) -> Path:
 
 
 class EndFile:
-    """Keeps ``lease/log-end``. It only helps to find damage: where it cannot be written, nothing is said."""
+    """Writes ``lease/log-end``. The file only helps to find damage: where it cannot be written, that is not an error."""
 
     def __init__(self, log: Path) -> None:
         self._fd = -1
@@ -103,7 +103,9 @@ class EndFile:
             self._fd = os.open(end_path(log), flags, 0o644)
 
     def say(self, end: LogEnd) -> None:
-        """Purpose: note what is durable and what is written now. One system call, not synced: it is never ahead of the log."""
+        """Purpose: note what is durable and what is written now. One system call, not synced: the note is never
+        ahead of the log.
+        """
         if self._fd >= 0:
             with suppress(OSError):
                 os.pwrite(self._fd, _line_of(structs.replace(end, boot=this_boot())), 0)
@@ -120,9 +122,9 @@ def _line_of(end: LogEnd) -> bytes:
 
 
 def begin_end(log: Path, durable: bool) -> bool:
-    """Purpose: make the file of a log that is about to begin, with nothing in the log yet. False where it cannot be made.
+    """Purpose: create the file for a log that is about to begin, which has no events yet. False where it cannot be created.
 
-    ``durable``: it survives a power cut once this returns, as all that the log's header promises.
+    ``durable``: sync it, so that it survives a power cut once this returns, as the log's header promises.
     """
     path = end_path(log)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -151,9 +153,9 @@ def _sync_names(folder: Path) -> None:
 
 
 def read_end(log: Path) -> LogEnd | None:
-    """Purpose: what was noted last. None where nothing was, or where it cannot be read.
+    """Purpose: the last note; None where there is none, or where it cannot be read.
 
-    It is written over in place: who reads it in that very moment may see half of it, and looks again.
+    The file is overwritten in place: a reader that sees half of a note reads again.
     """
     for _ in range(_LOOKS):
         try:

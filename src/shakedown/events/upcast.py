@@ -1,6 +1,6 @@
-"""Lines of older versions, made into today's events as they are read. The files stay as they were written.
+"""Convert lines of older versions to today's events as they are read. The files stay unchanged.
 
-A change of what a line means raises ``LINE_VERSION`` and adds one function here, from the version before it; a log of every
+A change in the meaning of a line raises ``LINE_VERSION`` and adds one function here, from the version before it. A log of every
 version that was ever released is kept under tests/events/fixtures.
 """
 
@@ -23,8 +23,8 @@ UPCASTS: dict[int, Callable[[Line], Line]] = {}
 def read_other_version(line: Line) -> Event:
     """Purpose: the event of a line whose version is not today's.
 
-    Errors: DamagedLine where a later Shakedown wrote it, or nobody knows that version; msgspec.ValidationError where it
-    is no event.
+    Errors: DamagedLine where a newer Shakedown wrote it or the version is unknown; msgspec.ValidationError where it is not an
+    event.
     """
     version = line["v"]
     refuse_later(version)

@@ -1,4 +1,4 @@
-"""Is the record whole? Every line, the order, the seals: what holds, and the first place where something does not."""
+"""Verify a record: every line, the order, the seals. Reports what is right and the first place where something is not."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _FIELDS = frozenset({*Event.__struct_fields__, "sum"})
 
 @dataclass(slots=True)
 class Verification:
-    """What was found. ``problem`` is "" for a record that is whole, else a sentence.
+    """The result. ``problem`` is "" for an undamaged record, else a sentence.
 
-    ``path``, inside the campaign, ``segment``, ``line`` and ``event`` say where; 0 where that is not known.
+    ``path``, inside the campaign, ``segment``, ``line`` and ``event`` name the place; the numbers are 0 where they are not known.
 
     ``digest`` is the sha256 of the last segment: through the chain it stands for the whole record. ``torn_bytes`` come after the
-    last new line; ``late_bytes`` lie behind seals: written by drivers that had lost the lease, and no part of the record.
+    last new line; ``late_bytes`` are behind seals: drivers that had lost the lease wrote them, and they are not part of the record.
     """
 
     segments: int = 0
@@ -60,7 +60,7 @@ class _Damage(Exception):
 
 @dataclass(slots=True)
 class _Before:
-    """What the next line must go on from: the last seq and time, and the digest of the segment before."""
+    """What the next line must continue: the last seq and time, and the digest of the segment before."""
 
     seq: int = 0
     time: float = 0.0
@@ -68,7 +68,7 @@ class _Before:
 
 
 def verify(directory: Path) -> Verification:
-    """Purpose: read everything; check each line, seq, time and seal; stop at the first problem.
+    """Purpose: read the whole log; check each line, seq, time and seal; stop at the first problem. Returns what was found.
 
     Errors: RecordError where there is no log.
     """
@@ -130,7 +130,7 @@ def _verify_segment(span: Span, before: _Before, result: Verification) -> None:
 
 
 def _lines(span: Span) -> Iterator[bytes]:
-    """Whole lines up to the seal, the header included."""
+    """Whole lines up to the seal, including the header."""
     offset = 0
     with open_plain(span.path) as file:
         for line in file:
@@ -160,7 +160,7 @@ def _verify_line(number: int, line: bytes, before: _Before, result: Verification
 
 
 def _measure(span: Span, length: int, result: Verification) -> None:
-    """The segment's length against its seal; what lies behind the last line."""
+    """Compare the segment's length with its seal, and count the bytes behind the last line."""
     size = span.path.stat().st_size
     if span.end is not None and length != span.end:
         raise _Damage(0, f"its lines end at byte {length}, {sealed_at(span)}")

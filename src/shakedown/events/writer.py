@@ -1,7 +1,7 @@
-"""Append to the log: buffered, in groups, durable when ``commit`` returns, and only while the lease is ours.
+"""Append to the log: buffered, in groups, durable when ``commit`` returns, and only while this process holds the lease.
 
-``commit`` is the table of contents: is it still ours, write, sync, is it still ours. The last question matters: a process may be
-stopped for an hour between any two of these steps, and what it then writes must not be taken for the record.
+``commit`` is the table of contents: check the lease, write, sync, check the lease again. The second check matters: a process may be
+stopped for an hour between any two of these steps, and what it then writes must not count as the record.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _AT_ONCE = 4096  # events that a writer takes before it writes them, where a com
 
 
 class Holding(Protocol):
-    """What the writer wants of a lease."""
+    """The part of a lease that the writer needs."""
 
     epoch: int
 
     def check(self) -> None:
-        """Raise LeaseHeld where it is not ours any more."""
+        """Raise LeaseHeld where this process no longer holds the lease."""
 
 
 class DiskFull(RecordError):
     """The file system of the log is full. ``durable``: the reserve made room, so everything appended is in the record.
 
-    Where it is not, the lines are kept: commit again when there is room, and carry out nothing until it succeeds.
-    ``room_at``: the time of the last event that it took without trouble.
+    Where ``durable`` is False, the lines are kept: commit again when there is room, and carry out nothing until that succeeds.
+    ``room_at``: the time of the last event that was written before the disk was full.
     """
 
     status = UNDECIDED
@@ -57,12 +57,11 @@ class DiskFull(RecordError):
 
 
 class LogWriter:
-    """The Log port on disk. ``opening.open_log`` makes one.
+    """The Log port on disk. ``opening.open_log`` creates one.
 
-    Events come with their seq and time set. ``full`` is true from the first DiskFull until the reserve could be put back;
-    ``room_at`` is the time of the last event that was taken while it was false.
-    ``eager`` False is for a campaign that can be made again at any time, as a rehearsal can: it is written in large pieces and is
-    durable once it is closed; ``commit`` promises nothing before.
+    Events come with their seq and time set. ``full`` is true from the first DiskFull until the reserve exists again; ``room_at`` is
+    the time of the last event that was taken while ``full`` was false. ``eager`` False is for a campaign that can be repeated at
+    any time, such as a rehearsal: it writes in large pieces and is durable only after ``close``, not after ``commit``.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class LogWriter:
         reserve_bytes: int = RESERVE_BYTES,
         eager: bool = True,
     ) -> None:
-        """``header`` is that of the segment to begin, ``time`` that of the last event there is."""
+        """``header`` is that of the segment to begin, ``time`` that of the last event in the log."""
         self.directory, self.full, self._eager = directory, False, eager
         self.room_at = time
         self._lease, self._segment_bytes, self._reserve_bytes = lease, segment_bytes, reserve_bytes
@@ -92,7 +91,7 @@ class LogWriter:
             self._make_reserve()
 
     def _first_segment(self, header: Header) -> SegmentFile:
-        """On a full disk the reserve of the driver before gives the room to say so."""
+        """Create the first segment. On a full disk, gives up the reserve that the previous driver left."""
         path = segment_path(self.directory, header.segment)
         try:
             return SegmentFile(path, header, self._eager)
@@ -119,22 +118,24 @@ class LogWriter:
             self._seq, self._time = event.seq, event.time
 
     def flush(self) -> None:
-        """Purpose: write what was appended, so that readers see it and it outlives this process; not yet a power cut."""
+        """Purpose: write what was appended, so that readers see it. It then survives the end of this process, but not yet a power
+        cut.
+        """
         self._work(sync=False)
 
     def commit(self) -> None:
-        """Purpose: everything that was appended is durable when this returns, and was written under our lease.
+        """Purpose: make everything that was appended durable, and check that it was written under our lease.
 
-        Errors: LeaseHeld or RecordError where the record is no longer ours or as we left it: then for good. DiskFull,
-        RecordAway: see there.
+        Errors: LeaseHeld or RecordError where the record is no longer ours or another process changed it: both are final. DiskFull
+        and RecordAway: see there.
         """
         if self._eager or len(self._lines) >= _AT_ONCE:
             self._work(sync=True)
 
     def tick(self, now: float) -> float | None:
-        """Purpose: write at once, and sync in groups, what nobody commits. Call it before each wait.
+        """Purpose: write at once, and sync in groups, what no commit has written yet. Call it before each wait.
 
-        ``now`` is any steady clock, in seconds. Returns when it wants to be called again, None where all is well.
+        ``now`` is any steady clock, in seconds. Returns the time of the next call that it needs, None where it needs none.
         """
         self.flush()
         self._look_for_room()
@@ -148,20 +149,20 @@ class LogWriter:
         return None
 
     def position(self) -> Position:
-        """Where the durable record ends: what a snapshot or a follower may be made from."""
+        """The end of the durable record: the place for a snapshot or a follower."""
         file = self._segment
         line = sha256(file.last_line) if file.durable_lines else ""
         return Position(file.header.segment, file.durable, self._durable, line, len(file.last_line), file.digest)
 
     @property
     def _durable(self) -> int:
-        """The last event that is durable."""
+        """The seq of the last durable event."""
         return self._seq - len(self._lines) - len(self._written)
 
     def close(self) -> None:
-        """Purpose: commit, seal the last segment by the header of the next, and leave.
+        """Purpose: commit, seal the last segment with the header of the next, and close the file.
 
-        A record that is lost is only left. DiskFull is raised only where nobody was told so before.
+        A record that is lost is only closed. Raises DiskFull only where it was not raised before.
         """
         told = self.full
         try:
@@ -240,7 +241,7 @@ class LogWriter:
             self._sync()
 
     def _fitting(self) -> int:
-        """How many of the waiting lines go into this segment: at least one."""
+        """How many of the waiting lines fit into this segment: at least one."""
         room = self._segment_bytes - self._segment.size
         if sum(map(len, self._lines)) + SUM_BYTES * len(self._lines) <= room:
             return len(self._lines)
@@ -263,9 +264,9 @@ class LogWriter:
         self._written, self._since = [], None
 
     def _sync_again(self) -> None:
-        """A sync that fails is told once, and what it was to make durable may be gone: so that is written again, once.
+        """Write the data of a failed sync once more, because the system reports such a failure only once and the data may be gone.
 
-        Where the disk does not take it either, the segment ends where it is durable: what lies behind may be anything.
+        Where the second sync fails too, the segment ends at its durable part: the bytes behind it are unknown.
         """
         count = self._take_back()
         try:
@@ -280,7 +281,7 @@ class LogWriter:
             raise
 
     def _take_back(self) -> int:
-        """What is not durable waits again to be written, and is cut off; how many lines that is."""
+        """Cut off the lines that are not durable and queue them to be written again. Returns how many."""
         count = len(self._written)
         self._lines[:0] = self._written
         self._written = []
@@ -311,9 +312,9 @@ class LogWriter:
         return True
 
     def _look_for_room(self) -> None:
-        """Once there is room again, and the reserve could be put back, the disk is no longer full.
+        """Set ``full`` to false once the reserve could be created again.
 
-        The free space of a file system says nothing of a quota: the reserve is what tells.
+        The free space of a file system says nothing about a quota, so the reserve is the test.
         """
         if not self.full:
             return
@@ -325,9 +326,9 @@ class LogWriter:
             self.full = self._make_reserve() in (errno.ENOSPC, errno.EDQUOT)
 
     def _make_reserve(self) -> int | None:
-        """Take room on the disk in advance, which is given up when the disk is full, so that the record can still say so.
+        """Take room on the disk in advance. It is given up when the disk is full, so that the record can still say so.
 
-        Returns the error's number where there is no such room, else None.
+        Returns the error number where there is no such room, else None.
         """
         try:
             _allocate(self._reserve, self._reserve_bytes)
