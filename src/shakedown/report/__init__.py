@@ -1,9 +1,9 @@
-"""The acceptance document, made from the record alone: the same log gives the same bytes, anywhere.
+"""The acceptance document, made from the record alone: the same log gives the same bytes on any machine.
 
-- ``writing``: the way in, and what goes to disk; ``terminal``: the scorecard for 80 columns
-- ``reading`` the campaign, ``gathering`` what ``outputs`` hold of ``pictures``, ``failures``: what the report is made from
-- ``drawing``: how figures look; ``draw_times``, ``draw_machine`` and its parts: the figures; ``tables``: the CSV files
-- ``page``, ``filters``, ``templates/``: the page; ``words``: times, numbers and untrusted text
+- ``writing``: the main function, and the files on disk; ``terminal``: the scorecard for 80 columns
+- ``reading`` reads the campaign, ``outputs`` the kept outputs, ``failures`` groups the runs that failed
+- ``figures``: one file for each figure, and their common style; ``tables``: the CSV files
+- ``page``: the page, its filters and ``templates/``; ``words``: times, numbers and untrusted text
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def write_report(campaign: Path, output: Path | None = None, tell: Callable[[str], None] = lambda text: None) -> Path:
-    """Purpose: write the report of a campaign directory; the path of ``report.html``.
+    """Purpose: write the report of a campaign directory. Returns the path of ``report.html``.
 
-    ``output``: another place for it; ``tell`` hears what is being done.
+    ``output``: another directory for it; ``tell`` is called with a line on each step.
     """
     from shakedown.report.writing import make_report
 

@@ -1,4 +1,4 @@
-"""How many runs each test made and how many did not end well, by verdict (paper 004, figures 2 and 3)."""
+"""For each test, how many runs it made and how many did not end well, by verdict (paper 004, figures 2 and 3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shakedown.model.events import VERDICTS
 
 @dataclass(slots=True)
 class TestCount:
-    """The attempts at one test's cases in one component; ``bad``: those that neither passed nor ended as expected."""
+    """The attempts at one test's cases in one component; ``bad``: by verdict, those that neither passed nor ended as expected."""
 
     component: str
     test: str
@@ -25,7 +25,7 @@ class TestCount:
 
 
 def count_tests(cases: Iterable[CaseSummary]) -> list[TestCount]:
-    """Purpose: a count for each component and test that was attempted, in the order of the plan."""
+    """Purpose: a count for each component and test that has attempts, in the order of the plan."""
     found: dict[tuple[str, str], TestCount] = {}
     for case in cases:
         if case.rows:
@@ -37,6 +37,6 @@ def count_tests(cases: Iterable[CaseSummary]) -> list[TestCount]:
 
 
 def bad_verdicts(counts: Iterable[TestCount]) -> list[str]:
-    """The verdicts that occur among what did not end well, in the order of the vocabulary; unknown words last."""
+    """The verdicts of the runs that did not end well, in the order of the vocabulary; unknown words last."""
     seen = {verdict for one in counts for verdict in one.bad}
     return [verdict for verdict in VERDICTS if verdict in seen] + sorted(seen - set(VERDICTS))

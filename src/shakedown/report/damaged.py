@@ -1,4 +1,4 @@
-"""What is made of a damaged record says so: the page above everything else, each table in its first line."""
+"""Mark output that is made from a damaged record: the page at its top, each table in its first line."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ def sentence(damage: str) -> str:
 
 
 def marked_page(page: bytes, damage: str) -> bytes:
-    """Purpose: the page, with the word as the first thing on it where there is ``damage``."""
+    """Purpose: the page, with a warning at its top where there is ``damage``."""
     if not damage:
         return page
     return above_all(page, f'<p role="alert" style="{_STYLE}">{html.escape(sentence(damage))}</p>'.encode())
 
 
 def above_all(page: bytes, banner: bytes) -> bytes:
-    """Purpose: the page with a piece of HTML as the first thing on it."""
+    """Purpose: the page with a piece of HTML at its top."""
     body = _BODY.search(page)
     at = body.end() if body else 0
     return page[:at] + banner + page[at:]
 
 
 def marked_table(table: bytes, damage: str) -> bytes:
-    """Purpose: a table of comma-separated values; a line goes before it where there is ``damage``."""
+    """Purpose: a table of comma-separated values, with a warning as its first line where there is ``damage``."""
     return f"{sentence(damage)}\n".encode() + table if damage else table

@@ -1,4 +1,4 @@
-"""What a report's tables, figures and pages are made from, computed once."""
+"""The data behind a report's tables, figures and pages, computed once."""
 
 from __future__ import annotations
 
@@ -62,12 +62,14 @@ class Evidence:
 
     @property
     def orders(self) -> list[NoteRow]:
-        """What people and the plan said while it ran, and when windows of the plan were open, by time."""
+        """The orders of people and of the plan during the campaign, and the times when windows of the plan were open, sorted by
+        time.
+        """
         return sorted([*self.record.standing, *(spell.as_order() for spell in self.windows)], key=lambda row: row.time)
 
     @property
     def variation(self) -> list[tuple[CaseSummary, FigureSummary]]:
-        """The run time of each case, in each mode, that has a value (paper 004, table IV)."""
+        """The run times of each case in each mode, where there are values (paper 004, table IV)."""
         pairs = [(case, figure) for case in self.cases for figure in case.figures]
         return [(case, figure) for case, figure in pairs if figure.spec.name == "elapsed" and figure.summary]
 
@@ -120,7 +122,7 @@ def evidence_of(read: CampaignRead) -> Evidence:
 
 
 def counted_values(case: CaseSummary, figure: FigureSummary) -> Iterator[tuple[RunRow, float]]:
-    """The runs whose values a figure's summary is made of, in its order."""
+    """The runs whose values are in a figure's summary, each with its value, in the order of the summary."""
     aside = {run for run, _ in figure.aside}
     for row in case.rows:
         value = measured_value(row, figure.spec.name)

@@ -1,4 +1,4 @@
-"""What went wrong, told once: runs that failed alike are one entry, with the words of the first."""
+"""What went wrong, told once: runs that failed alike are one entry, with the text of the first run."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Runs of one case that ended alike: the same verdict and class and, numbers aside, the same reason.
+    """Runs of one case that ended alike: the same verdict and class and, apart from numbers, the same reason.
 
-    ``checks`` are those that did not hold, in the first of the runs, which ``excerpt`` is from too. ``said_by``: who put them down
-    to the class, "" = it was found; ``ticket``: those that people attached, each
-    with who did.
+    ``checks`` are the failed checks of the first run, which ``excerpt`` is from too. ``said_by``: the person who assigned the
+    class, "" where it was found automatically; ``ticket``: the tickets that people attached, each with the person's name.
     """
 
     component: str
@@ -45,7 +44,7 @@ class Failure:
 
 
 def find_failures(campaign: CampaignRead, cases: tuple[CaseSummary, ...]) -> tuple[list[Failure], int]:
-    """Purpose: everything that did not pass, grouped, expected failures last; and how many entries are not shown."""
+    """Purpose: everything that did not pass, in groups, expected failures last; and how many groups are not shown."""
     groups: dict[tuple[str, ...], list[RunRow]] = {}
     by_name = {(case.component, case.case.id): case for case in cases}
     for summary in cases:
@@ -61,9 +60,9 @@ def find_failures(campaign: CampaignRead, cases: tuple[CaseSummary, ...]) -> tup
 
 
 def failures_by_class(cases: tuple[CaseSummary, ...]) -> list[FailureGroup]:
-    """Purpose: the runs that failed and were not expected to, by class; unclassified ones by the likeness of their lines.
+    """Purpose: unexpected failures by class; unclassified ones grouped by similar lines.
 
-    A run that counts in several components is in each of them, as everywhere in the report.
+    A run that counts in several components is in the group of each, as everywhere in the report.
     """
     rows = [row for one in cases for row in one.rows if row.failure_class and not as_expected(row, one.case)]
     tests = {one.case.id: one.case.test for one in cases}
@@ -91,12 +90,12 @@ def _failure(campaign: CampaignRead, summary: CaseSummary, rows: list[RunRow]) -
 
 
 def _ticket(row: RunRow) -> str:
-    """A ticket with who attached it: "INC-17 (by Anna)"."""
+    """A ticket and the person who attached it: "INC-17 (by Anna)"."""
     return f"{row.ticket} (by {row.ticket_by})" if row.ticket_by else row.ticket
 
 
 def _excerpt(campaign: CampaignRead, row: RunRow) -> str:
-    """The last lines of the output: those in the verdict, else those of the kept output, if there is one."""
+    """The last lines of the output: from the verdict or, where it has none, from the kept output."""
     text = row.excerpt
     if not text and row.output:
         output = read_output(campaign.layout.root, row.output, EXCERPT_BYTES, tail=True)

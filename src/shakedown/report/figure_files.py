@@ -1,4 +1,4 @@
-"""The figures of a report alone: listed, or written as files in some formats."""
+"""Only the figures of a report: list them, or write them as files in some formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shakedown.report.reading import read_campaign
 
 @dataclass(frozen=True, slots=True)
 class FigureFiles:
-    """A figure, and the files that were written of it."""
+    """A figure, and its files that were written."""
 
     name: str
     title: str
@@ -24,17 +24,17 @@ class FigureFiles:
 
 
 def list_figures(campaign: Path) -> list[FigureFiles]:
-    """Purpose: every figure of the report, in its order; nothing is painted."""
+    """Purpose: every figure of the report, in order, without painting any."""
     return [FigureFiles(drawing.file, drawing.title) for drawing in _figures(campaign)]
 
 
 def write_figures(
     campaign: Path, out: Path | None = None, only: Sequence[str] = (), formats: str | None = None
 ) -> list[FigureFiles]:
-    """Purpose: write some figures into ``out``, or into the report's own place.
+    """Purpose: write some figures into ``out``, or into the report's own directory. Returns the figures with their files.
 
-    ``only``: names, or patterns with ``*``. Errors: UsageError for a format or name there is not, RecordError where it cannot
-    be written, or where the record is damaged.
+    ``only``: names, or patterns with ``*``. Errors: UsageError for an unknown format or name, RecordError where a file cannot be
+    written, or where the record is damaged.
     """
     from shakedown.events.chain import refuse_damaged
 
@@ -58,7 +58,7 @@ def _figures(campaign: Path) -> list[Drawing]:
 
 
 def _formats(text: str | None) -> list[str]:
-    """The formats of a list with commas, each once."""
+    """The formats of a comma-separated list, each once."""
     names = list(FORMATS) if text is None else [name.strip().lower() for name in text.split(",")]
     for name in names:
         if name not in FORMATS:
@@ -69,7 +69,7 @@ def _formats(text: str | None) -> list[str]:
 
 
 def _chosen(drawings: list[Drawing], only: Sequence[str]) -> list[Drawing]:
-    """The figures with these names. A name that none has is an error."""
+    """The figures with these names. Raises UsageError for a name that no figure has."""
     names = [drawing.file for drawing in drawings]
     for pattern in only:
         if not any(fnmatchcase(name, pattern) for name in names):

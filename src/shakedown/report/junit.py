@@ -1,8 +1,8 @@
-"""The scorecard and the runs as JUnit XML, which continuous integration shows. ``to_junit`` is the table of contents.
+"""The scorecard and the runs as JUnit XML, for continuous integration systems. ``to_junit`` is the table of contents.
 
 One suite holds the criteria, one the contract rows, and one each component's results. What is undecided or to come is *skipped*,
-what is not met or ended wrong is a *failure*, what ended for reasons not its own is an *error*. A waived one is skipped, with its
-restriction: a green mark would hide it.
+what is not met or ended wrong is a *failure*, what ended for an external reason is an *error*. A waived criterion is skipped and
+shows its restriction: a green mark would hide it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LONGEST = 300  # characters of a message; the whole text stands within the elem
 
 
 class _Outcome(Struct, frozen=True):
-    """One test case: ``state`` is "", failure, error or skipped. ``said`` stands in its output."""
+    """One test case: ``state`` is "", failure, error or skipped. ``said`` is the text of its output."""
 
     name: str
     state: str = ""
@@ -38,7 +38,9 @@ class _Outcome(Struct, frozen=True):
 
 
 def to_junit(document: Document, record: Record, scorecard: Scorecard, damage: str = "") -> bytes:
-    """Purpose: the whole campaign as one XML file, the same bytes for the same record. ``damage``: what is wrong with it."""
+    """Purpose: the whole campaign as one XML file, the same bytes for the same record. ``damage``: what is wrong
+    with the record.
+    """
     suites = [
         ("record", [_Outcome("is whole", "error" if damage else "", "damaged", damage)]),
         ("criteria", [_criterion(part.name, one) for part in scorecard.components for one in part.criteria]),
@@ -110,7 +112,7 @@ def _row(one: RowScore) -> _Outcome:
 
 
 def _results(component: str, document: Document, record: Record) -> Iterator[_Outcome]:
-    """Every wanted result once, by its last attempt; then those that are open, and cases that cannot run."""
+    """Every wanted result once, by its last attempt; then the open runs, and cases that cannot run."""
     expected = {case.id: case for case in document.cases}
     attempts: dict[int, list[RunRow]] = {}
     for row in record.current():

@@ -1,7 +1,7 @@
-"""The report's page as one file that is written again while its campaign runs, for sites on which no server may run.
+"""The report's page as one file that is rewritten while its campaign runs, for sites where no server may run.
 
-``keep_written`` is the way in. The file is replaced at once, so nobody reads half a page. It asks the browser to load it again,
-says as of which event it is, and stays as it is when the campaign is over.
+``keep_written`` is the main function. The file is replaced in one step, so no reader sees half a page. It asks the browser to
+reload it, names the event that it was made from, and is not changed any more when the campaign is over.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _AGAIN = f'<meta http-equiv="refresh" content="{EVERY_S}">'.encode()
 
 
 def keep_written(campaign: Path, file: Path, site: Path | None, wait: Callable[[Layout], None]) -> Scorecard:
-    """Purpose: write the page, and again each time that ``wait`` returns, until the campaign is over; the last scorecard.
+    """Purpose: write the page now, and again each time ``wait`` returns, until the campaign is over. Returns the last scorecard.
 
-    ``site``: whose templates are used. Errors: those of ``make_report``; a record that cannot be read is said on the page before
-    it is raised.
+    ``site``: the site whose templates are used. Errors: those of ``make_report``; where a record cannot be read, the page says so
+    before the error is raised.
     """
     try_to_write(file.parent, f"{file} cannot be written", "give another FILE after --live")
     while True:

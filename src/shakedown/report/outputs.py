@@ -1,4 +1,6 @@
-"""Read kept outputs by their pointers. Nothing in them is trusted: size, place and content have limits, and trouble is said."""
+"""Read kept outputs by their pointers. Nothing in them is trusted: size, place and content have limits, and
+problems are reported.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from shakedown.schedulers.output_sums import output_damage
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What could be read. ``trouble`` is a sentence where it is not all there; ``data`` may be empty then."""
+    """The bytes that could be read. ``trouble`` is a sentence where some are missing; ``data`` may be empty then."""
 
     data: bytes = b""
     trouble: str = ""
@@ -37,7 +39,7 @@ def read_output(root: Path, pointer: Mapping[str, Any], limit: int, tail: bool =
 
 
 def _place(root: Path, pointer: Mapping[str, Any]) -> Path | None:
-    """The file a pointer means, or None where it would lead out of the campaign directory."""
+    """The file that a pointer names, or None where it would be outside of the campaign directory."""
     name = f"packs/{pointer['pack']}" if "pack" in pointer else pointer.get("file")
     if not isinstance(name, str) or not name or "\0" in name or Path(name).is_absolute():
         return None

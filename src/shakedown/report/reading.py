@@ -1,4 +1,4 @@
-"""A campaign read for a report: the frozen document in force and the record. The one place here that knows the log's reader."""
+"""Read a campaign for a report: the frozen document in force and the record. The only file of this package that reads the log."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from shakedown.model.nouns import Document
 
 @dataclass(frozen=True, slots=True)
 class CampaignRead:
-    """What a report is made from. ``digest`` is that of the frozen document in force.
+    """The data of a report. ``digest`` is that of the frozen document in force.
 
-    ``record_digest`` is the sha256 of the log's event lines in their order: it stands for everything the report says.
-    ``damage`` says where the record is not what was written, "" where it is whole.
+    ``record_digest`` is the sha256 of the log's event lines in order: it stands for everything the report says. ``damage`` says
+    where the record is not what was written, "" where it is undamaged.
     """
 
     layout: Layout
@@ -32,9 +32,9 @@ class CampaignRead:
 
 
 def read_campaign(directory: Path, through: int | None = None) -> CampaignRead:
-    """Purpose: read a campaign directory, wherever it lies; its first ``through`` events, where it is to be read as it was then.
+    """Purpose: read a campaign directory. ``through``: read only so many events, to see the campaign as it was then.
 
-    Errors: UsageError where it is no campaign, RecordError where its log or its frozen plan is damaged or missing.
+    Errors: UsageError where it is not a campaign, RecordError where its log or its frozen plan is damaged or missing.
     """
     layout = Layout(directory)
     from shakedown.events.campaigns import read_document
@@ -58,7 +58,7 @@ def read_campaign(directory: Path, through: int | None = None) -> CampaignRead:
 
 
 def plan_in_force(layout: Layout, record: Record) -> str:
-    """Purpose: the digest of the frozen plan in force; of a campaign that has not begun, of the only one there is.
+    """Purpose: the digest of the frozen plan in force; for a campaign that has not begun, of its only plan.
 
     Errors: RecordError where there is no such plan.
     """
@@ -66,7 +66,7 @@ def plan_in_force(layout: Layout, record: Record) -> str:
 
 
 def refuse_no_log(layout: Layout) -> None:
-    """Raise UsageError where a directory is no campaign."""
+    """Raise UsageError where a directory is not a campaign."""
     if not layout.log.is_dir():
         raise UsageError(
             f"{layout.root} is not a campaign: it has no log",
@@ -75,12 +75,12 @@ def refuse_no_log(layout: Layout) -> None:
 
 
 def scorecard_of(read: CampaignRead) -> Scorecard:
-    """Purpose: the scorecard, with every act on it. Errors: RecordError where a plan that was in force is missing."""
+    """Purpose: the scorecard, with the effect of every act. Errors: RecordError where a plan that was in force is missing."""
     return settle_campaign(read.layout, read.document, read.record)
 
 
 def _fold(log: Path, through: int | None) -> tuple[Record, str]:
-    """The log folded into rows, and the digest of its lines; up to one event, where that is named."""
+    """The log folded into rows, and the digest of its lines; only up to event ``through``, where that is given."""
     from shakedown.events.reader import Reader
 
     record, lines = Record(), hashlib.sha256()

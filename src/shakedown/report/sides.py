@@ -1,4 +1,4 @@
-"""Isolated, fill and what the vendor and the contract say, side by side (paper 004, figure 1).
+"""Values in modes isolated and fill beside those of the vendor and the contract (paper 004, figure 1).
 
 ``side_by_side`` is the table of contents: a ``Side`` for each figure of each case that either ran in modes or has a vendor row.
 """
@@ -21,7 +21,7 @@ _MIDDLES = ("each", "mean", "median")  # statistics of rows that a middle can be
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One figure of one case. ``modes``: each with its figure summary, "" where the component has none.
+    """One figure of one case. ``modes``: each mode with its figure summary; the mode is "" where the component has none.
 
     ``rows`` are the contract rows in force for it. ``slowdown`` is None where one of the modes has no value that counts.
     """
@@ -37,18 +37,18 @@ class Side:
         return next((figure.summary for name, figure in self.modes if name == mode), None)
 
     def vendor_row(self, mode: str = "") -> ContractRow | None:
-        """The vendor's row that a mean, or a median, is held against: one of the mode itself, else one of none, else the first."""
+        """The vendor's row to compare a mean or a median with: one for the mode itself, else one without a mode, else the first."""
         rows = [row for row in self.rows if row.basis == "vendor" and row.statistic in _MIDDLES]
         return min(rows, key=lambda row: 0 if row.mode == mode else 1 if not row.mode else 2, default=None)
 
     def vendor(self, mode: str = "") -> float | None:
-        """What the vendor says of a mode, as one number."""
+        """The vendor's number for a mode."""
         row = self.vendor_row(mode)
         return None if row is None else row_value(row)
 
     def better(self, mode: str) -> float | None:
-        """How much better a mode is than the vendor's number, of the statistic that its row is on, as a share: positive is
-        better.
+        """How much better a mode is than the vendor's number, as a share; positive is better. Uses the statistic of the vendor's
+        row. None where there is nothing to compare.
         """
         numbers, vendor = self.numbers(mode), self.vendor(mode)
         if numbers is None or not vendor or not self.figure.better:
@@ -56,13 +56,13 @@ class Side:
         return -worse_by(vendor, numbers.median if self.held_against(mode) == "median" else numbers.mean, self.figure)
 
     def held_against(self, mode: str = "") -> str:
-        """Which statistic the vendor's number is held against: the median where its row is on that, else the mean."""
+        """The statistic to compare with the vendor's number: "median" where the vendor's row is on that, else "mean"."""
         row = self.vendor_row(mode)
         return "median" if row is not None and row.statistic == "median" else "mean"
 
 
 def side_by_side(document: Document, record: Record, cases: Iterable[CaseSummary]) -> tuple[Side, ...]:
-    """Purpose: every figure of every case of components with modes, and of any other where the vendor says something."""
+    """Purpose: a side for every figure of every case of components with modes, and of any other case that has a vendor row."""
     modes = {component.name: {"", *(mode.name for mode in component.modes)} for component in document.components}
     slower = {(one.component, one.case, one.figure.name): one for one in slowdowns(document, record)}
     found = []
@@ -80,7 +80,7 @@ def side_by_side(document: Document, record: Record, cases: Iterable[CaseSummary
 
 
 def row_value(row: ContractRow) -> float | None:
-    """A row as one number: the value that it names, its only bound, or the middle between both."""
+    """A row as one number: its value, its only bound, or the middle between both bounds."""
     if row.value is not None:
         return row.value
     bounds = [bound for bound in (row.low, row.high) if bound is not None]

@@ -1,4 +1,4 @@
-"""The scorecard for a terminal: 80 columns, plain letters, nothing that depends on colour."""
+"""The scorecard for a terminal: 80 columns, plain letters, readable without colour."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def render_scorecard(scorecard: Scorecard) -> str:
 
 
 def render_acts(scorecard: Scorecard) -> str:
-    """Purpose: what people did, act by act, as text of at most 80 columns."""
+    """Purpose: the acts of people, one by one, as text of at most 80 columns."""
     if not scorecard.acts:
         return "nobody did anything but run it"
     parts = [_wrapped(scorecard.summary), ""]
@@ -50,7 +50,7 @@ def render_acts(scorecard: Scorecard) -> str:
 
 
 def act_lines(act: ActScore) -> list[str]:
-    """One act: what, who and why; then by whose word, what it takes away, and the outcome without it."""
+    """One act: what, by whom and why; then who agreed, what the act takes away, and the outcome without it."""
     said, back = _utc(act.said), ""
     if act.backdated and act.as_of is not None:
         if said == (back := _utc(act.as_of)):
@@ -71,7 +71,9 @@ def act_lines(act: ActScore) -> list[str]:
 
 
 def standing_words(act: ActScore, short: bool = False) -> str:
-    """Purpose: by whose word an act stands: agreed, one-sided, without effect, withdrawn. ``short``: not who agreed, and when."""
+    """Purpose: whether an act is agreed, one-sided, without effect or withdrawn, in words. ``short``: without who
+    agreed, and when.
+    """
     agreed = "" if short else "; ".join(act.agreed)
     if not act.standing:
         return ""
@@ -92,7 +94,7 @@ def _utc(time: float) -> str:
 
 
 def _component_table(components: Sequence[ComponentScore]) -> list[str]:
-    """Columns as wide as their widest cell; names give way where a line would be too long."""
+    """Columns as wide as their widest cell; names are cut where a line would be too long."""
     rows = [
         [one_line(c.name), c.outcome]
         + [str(number) for number in (c.wanted, c.passed, c.attempts, c.to_come, len(c.unavailable))]
@@ -120,7 +122,7 @@ def _criteria(component: ComponentScore) -> list[str]:
 
 
 def _criterion(item: CriterionScore) -> str:
-    """The outcome in words, in a column of its own, then the criterion's name and how its number came about."""
+    """The outcome in a column of its own, then the criterion's name and how its number was computed."""
     word = "not judged" if item.restricted else item.outcome.upper() if item.outcome == "not met" else item.outcome
     waived = f"{item.beneath}, waived by {item.waived_by}: {item.waiver}" if item.outcome == "waived" else ""
     said = "; ".join(part for part in (item.arithmetic, item.reason, waived) if part) or f"must {item.must}"
@@ -128,7 +130,7 @@ def _criterion(item: CriterionScore) -> str:
 
 
 def _score(result: ScoreResult) -> list[str]:
-    """A score with its parts: what each took, in which run, and what is missing to the bound."""
+    """A score with its parts: what each part used, from which run, and what is missing to the bound."""
     whole = "no number yet" if result.value is None else show_score(result.value, result.unit)
     between = (
         f", 95 % {' to '.join(show_score(end, result.unit) for end in result.interval)}" if result.interval else ""
@@ -169,7 +171,7 @@ def _contract(scorecard: Scorecard) -> list[str]:
 
 
 def _acts(scorecard: Scorecard) -> list[str]:
-    """The acts that restrict, or without which something would come out otherwise; how many there are."""
+    """The acts that restrict or change an outcome, and the number of all acts."""
     if not scorecard.acts:
         return []
     lines = [line for act in scorecard.acts if act.matters or act.standing == "one-sided" for line in act_lines(act)]
@@ -182,14 +184,14 @@ def _unavailable(component: ComponentScore) -> list[str]:
 
 
 def _wrapped(text: str, indent: str = "") -> str:
-    """Harmless text folded to the width; words longer than a line are broken."""
+    """Harmless text wrapped to the width; words longer than a line are broken."""
     lead = text[: len(text) - len(text.lstrip())]
     lines = textwrap.wrap(_spaced(text), WIDTH, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False)
     return "\n".join(lines)
 
 
 def _spaced(text: str) -> str:
-    """On one line, control characters visible; the blanks that make columns stay."""
+    """Text on one line with control characters visible; keeps the spaces that align columns."""
     return "".join(c if c.isprintable() else one_line(c) or " " for c in text.strip())
 
 

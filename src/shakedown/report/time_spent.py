@@ -1,9 +1,9 @@
-"""Where a campaign's node-hours went, read from its record: the log is folded again, and the engine is asked why nodes were idle.
+"""Where a campaign's node-hours went, from its record: the log is folded again, and the engine says why nodes were idle.
 
-``spent_time`` is the table of contents. The engine answers by the predicates that it ordered by (``engine.policy.idle``), as it
-does in a rehearsal; asking changes nothing. It is asked when something happened that holds work back or lets it go, and besides
-at moments that lie evenly: just after a submission, say, it stands as it does for a few seconds only. When a job began is
-taken from its own times, not from when the driver heard of it.
+``spent_time`` is the table of contents. The engine answers with the predicates that it ordered by (``engine.policy.idle``), as in a
+rehearsal; asking changes nothing. It is asked after each event that holds work back or releases it, and also at regular moments,
+because the state just after an event, for example a submission, may last only a few seconds. The start of a job is taken from its
+own times, not from when the driver learned of it.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def spent_time(layout: Layout, document: Document, record: Record, through: int 
 
 
 class _Watch:
-    """Looks at the campaign as it was at each moment. ``seen_idle``: (cluster, node) -> when a look found it idle; ``started``:
-    job -> when it started, in microseconds, as is known in the end; ``starts``: all these moments, in seconds.
+    """Examines the campaign at each moment. ``seen_idle``: (cluster, node) -> the times when a look found it idle; ``started``: job
+    -> its start as finally known, in microseconds; ``starts``: all these starts, in seconds.
     """
 
     def __init__(self, document: Document, record: Record, lasts_s: float) -> None:
@@ -102,7 +102,7 @@ class _Watch:
         self._out_of: dict[str, int] = {}  # ground -> how many are out
 
     def replay(self, layout: Layout, through: int) -> None:
-        """Fold the log up to an event, and see between two moments how it stood."""
+        """Fold the log up to event ``through``, and examine the state between any two moments."""
         documents, state, now = Documents(layout), State(), 0.0
         for event in read_events(layout.log):
             if event.seq > through:
@@ -130,7 +130,7 @@ class _Watch:
     # ---- why nodes are idle ---------------------------------------------------------------------------------------------
 
     def _settle(self, state: State, now: float, until: float) -> None:
-        """Everything of a moment is folded: how it stands from here on, and at the moments before the next event."""
+        """All events of a moment are folded: examine the state now, and at the moments before the next event."""
         if self._anew or not self.step:
             self._ask(state, now)
             self._anew = False
@@ -143,7 +143,7 @@ class _Watch:
                 self._see_pending(state, at)
 
     def _between(self, now: float, until: float) -> list[tuple[float, bool]]:
-        """The moments before the next event at which it may stand otherwise, and whether the engine is asked again then."""
+        """The moments before the next event at which the state may change, each with whether to ask the engine again."""
         starts = self.starts[bisect_right(self.starts, now) : bisect_left(self.starts, until)]
         moments = dict.fromkeys(starts, not self.step)
         while self.step and self._next < until:
@@ -157,7 +157,7 @@ class _Watch:
             self.looks[ground.name].append(self._look(state, ground, self._idle(ground, now), now))
 
     def _see_pending(self, state: State, now: float) -> None:
-        """That jobs wait beside idle nodes, or do no more, may last for a moment only: each time is told."""
+        """Note each time that jobs begin or cease to wait beside idle nodes, which may last for a moment only."""
         for ground in self.grounds:
             looks = self.looks[ground.name]
             pending = self._pending(state, ground, self._idle(ground, now), now)
@@ -168,21 +168,23 @@ class _Watch:
         return max(0.0, ground.count - self._out_of.get(ground.name, 0) - self.taken[ground.name].held_at(now))
 
     def _pending(self, state: State, ground: Ground, idle: float, now: float) -> int:
-        """How many jobs wait at the scheduler that may start and are no wider than what is idle."""
+        """How many jobs that may start wait at the scheduler and would fit on the idle nodes."""
         units = idle * self._units_of_a_node(ground) + 1e-6
         if units < 1:
             return 0
         return sum(0 < amount <= units for place in ground.places for amount in self._waiting(state, place, now))
 
     def _waiting(self, state: State, place: str, now: float) -> list[int]:
-        """How wide the jobs are that wait at the scheduler and may start; without those that had begun, as was heard later."""
+        """The widths of the jobs that wait at the scheduler and may start; without those that had started but were
+        reported later.
+        """
         jobs = state.job_index.waiting.get(place, {})
         queued = ((job, units) for job, units in jobs.items() if units and state.jobs[job].phase == JobPhase.QUEUED)
         moment = in_us(now)
         return [units for job, units in queued if self.started.get(job, moment + 1) > moment]
 
     def _all(self, cause: str, at: float) -> None:
-        """Whatever was idle since then was so for one cause."""
+        """Set one cause for all idle nodes from that time on."""
         for ground in self.grounds:
             looks = self.looks[ground.name]
             while looks and looks[-1].at >= at:
@@ -212,7 +214,7 @@ class _Watch:
     # ---- which nodes are out ---------------------------------------------------------------------------------------------
 
     def _see_nodes(self, state: State, event: Event, now: float) -> None:
-        """Nodes that are out from now on, and those that are back."""
+        """Note the nodes that are out from now on, and those that are back."""
         out: dict[Node, tuple[str, str]] = {}
         for ground in self.grounds:
             for place in ground.places:
@@ -229,7 +231,7 @@ class _Watch:
             self._note_idle(event, now)
 
     def _out_in(self, state: State, place: str) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-        """The nodes of a partition that are out, the worst reason last."""
+        """The nodes of a partition that are out, as (node, (kind, reason)); the worst reason of a node comes last."""
         if place not in state.index.places:
             return
         cluster, names = place.partition(":")[0], names_in(state.index.places[place].nodes)
@@ -258,7 +260,7 @@ class _Watch:
             self._out_of[ground.name] = len(mine)
 
     def outs(self, end: float) -> list[Out]:
-        """Every stretch in which a node was out, as people and looks said."""
+        """Every stretch in which a node was out, according to people and looks."""
         still = [Out(*node, since, end, kind, why, known=False) for node, (since, kind, why) in self._out.items()]
         return [one for one in (*self._over, *still) if one.end > one.begin]
 
@@ -274,8 +276,8 @@ def _first_starts(record: Record) -> dict[str, int]:
 
 
 def _idle_ones(document: Document, record: Record, outs: list[Out]) -> Iterator[Out]:
-    """What was said of nodes, without the times in which runs had them all the same: an excluded node still ends its job, and one
-    that takes a run is down no more, whatever was seen before.
+    """The stretches in which nodes were out, without the times when runs held them: an excluded node still finishes its job, and a
+    node that takes a run is no longer down, whatever was seen before.
     """
     runs = _runs_on({(one.cluster, one.node) for one in outs}, document, record)
     for one in outs:
@@ -312,7 +314,7 @@ def _failed(document: Document, record: Record, seen_idle: dict[Node, list[float
 
 
 def _runs_on(wanted: Collection[Node], document: Document, record: Record) -> dict[Node, list[Span]]:
-    """When runs had some nodes."""
+    """Node -> the spans in which runs held it, for some nodes."""
     found: dict[Node, list[Span]] = {node: [] for node in wanted}
     by_cluster: dict[str, list[str]] = defaultdict(list)
     for cluster, node in wanted:

@@ -1,4 +1,4 @@
-"""Times, numbers and untrusted text as a report writes them: UTC, no more digits than they carry, nothing invisible."""
+"""Format times, numbers and untrusted text for a report: UTC, only significant digits, no invisible characters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # terminal colours and move
 
 
 def show_time(seconds: float | None) -> str:
-    """A moment of the driver's clock in UTC, to the second; a dash where it is not known."""
+    """A time of the driver's clock in UTC, to the second; a dash where it is None."""
     if seconds is None:
         return "–"
     try:
@@ -44,23 +44,23 @@ def one_line(text: str, limit: int = 0) -> str:
 
 
 def show_change(value: float, digits: int = 1) -> str:
-    """A number with its sign; what rounds to nothing has none."""
+    """A number with its sign; a number that rounds to zero has no sign."""
     text = f"{value:+.{digits}f}"
     return text if float(text) else text[1:]
 
 
 def show_percent(share: float) -> str:
-    """A change with its sign; one to more than tenfold as a factor, x 12."""
+    """A change in per cent with its sign; a change of more than tenfold as a factor: x 12."""
     if share < _MOST_PERCENT:
         return f"{share * 100:+.1f}%"
     return f"x {show_number(1 + share, 3)}" if share < 1e9 else "beyond all"
 
 
 def file_name(text: str, limit: int = 60) -> str:
-    """A name that any file system and web page takes: letters, digits, dots, dashes."""
+    """A name that is valid in any file system and web page: letters, digits, dots, dashes."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:limit].rstrip("-.") or "x"
 
 
 def ad_hoc_words(options: str) -> str:
-    """That a campaign has no plan's file, and what was run; "" where it has one."""
+    """A sentence that a campaign has no plan file, and what was run; "" where it has one."""
     return f"ad hoc, without a plan of the site: shakedown run {options}" if options else ""

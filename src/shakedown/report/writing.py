@@ -1,7 +1,7 @@
 """Write the report of a campaign: one self-contained page, the same as PDF, every figure and table as files.
 
-``make_report`` is the table of contents. What is written depends on the record and the kept outputs alone: no clock, no place,
-no user, no random number gets in, so both sides of an acceptance can make the very same bytes.
+``make_report`` is the table of contents. The content depends only on the record and the kept outputs: no clock, path, user or
+random number is used, so both sides of an acceptance can produce the same bytes.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ SUMS = "report/SHA256SUMS"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A report on disk. ``pdf`` is None where none was made, and ``why_no_pdf`` says why it could not be. ``damage``: as of
-    ``CampaignRead``.
-    """
+    """A report on disk. ``pdf`` is None where none was made, and ``why_no_pdf`` says why. ``damage``: as in ``CampaignRead``."""
 
     page: Path
     scorecard: Scorecard
@@ -54,12 +52,13 @@ def make_report(
     junit: Path | None = None,
     parquet: bool = False,
 ) -> Written:
-    """Purpose: write a campaign's report into its directory, or into ``output``.
+    """Purpose: write a campaign's report into its directory, or into ``output``. Returns what was written.
 
-    ``site``: whose templates are used, instead of those of the site that the campaign lies in. ``pdf``: None = if it can be made.
-    ``tell`` hears what is being done, for a person who waits. ``junit``: a file for the same as JUnit XML. ``parquet``: write each
-    table as a Parquet file too.
-    Errors: UsageError where it is no campaign, a place that is named takes no file, or a PDF or Parquet files cannot be made;
+    ``site``: the site whose templates are used, instead of the campaign's own site. ``pdf``: None = where it can be made. ``tell``
+    is called with a line on each step. ``junit``: a file for the same as JUnit XML. ``parquet``: write each table as a Parquet file
+    too.
+
+    Errors: UsageError where it is not a campaign, a given path cannot be written, or a PDF or Parquet files cannot be made;
     FileProblems in templates; RecordError where the record is damaged or the report cannot be written.
     """
     from shakedown.report.page.pdf import trouble
@@ -110,13 +109,13 @@ def compose(
 
 
 def _sums(files: dict[str, bytes]) -> bytes:
-    """What ``sha256sum --check report/SHA256SUMS`` reads, in the directory of report.html."""
+    """The input of ``sha256sum --check report/SHA256SUMS``, run in the directory of report.html."""
     return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)).encode()
 
 
 def page_again(campaign: Path, through: int, there: str, templates: Path | None) -> bytes:
-    """Purpose: report.html as it was made when the record had ``through`` events. ``there``: the text of a page that somebody has:
-    of the signatures, which are no part of the log, those count that it has, for later ones may have come.
+    """Purpose: report.html as it was made when the record had ``through`` events. ``there``: the text of an existing page.
+    Signatures are not part of the log and later ones may exist, so only those on the existing page are used.
     """
     from shakedown.report.figures.registry import draw_all
     from shakedown.report.page.page import render_page, signatures_on_page
@@ -133,7 +132,7 @@ def page_again(campaign: Path, through: int, there: str, templates: Path | None)
 
 
 def _look(output: Path | None, junit: Path | None) -> None:
-    """Before anything is drawn: whether the places that a person named take files. Errors: UsageError."""
+    """Check, before anything is drawn, that the given paths can be written. Errors: UsageError."""
     if output is not None:
         try_to_write(output, f"the report cannot be written to {output}", "give another place with --output DIR")
     if junit is not None:
@@ -141,7 +140,7 @@ def _look(output: Path | None, junit: Path | None) -> None:
 
 
 def try_to_write(directory: Path, message: str, hint: str) -> None:
-    """Purpose: make a directory where it is not there, and see that it takes a file. Errors: UsageError with the message."""
+    """Purpose: create a directory where it is missing, and check that it accepts a file. Errors: UsageError with the message."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=directory):
@@ -157,9 +156,10 @@ def try_to_write(directory: Path, message: str, hint: str) -> None:
 
 
 def _write(target: Path, files: dict[str, bytes]) -> None:
-    """Each file whole or not at all; then what an earlier report left and this one does not have is taken away.
+    """Write each file completely or not at all; then delete files of an earlier report that this one does not have.
 
-    The sums come last: who is killed before leaves sums that do not agree, and the next report still knows what to take away.
+    The sums come last: a process that is killed before leaves sums that do not match, and the next report still knows what to
+    delete.
     """
     try:
         stale = _written_before(target) - set(files)
@@ -176,7 +176,7 @@ def _write(target: Path, files: dict[str, bytes]) -> None:
 
 
 def _write_beside(path: Path, data: bytes) -> None:
-    """A file that a person named, whole or not at all; it is no part of the report."""
+    """Write a file that a person named, completely or not at all; it is not part of the report."""
     try:
         replace_file(path, data)
     except OSError as error:
@@ -189,7 +189,7 @@ _TURNS = {"report.html": 1, SUMS: 2}
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Purpose: write a file, whole or not at all. Raises OSError."""
+    """Purpose: write a file, completely or not at all. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.new")
     beside.write_bytes(data)
@@ -197,7 +197,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def _written_before(target: Path) -> set[str]:
-    """The files of an earlier report, as its own list names them: figures, tables and the PDF, nothing of anyone else."""
+    """The files of an earlier report according to its own list: figures, tables and the PDF; never files of anybody else."""
     try:
         lines = (target / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:

@@ -1,1 +1,1 @@
-"""The figures of the report, one file each. ``registry`` says which there are."""
+"""The figures of the report, one file each. ``registry`` lists them."""

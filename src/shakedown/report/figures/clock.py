@@ -1,4 +1,4 @@
-"""A component's clock over time: when it ran and stood still, pauses, windows, excluded nodes, and where it was started anew."""
+"""A component's clock over time: when it ran and stopped, pauses, windows, excluded nodes, and where it was restarted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Row = tuple[str, list[tuple[Span, str, str]]]  # name, (span, colour, hatch)
 
 
 def draw_clock(number: int, one: Stability, record: Record, begin: float) -> list[Drawing]:
-    """Purpose: one figure; none where the clock has not run. ``begin`` is time zero."""
+    """Purpose: one figure; [] where the clock has not run. ``begin`` is time zero."""
     clock = one.clock
     if clock is None:
         return []
@@ -90,7 +90,7 @@ def _rows(one: Stability, clock: Clock, record: Record, span: Span) -> list[Row]
 
 
 def _windows(windows: tuple[Window, ...], span: Span) -> list[Row]:
-    """Those in which nothing is ordered first, for they hold most back; what is beyond the limit shares one row."""
+    """A row for each window, closed ones (in which nothing is ordered) first; windows beyond the limit share one row."""
     rows = [_window(window, span) for window in sorted(windows, key=lambda window: not window.closed)]
     rows = [row for row in rows if row[1] or "unknown zone" in row[0]]
     if len(rows) <= WINDOWS_LIMIT:
@@ -101,7 +101,7 @@ def _windows(windows: tuple[Window, ...], span: Span) -> list[Row]:
 
 
 def _window(window: Window, span: Span) -> Row:
-    """When a window was open; where this machine does not know its zone, that is said and nothing is drawn."""
+    """The row of one window. Where this machine does not know the window's time zone, the row says so and has no bars."""
     try:
         look = (INK, "xxxx") if window.closed else (RULE, "....")
         pieces = [(piece, *look) for piece in open_in(window, *span)]
@@ -121,7 +121,7 @@ def _before(words: tuple[Word, ...], clock: Clock) -> list[Span]:
 
 
 def _stopped(words: tuple[Word, ...], clock: Clock) -> list[tuple[Span, str]]:
-    """Each time in which the clock stood still, with its cause."""
+    """Each span in which the clock was stopped, with its cause."""
     found, since = [], None
     for word in words:
         if word.act == "stop" and since is None:
@@ -135,7 +135,7 @@ def _stopped(words: tuple[Word, ...], clock: Clock) -> list[tuple[Span, str]]:
 
 
 def _pauses(one: Stability, record: Record, span: Span) -> list[Span]:
-    """When the component ordered nothing new because somebody, or a phase, had paused it."""
+    """The spans in which the component ordered nothing new because a person, or a phase, had paused it."""
     found, since = [], None
     for row in record.standing:
         if row.value.get("component") == one.component.name and not row.case:
@@ -148,7 +148,7 @@ def _pauses(one: Stability, record: Record, span: Span) -> list[Span]:
 
 
 def _excluded(record: Record, span: Span) -> list[Span]:
-    """When any node was excluded."""
+    """The spans in which at least one node was excluded."""
     found: list[Span] = []
     out: set[str] = set()
     since = 0.0

@@ -1,4 +1,4 @@
-"""What moved, drawn: a dot with its interval for each figure, on a line for no change; and one figure over all campaigns."""
+"""Figures of a comparison: a dot with its interval for each change, on a line for no change; and one figure over all campaigns."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def _name(comparison: Comparison, move: Move) -> str:
 
 
 def draw_history(history: History, rehearsed: bool = False) -> Drawing:
-    """Purpose: medians with their intervals, campaign by campaign, a line for each case; epochs and changes marked; at most six."""
+    """Purpose: medians with their intervals, campaign by campaign, one line per case (at most six); epochs and
+    changes are marked.
+    """
     names = _chosen(history)
     places = {
         key: place for place, key in enumerate(dict.fromkeys((one.campaign, one.epoch) for one in _ordered(history)))
@@ -132,7 +134,7 @@ def _ordered(history: History) -> list[Line]:
 
 
 def _chosen(history: History) -> list[tuple[str, str]]:
-    """Those that changed first, then the others in their order."""
+    """The (subject, figure) pairs to draw: those that changed first, then the others in order."""
     changed = [(one.subject, one.figure) for one in history.changes]
     return list(dict.fromkeys([*changed, *((one.subject, one.figure) for one in history.lines)]))[:LINES_LIMIT]
 

@@ -17,7 +17,7 @@ _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "----", "++++")  # tell verd
 
 
 def draw_counts(counts: Sequence[TestCount]) -> list[Drawing]:
-    """Purpose: for each component the runs by test, and beside them what did not end well, where there is any."""
+    """Purpose: for each component a figure of the runs by test, and one of those that did not end well, where there are any."""
     drawings = []
     for number, component in enumerate(dict.fromkeys(one.component for one in counts), 1):
         mine = [one for one in counts if one.component == component]
@@ -76,7 +76,7 @@ def _failures(number: int, component: str, counts: list[TestCount]) -> Drawing:
 
 
 def _shown(counts: list[TestCount]) -> tuple[list[TestCount], str]:
-    """The tests with most runs, in the order of the plan, and a sentence for the others."""
+    """The tests with most runs, in the order of the plan, and a sentence on the tests that are left out."""
     most = sorted(counts, key=lambda one: -one.attempts)[:TESTS_LIMIT]
     left = len(counts) - len(most)
     return [

@@ -1,7 +1,7 @@
-"""Figures that have a number for each row of a table, as curves: latency against message size, rate against threads.
+"""Figures of merit that have a number for each row of a table, as curves: latency against message size, rate against threads.
 
-A table whose rows are told apart by one number gives a picture for each test and figure, with a curve for each case: the
-median over its runs, and the range from the lowest to the highest.
+A table whose rows differ in one number gives a picture for each test and figure, with a curve for each case: the median over its
+runs, and the range from the lowest to the highest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WIDE_RANGE = 30.0  # the highest over the lowest, from which on an axis is loga
 
 @dataclass(slots=True)
 class Curve:
-    """One case in one mode: place along the axis, median, lowest and highest."""
+    """One case in one mode. Each point: place along the axis, median, lowest and highest."""
 
     name: str
     points: list[tuple[float, float, float, float]] = field(default_factory=list)
@@ -34,9 +34,9 @@ class Curve:
 
 @dataclass(slots=True)
 class Picture:
-    """One figure of one test in one component, against the column that tells its rows apart, or a parameter. ``beside``: what
-    changes with that parameter, in words; ``ticks``: places along the axis that are named, () = as the axis has them; ``where``:
-    what all of its curves are, "" = all there are.
+    """One figure of one test in one component, against the column that its rows differ in, or against a parameter. ``beside``: in
+    words, what else changes with that parameter; ``ticks``: places along the axis that get a label, () = matplotlib chooses;
+    ``where``: what all of its curves have in common, "" where the picture has every curve.
     """
 
     component: str
@@ -55,7 +55,7 @@ class Picture:
 
 
 def draw_curves(cases: Sequence[CaseSummary]) -> tuple[list[Drawing], list[str]]:
-    """Purpose: a picture for each test and figure that has curves, and a sentence for those that are not drawn."""
+    """Purpose: a picture for each test and figure that has curves, and a sentence on those that are not drawn."""
     pictures = [picture for picture in _pictures(cases) if picture.curves]
     drawings = [
         draw_picture(f"curve-{number:02d}", picture) for number, picture in enumerate(pictures[:CURVES_LIMIT], 1)
@@ -79,7 +79,7 @@ def _pictures(cases: Sequence[CaseSummary]) -> Iterator[Picture]:
 
 
 def _tables(case: CaseSummary) -> dict[tuple[str, str, str], list[tuple[float, float, float, float]]]:
-    """(figure, column, mode) -> the points of one case, of tables whose rows are told apart by one number."""
+    """(figure, column, mode) -> the points of one case, for tables whose rows differ in one number."""
     found: dict[tuple[str, str, str], list[tuple[float, float, float, float]]] = {}
     for one in case.figures:
         tag = _tag(one)
@@ -92,7 +92,7 @@ def _tables(case: CaseSummary) -> dict[tuple[str, str, str], list[tuple[float, f
 
 
 def _tag(figure: FigureSummary) -> tuple[str, float] | None:
-    """The column and the number of ``lat[size=8]``; None where rows are told apart by words, or by several columns."""
+    """The column and the number of ``lat[size=8]``; None where the rows differ in words, or in several columns."""
     _, bracket, rest = figure.spec.name.partition("[")
     column, equals, text = rest.removesuffix("]").partition("=")
     place = number(text) if bracket and equals else ""
@@ -100,7 +100,7 @@ def _tag(figure: FigureSummary) -> tuple[str, float] | None:
 
 
 def draw_picture(prefix: str, picture: Picture) -> Drawing:
-    """Purpose: one picture, with its first curves. ``prefix``: what its file's name begins with."""
+    """Purpose: one picture, with its first curves. ``prefix``: the beginning of its file name."""
     names, common = telling_names([curve.name for curve in picture.curves])
     shown = picture.curves[: len(SEQUENCE)]
 
@@ -133,7 +133,7 @@ def draw_picture(prefix: str, picture: Picture) -> Drawing:
 
 
 def _scale(axis: Any, set_scale: Any, values: Sequence[float]) -> None:
-    """Sizes and rates go over decades: a logarithmic axis, from zero on with a linear part below the least."""
+    """Use a logarithmic axis for values that span decades; where there is a zero, the part below the least value is linear."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     above = [value for value in values if value > 0]

@@ -1,4 +1,4 @@
-"""Planned dates against kept ones, and issues opened and closed by month (paper 003, the plan of its commissioning; paper 002,
+"""Planned dates against actual ones, and issues opened and closed by month (paper 003, the plan of its commissioning; paper 002,
 figure 11).
 """
 
@@ -79,7 +79,7 @@ def _calendar(axes: Any) -> None:
 
 
 def draw_issues(material: Material) -> Drawn:
-    """Purpose: bars of what was opened and closed each month, and a line of what was open at its end."""
+    """Purpose: bars of the issues opened and closed each month, and a line of those open at its end."""
     months = by_month(material.evidence.issues)
     return ([_issues(months[-MONTHS_LIMIT:])], []) if len(months) >= LEAST else ([], [])
 

@@ -12,7 +12,7 @@ LEAST = 2  # days below which there is nothing to compare
 
 
 def draw_days(number: int, one: Stability) -> list[Drawing]:
-    """Purpose: one figure of a component that lasted two days or more."""
+    """Purpose: one figure for a component that lasted two days or more, else []."""
     days = one.days
     if len(days) < LEAST:
         return []

@@ -1,6 +1,6 @@
-"""What a figure of the report declares: its section, its place in it, and how it is drawn.
+"""The declaration of a figure of the report: its section, its place in the section, and its drawing function.
 
-A file that draws figures for the report ends with ``FIGURES``, a tuple of these; the registry finds it. A package of a site
+A file that draws figures for the report ends with ``FIGURES``, a tuple of these, which the registry finds. A package of a site
 names its declarations as entry points of the group ``shakedown.figures``.
 """
 
@@ -27,7 +27,7 @@ SECTIONS: tuple[Section, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What figures are drawn from: the campaign in numbers, what kept outputs hold to draw, and time zero in seconds since 1970."""
+    """What figures are drawn from: the campaign in numbers, the data from kept outputs, and time zero in seconds since 1970."""
 
     evidence: Evidence
     gathered: Gathered
@@ -39,12 +39,12 @@ Drawn = tuple[list[Drawing], list[str]]  # figures, and a sentence for each that
 
 @dataclass(frozen=True, slots=True)
 class ReportFigure:
-    """``section``: ``scores`` and ``issues`` stand at the scores and the issue ledger, ``line`` and ``counts`` at the runs,
-    ``sides`` at performance, ``scaling`` at scaling, ``toolchains`` at toolchains, ``times`` at run times, ``node_map`` at nodes,
-    ``time_spent`` where the time went, ``stability`` and ``machine`` in sections of their own; within one the lowest ``order``
-    comes first.
+    """``section`` says where the figure appears: ``scores`` and ``issues`` at the scores and the issue ledger, ``line`` and
+    ``counts`` at the runs, ``sides`` at performance, ``scaling`` at scaling, ``toolchains`` at toolchains, ``times`` at run times,
+    ``node_map`` at nodes, ``time_spent`` at where the time went, ``stability`` and ``machine`` in sections of their own. Within a
+    section the lowest ``order`` comes first.
 
-    ``draw`` gives no figure where there is nothing to draw.
+    ``draw`` returns no figure where there is nothing to draw.
     """
 
     name: str

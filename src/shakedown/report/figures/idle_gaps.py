@@ -1,4 +1,4 @@
-"""When each test had a run that was live: a hole in which none was shows as a gap, and the longest is named."""
+"""When each test had a live run: a time without one is a gap in its line, and the longest gap has a label."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HOLE = "#b3261e"
 
 
 def draw_holes(number: int, one: Stability, document: Document, record: Record, begin: float) -> list[Drawing]:
-    """Purpose: one figure; none where the clock has not run. ``begin`` is time zero."""
+    """Purpose: one figure; [] where the clock has not run. ``begin`` is time zero."""
     clock = one.clock
     shares = [share for share in one.shares if not share.filler][:TESTS_LIMIT]
     if clock is None or clock.end <= clock.begin or not shares:
@@ -54,14 +54,14 @@ def draw_holes(number: int, one: Stability, document: Document, record: Record, 
 
 
 def _name(axes: Any, place: int, seconds: float, ends: list[float]) -> None:
-    """How long a hole is, beneath it: on the side that is farther from the edge of the figure."""
+    """Write the length of a gap below it, on the side that is farther from the edge of the figure."""
     left = ends[1] < sum(axes.get_xlim()) / 2
     look = {"fontsize": 6, "color": _HOLE, "ha": "left" if left else "right", "va": "top"}
     axes.text(ends[0] if left else ends[1], place + 0.28, show_duration(seconds), **look)
 
 
 def _live(one: Stability, document: Document, record: Record) -> dict[str, Spans]:
-    """Test -> when a run of it was live, without the fillers."""
+    """Test -> the spans in which it had a live run, without fillers."""
     tests = {case.id: case.test for case in document.cases}
     spans: dict[str, list[Span]] = {}
     for row in record.current():

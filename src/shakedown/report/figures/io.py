@@ -1,4 +1,4 @@
-"""Rates of the file system as bars: medians over the runs of a case, from the least to the most."""
+"""Rates of the file system as bars: medians over the runs of a case, with the range from the lowest to the highest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW = 8  # bars that fit half the page
 
 
 def draw_io(number: int, case: CasePictures) -> Drawing:
-    """Purpose: the rates of one case, a panel a unit."""
+    """Purpose: the rates of one case, one panel per unit."""
     units = list(dict.fromkeys(rate.unit for rate in case.rates))
     sizes = {rate.transfer for rate in case.rates if rate.transfer}
     panels = [_bars([rate for rate in case.rates if rate.unit == unit], len(sizes) > 1) for unit in units]
@@ -39,7 +39,7 @@ def draw_io(number: int, case: CasePictures) -> Drawing:
 
 
 def _bars(rates: list[IoRate], sized: bool) -> list[tuple[str, list[float]]]:
-    """Values by what was done, in the order it was first seen. ``sized``: the size of a transfer tells them apart."""
+    """(name, values) of each operation, in the order of appearance. ``sized``: the size of a transfer is part of the name."""
     bars: dict[str, list[float]] = {}
     for rate in rates:
         size = f", {show_bytes(rate.transfer)}" if sized and rate.transfer else ""

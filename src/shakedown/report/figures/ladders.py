@@ -1,4 +1,4 @@
-"""Ladders: each size of each, by whether it holds, fails, was spared, or is still to come."""
+"""Ladders: every size of every ladder, and whether it holds, fails, was spared, or is still to come."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOKS: dict[str, tuple[str, str, str, float]] = {  # state -> marker, face, edge
 
 
 def draw_ladders(material: Material) -> Drawn:
-    """Purpose: one figure for each component that has ladders."""
+    """Purpose: one figure for each component that has ladders, and a sentence on ladders that are not drawn."""
     drawings, left_out = [], []
     for number, component in enumerate(material.evidence.scorecard.components):
         rows = list(component.ladders)

@@ -1,4 +1,4 @@
-"""What ran when: a lane a test, a line a run, a mark where one did not pass."""
+"""What ran when: one lane per test, one line per run, and a mark where a run did not pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST = 2  # runs: one is a row of a table
 
 
 def draw_time_line(cases: tuple[CaseSummary, ...], begin: float) -> list[Drawing]:
-    """Purpose: the whole campaign in one figure; none where fewer than two runs were judged. ``begin`` is time zero."""
+    """Purpose: the whole campaign in one figure; [] where fewer than two runs were judged. ``begin`` is time zero."""
     tests: dict[str, list[RunRow]] = {}
     for case in cases:
         if case.rows:
@@ -49,7 +49,9 @@ def _time_line(groups: dict[str, list[RunRow]], begin: float) -> Drawing:
 
 
 def _bars(axes: Any, place: int, rows: list[RunRow], begin: float, scale: float, many: bool) -> None:
-    """The runs of one test, on as many lanes as ran at once, and marks for what did not pass. ``many``: as a picture."""
+    """Draw the runs of one test, on as many lanes as ran at once, with marks for those that did not pass. ``many``: draw as a
+    bitmap.
+    """
     from matplotlib.collections import LineCollection
 
     lanes = _lanes(rows)
@@ -72,7 +74,7 @@ def _bars(axes: Any, place: int, rows: list[RunRow], begin: float, scale: float,
 
 
 def _lanes(rows: list[RunRow]) -> dict[str, int]:
-    """Each run's lane: the first that is free when it starts."""
+    """Run -> its lane: the first one that is free when the run starts."""
     ends: list[float] = []
     lanes = {}
     for row in sorted(rows, key=lambda row: (start_of(row), row.seq)):

@@ -18,7 +18,7 @@ _OTHERS = SEQUENCE[2]
 
 
 def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]:
-    """Purpose: one figure of all budgets that were loaded; none where none was. ``begin`` is time zero."""
+    """Purpose: one figure of all budgets that were used; [] where none was. ``begin`` is time zero."""
     shown = [load for load in loads if load.steps][:LIMIT]
     if not shown:
         return []
@@ -55,7 +55,7 @@ def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]
 
 
 def _highest(load: Load) -> float:
-    """Where a panel ends: at the most that ours asked for, that was allowed, and that others took of what there is."""
+    """The upper end of a panel: the highest of what our runs asked for, what was allowed, and what others took of the total."""
     ours = [ran + more for _, ran, more in load.together()] + [amount for _, amount in load.limits]
     others = [amount for _, amount in load.others]
     return max(*ours, *(min(amount, load.total) if load.total else amount for amount in others))

@@ -1,4 +1,4 @@
-"""What the kernels saw of the machine. A new kind of picture is a record in ``pictures``, a file beside this, a line below."""
+"""Figures of what the kernels measured. A new kind of picture needs a record in ``records``, a file here, and a line below."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EACH_LIMIT = 8  # figures of one kind
 
 
 def draw_machine(gathered: list[CasePictures]) -> tuple[list[Drawing], list[str]]:
-    """Purpose: every figure of the machine, and a sentence for what is not drawn."""
+    """Purpose: every figure of the machine, and a sentence on those that are not drawn."""
     kinds: list[list[Callable[[int], Drawing]]] = [
         [_later(draw_matrix, case, matrix) for case in gathered for matrix in case.matrices],
         [
@@ -34,7 +34,7 @@ def draw_machine(gathered: list[CasePictures]) -> tuple[list[Drawing], list[str]
 
 
 def _later(paint: Callable[..., Drawing], *what: object) -> Callable[[int], Drawing]:
-    """A figure that is drawn once it is known to be wanted; its number is in its file's name."""
+    """A figure that is drawn only if it is wanted; its number becomes part of its file name."""
     return lambda number: paint(number, *what)
 
 

@@ -1,4 +1,4 @@
-"""A map of the nodes, one field each in their order: the share of runs that failed on it, and how slow its runs were."""
+"""A map of the nodes, one field per node in order: the share of its runs that failed, and how slow its runs were."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCALE_LEAST = 1.05  # of slowness: a machine that is even to 5 % shows one colou
 
 
 def draw_nodes(nodes: NodesExamined) -> list[Drawing]:
-    """Purpose: the two maps side by side; none where runs were on one node only."""
+    """Purpose: the two maps side by side; [] where runs were on one node only."""
     return [_map(nodes)] if nodes.several else []
 
 
@@ -51,7 +51,7 @@ def _caption(rows: Sequence[NodeRow], columns: int) -> str:
 
 
 def columns_of(nodes: int) -> int:
-    """About as many lines as columns, rather more columns."""
+    """The number of columns for so many nodes: somewhat more columns than lines."""
     return max(min(COLUMNS_LEAST, nodes), min(COLUMNS_MOST, math.ceil(math.sqrt(1.6 * nodes))))
 
 

@@ -1,4 +1,4 @@
-"""Nodes that a test measured as slow: what each node reached beside the median of all, quantity by quantity."""
+"""Nodes that a test measured as slow: each node's value compared with the median of all nodes, for each quantity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LISTED_LIMIT = 12  # that the caption names
 
 
 def has_several(case: CasePictures) -> bool:
-    """Purpose: whether there is a quantity that several nodes were measured in."""
+    """Purpose: whether a quantity was measured on several nodes."""
     return any(len(_known(values)) > 1 for values in case.nodes)
 
 
@@ -30,7 +30,9 @@ def slow_nodes(values: NodeValues) -> list[str]:
 
 
 def draw_measured_nodes(number: int, case: CasePictures) -> Drawing:
-    """Purpose: a panel for each quantity: every node's distance from the median, from the worst to the best; slow ones named."""
+    """Purpose: a panel for each quantity: every node's distance from the median, from the worst to the best; slow
+    nodes are named.
+    """
     shown = [values for values in case.nodes if len(_known(values)) > 1][:PANELS_LIMIT]
 
     def paint(figure: Any) -> None:
@@ -55,7 +57,7 @@ def _known(values: NodeValues) -> list[float]:
 
 
 def _shares(values: NodeValues) -> list[tuple[int, float]]:
-    """(place of the node, by how much it is better than the median, as a share of it), the worst first."""
+    """(index of the node, how much better than the median it is, as a share of the median), the worst first."""
     known = _known(values)
     middle = median(known) if known else 0.0
     if middle <= 0:

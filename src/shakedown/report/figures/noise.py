@@ -1,4 +1,4 @@
-"""Histograms: how long the same piece of work took, core by core, where what disturbs a machine lies to the right; and others."""
+"""Histograms: for example how long the same piece of work took on each core; noise of the machine shows on the right."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CORES_LIMIT = 8  # cores drawn one by one; beyond, the quietest, the middle one 
 
 
 def draw_noise(number: int, case: CasePictures, name: str) -> Drawing:
-    """Purpose: the histograms of one name in one case, a line a core."""
+    """Purpose: the histograms of one name in one case, one line per core."""
     cores = [histogram for histogram in case.histograms if histogram.name == name]
     shown = cores if len(cores) <= CORES_LIMIT else _extremes(cores)
 
@@ -45,14 +45,14 @@ def _extremes(cores: list[Histogram]) -> list[Histogram]:
 
 
 def _weight(core: Histogram) -> float:
-    """The mean of a histogram, each bin at its middle: noise makes it larger."""
+    """The mean of a histogram, with each bin at its middle: noise makes it larger."""
     total = math.fsum(core.counts) or 1.0
     bins = zip(core.counts, core.edges, core.edges[1:], strict=False)
     return math.fsum(count * (low + high) / 2 for count, low, high in bins) / total
 
 
 def _scales(axes: Any, histogram: Histogram) -> None:
-    """Counts on a logarithmic scale, and the values too where they span more than a factor of twenty."""
+    """Use a logarithmic scale for the counts, and for the values where they span more than a factor of twenty."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_yscale("log")

@@ -1,7 +1,7 @@
 """Gather from the kept outputs what the report draws and quotes, within limits of bytes and runs.
 
-``gather`` is the table of contents. Matrices and histograms are taken from the last completed run of a case, I/O rates from
-all of them (the last 50), because rates vary from run to run.
+``gather`` is the table of contents. Matrices and histograms are from the last completed run of a case; I/O rates are from all of
+them (the last 50), because rates vary from run to run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RATE_RUNS = 50
 
 @dataclass(frozen=True, slots=True)
 class CasePictures:
-    """What the outputs of one case hold to draw. ``run`` is the run that all but the rates are from."""
+    """The data to draw from the outputs of one case. ``run`` is the run of everything except the rates."""
 
     case: str
     run: str
@@ -41,7 +41,7 @@ class CasePictures:
 
 @dataclass(frozen=True, slots=True)
 class CaseTrace:
-    """What the tracer wrote of the last completed run of a case; of several programs the one that ended first."""
+    """The trace of the last completed run of a case; of several programs, the one that ended first."""
 
     case: str
     run: str
@@ -50,7 +50,7 @@ class CaseTrace:
 
 @dataclass(slots=True)
 class Gathered:
-    """All pictures, and a sentence for each that could not be had. ``left`` counts down the bytes that may be read."""
+    """All pictures, and a sentence for each that could not be read. ``left``: how many bytes may still be read."""
 
     cases: list[CasePictures] = field(default_factory=list)
     traces: list[CaseTrace] = field(default_factory=list)
@@ -59,8 +59,8 @@ class Gathered:
 
 
 def gather(root: Path, document: Document, cases: tuple[CaseSummary, ...]) -> Gathered:
-    """Purpose: the pictures of every case whose test draws something, and the traces of traced ones. Each case once, whatever
-    components it is in.
+    """Purpose: the pictures of every case whose test draws something, and the traces of traced cases. A case in several components
+    is read once.
     """
     draws = {test.name: frozenset(test.draws) for test in document.tests if test.draws}
     rows: dict[str, list[RunRow]] = {}
@@ -82,7 +82,7 @@ def gather(root: Path, document: Document, cases: tuple[CaseSummary, ...]) -> Ga
 
 
 def _trace(gathered: Gathered, root: Path, row: RunRow) -> None:
-    """The trace of a run; where it cannot be read is noted."""
+    """Add the trace of a run, or a note that it cannot be read."""
     try:
         files = trace_files(run_directory(Layout(root), row.run, row.output))
         if files:
@@ -109,7 +109,7 @@ def _case(gathered: Gathered, root: Path, case: str, rows: list[RunRow], wanted:
 
 
 def _read(gathered: Gathered, root: Path, row: RunRow, wanted: frozenset[str]) -> Found:
-    """The pictures of one run; what is wrong with its output is noted with the run's name."""
+    """The pictures of one run. Notes what is wrong with its output, with the run's name."""
     if gathered.left <= 0:
         found = Found(troubles=["its output is not read: the report has read as much as it may"])
     else:

@@ -1,4 +1,4 @@
-"""All-pairs matrices as bitmaps, and what each node reached: a slow node is a dark cross and an outlier."""
+"""All-pairs matrices as bitmaps, and the median of each node: a slow node is a dark cross and an outlier."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEW = 8  # nodes whose numbers are written into the bitmap
 class NodeMedian:
     """One node of a matrix: the median of what it sent and received. ``score`` is in robust standard deviations.
 
-    ``many``: there were enough nodes for the word slow to mean something.
+    ``many``: there were enough nodes to call one slow.
     """
 
     case: str
@@ -37,7 +37,7 @@ class NodeMedian:
 
 
 def node_medians(gathered: list[CasePictures]) -> list[NodeMedian]:
-    """Purpose: for each node of each matrix the median over its partners, both ways; slow and fast ones flagged."""
+    """Purpose: for each node of each matrix the median over its partners, in both directions; slow and fast nodes are flagged."""
     found = []
     for case in gathered:
         for matrix in case.matrices:
@@ -48,12 +48,12 @@ def node_medians(gathered: list[CasePictures]) -> list[NodeMedian]:
 
 
 def is_time(unit: str) -> bool:
-    """Whether more is worse: a matrix of latencies. Everything else that pairs measure is a rate."""
+    """Whether a greater value is worse, as in a matrix of latencies. All other pair measurements are rates."""
     return unit in UNITS and UNITS[unit][0] == "seconds"
 
 
 def _node_values(matrix: Matrix, place: int) -> list[float]:
-    """What one node sent and received, without what it sent to itself."""
+    """The values between one node and the others, in both directions, without the node's value with itself."""
     others = [other for other in range(len(matrix.rows)) if other != place]
     both = [matrix.rows[place][other] for other in others] + [matrix.rows[other][place] for other in others]
     return [value for value in both if not math.isnan(value)]
@@ -73,7 +73,7 @@ def _flagged(case: CasePictures, matrix: Matrix, middles: list[float]) -> list[N
 
 
 def draw_matrix(number: int, case: CasePictures, matrix: Matrix) -> Drawing:
-    """Purpose: the bitmap of a matrix and beside it each node's median; of few nodes the numbers themselves."""
+    """Purpose: the bitmap of a matrix and beside it each node's median; for few nodes the numbers are written in the fields."""
     nodes = node_medians([CasePictures(case.case, case.run, (matrix,))])
     few = len(matrix.labels) <= FEW
     block = -(-len(matrix.labels) // PIXELS)
@@ -116,7 +116,7 @@ def _paint_bitmap(figure: Any, axes: Any, matrix: Matrix, block: int) -> Any:
 
 
 def _numbers(image: Any, matrix: Matrix) -> None:
-    """Each pair's number in its field, dark on light and light on dark."""
+    """Write each pair's number in its field, dark on light and light on dark."""
     middle = sum(image.get_clim()) / 2
     for row, values in enumerate(matrix.rows):
         for column, value in enumerate(values):
@@ -139,7 +139,7 @@ def _bitmap(matrix: Matrix, block: int) -> Any:
 
 
 def _lowest_of_blocks(values: Any, block: int) -> Any:
-    """The least value of each square of block x block; infinite where a square holds none."""
+    """The lowest value of each block x block square; infinite where a square has no values."""
     import numpy
 
     padding = -len(values) % block
@@ -159,7 +159,7 @@ def _ticks(axes: Any, matrix: Matrix, block: int) -> None:
 
 
 def _median_strip(axes: Any, nodes: list[NodeMedian], unit: str) -> None:
-    """Each node's median from the slowest to the fastest; the names of the outliers, as far as there is room."""
+    """Draw each node's median from the slowest to the fastest, with the names of outliers where there is room."""
     order = sorted(nodes, key=lambda node: node.value)
     ranks = list(enumerate(order, 1))
     plain = [(rank, node.value) for rank, node in ranks if not node.outlier]

@@ -1,10 +1,11 @@
 """Figures against a parameter of their test, as curves: run time against threads, rate against the size of a transfer (paper 004,
 section VII; paper 002, figures 6 to 8).
 
-A parameter whose values are three numbers or more gives a picture for each figure of the test, with a curve for each combination of
-the other parameters, toolchain and partition. Where several parameters go together, as ranks and threads of a full node do, the
-first is the axis. What a test scales along has figures of its own. More curves than can be told apart become a picture for each
-value of a parameter, as paper 004 has one for each number of atoms; along a second axis the first curves are drawn alone.
+A parameter with at least three numeric values gives a picture for each figure of the test, with a curve for each combination of the
+other parameters, toolchain and partition. Where several parameters change together, such as ranks and threads of a full node, the
+first is the axis. The parameter that a test scales along has figures of its own. If there are too many curves for one picture,
+there is a picture for each value of a parameter, as paper 004 has one for each number of atoms; along a second axis only the first
+curves are drawn.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Others = tuple[tuple[str, str], ...]
 
 
 def draw_parameters(document: Document, cases: Sequence[CaseSummary]) -> Drawn:
-    """Purpose: a picture for each figure and parameter that has curves, and a sentence for those that are not drawn."""
+    """Purpose: a picture for each figure and parameter that has curves, and a sentence on those that are not drawn."""
     scaled = {(test.name, test.scaling.along) for test in document.tests if test.scaling is not None}
     pictures = list(pictures_along(cases, scaled))
     drawn = [draw_picture(f"along-{place:02d}", picture) for place, picture in enumerate(pictures[:PICTURES_LIMIT], 1)]
@@ -41,7 +42,7 @@ def draw_parameters(document: Document, cases: Sequence[CaseSummary]) -> Drawn:
 
 
 def pictures_along(cases: Sequence[CaseSummary], scaled: Collection[tuple[str, str]]) -> Iterator[Picture]:
-    """Purpose: every picture, in the order of the plan. ``scaled``: (test, parameter) that are drawn elsewhere."""
+    """Purpose: every picture, in the order of the plan. ``scaled``: (test, parameter) pairs that are drawn elsewhere."""
     for (component, test), group in groupby(cases, lambda one: (one.component, one.case.test)):
         mine = list(group)
         taken = {name for name, _ in mine[0].case.parameters if (test, name) in scaled}
@@ -57,7 +58,9 @@ def pictures_along(cases: Sequence[CaseSummary], scaled: Collection[tuple[str, s
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """A parameter as an axis. ``places``: value as written -> number in ``unit``; ``together``: it, and what changes with it."""
+    """A parameter as an axis. ``places``: value as written -> number in ``unit``; ``together``: the parameters that change with it,
+    itself included.
+    """
 
     name: str
     unit: str
@@ -66,13 +69,13 @@ class _Axis:
 
     @property
     def ticks(self) -> tuple[float, ...]:
-        """Every place where there are few."""
+        """Every place on the axis where there are few, else ()."""
         places = tuple(sorted(set(self.places.values())))
         return places if len(places) <= _TICKS else ()
 
 
 def _axis(name: str, cases: Sequence[Case]) -> _Axis | None:
-    """None where a case has no such number, or there are fewer than three."""
+    """The axis of a parameter; None where a case has no such number, or there are fewer than three numbers."""
     rows = [dict(case.parameters) for case in cases]
     words = list(dict.fromkeys(row.get(name, "") for row in rows))
     try:
@@ -87,27 +90,27 @@ def _axis(name: str, cases: Sequence[Case]) -> _Axis | None:
 
 
 def _go_together(name: str, other: str, rows: Sequence[dict[str, str]]) -> bool:
-    """Whether each value of one parameter has one value of the other, both ways."""
+    """Whether two parameters always change together: each value of one has exactly one value of the other."""
     pairs = {(row.get(name, ""), row.get(other, "")) for row in rows}
     return len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
 
 
 @dataclass(slots=True)
 class _Uncut:
-    """A picture before it is known how many there are of it: its curves by what they are."""
+    """A picture before it is split into several: its curves by their other parameters."""
 
     picture: Picture
     curves: dict[Others, Curve]
 
     def of(self, curves: dict[Others, Curve], where: str = "") -> Picture:
-        """The picture of some of the curves, each named by what sets it apart from these."""
+        """The picture of some of the curves, each named by what differs between them."""
         names = _names(self.picture.test, curves)
         named = [Curve(words, sorted(one.points)) for words, one in zip(names, curves.values(), strict=True)]
         return replace(self.picture, curves=named, where=where)
 
 
 def _parts(uncut: _Uncut) -> list[Picture]:
-    """One picture where its curves can be told apart, else one for each value of what leaves few enough, or the fewest."""
+    """One picture where its curves can be told apart, else one for each value of the parameter that splits them best."""
     curves, cuts = uncut.curves, []
     for name in dict(next(iter(curves))) if len(curves) > len(SEQUENCE) else ():
         groups: dict[str, dict[Others, Curve]] = {}
@@ -122,7 +125,7 @@ def _parts(uncut: _Uncut) -> list[Picture]:
 
 
 def _of_axis(component: str, test: str, axis: _Axis, cases: Sequence[CaseSummary]) -> Iterator[_Uncut]:
-    """A picture for each figure of the test; of its run time only where it has no other figure."""
+    """A picture for each figure of the test; for its run time only where the test has no other figure."""
     curves: dict[tuple[str, str], dict[Others, Curve]] = {}
     for one in cases:
         place = axis.places[dict(one.case.parameters)[axis.name]]
@@ -141,19 +144,19 @@ def _of_axis(component: str, test: str, axis: _Axis, cases: Sequence[CaseSummary
 
 
 def _figures(case: CaseSummary) -> list[FigureSummary]:
-    """The figures of its test that have one value in a run, its run time where there are none."""
+    """The figures of the case's test that have one value in a run; its run time where the test has no figures."""
     own = [one for one in case.figures if one.spec.name != ELAPSED.name]
     return [one for one in own if "[" not in one.spec.name] if own else list(case.figures)
 
 
 def _others(case: Case, together: frozenset[str]) -> Others:
-    """What a case is beside the axis."""
+    """The parameters, toolchain and partition of a case, without the axis and what changes with it."""
     own = tuple((name, value) for name, value in case.parameters if name not in together)
     return (*own, ("toolchain", case.toolchain), ("partition", case.partition.rpartition(":")[2]))
 
 
 def _names(test: str, found: Collection[Others]) -> list[str]:
-    """Each curve by what sets it apart from the others."""
+    """The name of each curve: the parameters in which the curves differ."""
     values: dict[str, set[str]] = {}
     for name, value in (pair for others in found for pair in others):
         values.setdefault(name, set()).add(value)
@@ -164,7 +167,7 @@ def _names(test: str, found: Collection[Others]) -> list[str]:
 
 
 def _beside(axis: _Axis, cases: Sequence[Case]) -> str:
-    """What changes with the axis, for the caption: " With them tasks: 128, 64, 32."."""
+    """What changes with the axis, for the caption: " With it: tasks 128, 64, 32."."""
     found = []
     for name in sorted(axis.together - {axis.name}):
         values = list(dict.fromkeys(dict(case.parameters)[name] for case in cases))

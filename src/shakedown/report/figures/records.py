@@ -1,6 +1,6 @@
 """The records in an output that the report draws: matrices, histograms, I/O rates, values of nodes. Pure: bytes in, plain data out.
 
-Whatever is not as it should be is left out and said in ``Found.troubles``; lines that are no picture are no concern here.
+A malformed record is left out and mentioned in ``Found.troubles``; lines that are not such records are ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SAYS_RECORD = re.compile(rb'\{\s*"record"\s*:\s*"(matrix|histogram|io|nodes)"')
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """``rows[i][j]`` is what was measured from ``labels[i]`` to ``labels[j]``; NaN where nothing was."""
+    """``rows[i][j]`` is the value measured from ``labels[i]`` to ``labels[j]``; NaN where there is none."""
 
     name: str
     unit: str
@@ -37,9 +37,9 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """``counts[i]`` values lay between ``edges[i]`` and ``edges[i + 1]``.
+    """``counts[i]`` values are between ``edges[i]`` and ``edges[i + 1]``.
 
-    ``who`` names the host and core, or what else tells histograms of one name apart.
+    ``who`` names the host and core, or whatever else distinguishes histograms of one name.
     """
 
     name: str
@@ -62,7 +62,7 @@ class IoRate:
 
 @dataclass(frozen=True, slots=True)
 class NodeValues:
-    """``values[i]`` was measured on the node ``labels[i]``; NaN where nothing was."""
+    """``values[i]`` was measured on the node ``labels[i]``; NaN where there is none."""
 
     name: str
     unit: str
@@ -82,7 +82,7 @@ class Found:
 
 
 class _BadRecordError(ValueError):
-    """A record that says it is a picture and is none."""
+    """A record whose kind is that of a picture, but whose content is not valid."""
 
 
 def find_pictures(data: bytes, wanted: Collection[str]) -> Found:
@@ -102,7 +102,7 @@ def find_pictures(data: bytes, wanted: Collection[str]) -> Found:
 
 
 def _records(data: bytes, wanted: Collection[str]) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """Every line that is a record of a wanted kind; None in its place where the line is damaged."""
+    """Every line that is a record of a wanted kind, as (kind, record); the record is None where the line is damaged."""
     for line in io.BytesIO(data):
         if not line.startswith(b"{") or b'"record"' not in line:
             continue

@@ -1,6 +1,6 @@
-"""Every figure of a report, by the section it stands in. ``draw_all`` is the table of contents.
+"""Every figure of a report, by its section. ``draw_all`` is the table of contents.
 
-``declared_figures`` finds what the files of this room declare, and what installed packages declare.
+``declared_figures`` finds what the files of this folder declare, and what installed packages declare.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shakedown.report.figures.style import Drawing
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Figures that are painted when they are asked for. ``troubles``: a sentence for what is not drawn."""
+    """Figures that are painted when they are needed. ``troubles``: a sentence on each that is not drawn."""
 
     nodes: list[NodeMedian]
     troubles: list[str]
@@ -59,7 +59,7 @@ class Pictures:
 
 
 def draw_all(root: Path, evidence: Evidence) -> Pictures:
-    """Purpose: what there is to draw; ``root`` is the campaign's directory, where kept outputs are."""
+    """Purpose: all figures; ``root`` is the campaign's directory, which holds the kept outputs."""
     material = Material(evidence, gather(root, evidence.document, evidence.cases), evidence.record.started or 0.0)
     drawn: dict[Section, list[Drawing]] = {section: [] for section in SECTIONS}
     troubles = list(material.gathered.troubles)
@@ -75,7 +75,7 @@ def draw_all(root: Path, evidence: Evidence) -> Pictures:
 
 
 def _drawn(declared: ReportFigure, material: Material) -> Drawn:
-    """A figure of the package; one of another package may fail, and the report says so."""
+    """Draw one declared figure. One that comes from another package may fail; the report then says so."""
     if declared in _ours():
         return declared.draw(material)
     try:
@@ -86,9 +86,9 @@ def _drawn(declared: ReportFigure, material: Material) -> Drawn:
 
 @cache
 def declared_figures() -> tuple[ReportFigure, ...]:
-    """Purpose: every declared figure, in the order in which they stand.
+    """Purpose: every declared figure, in the order of the report.
 
-    Errors: UsageError where a package declares what is no figure.
+    Errors: UsageError where a package declares something that is not a figure.
     """
     theirs = declared_in_packages(GROUP, ReportFigure, "figure of a report", _names(), _wrong_section)
     return tuple(sorted((*_ours(), *theirs.values()), key=lambda one: (one.order, one.name)))
@@ -105,7 +105,7 @@ def _wrong_section(figure: ReportFigure) -> str:
 
 @cache
 def _ours() -> tuple[ReportFigure, ...]:
-    """What the files of this room declare."""
+    """The figures that the files of this folder declare."""
     found: list[ReportFigure] = []
     for file in pkgutil.iter_modules([str(Path(__file__).parent)]):
         if not file.ispkg:

@@ -1,5 +1,5 @@
-"""Scaling: what was measured, speed-up and efficiency against the size, with the ideal line, all series of a test together (paper
-004, figures 12 to 21).
+"""Scaling: measured values, speed-up and efficiency against the size, with the ideal line, all series of a test in one figure
+(paper 004, figures 12 to 21).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WIDE_RANGE = 8.0  # the largest size over the smallest, from which on the axes 
 
 
 def draw_scaling(material: Material) -> Drawn:
-    """Purpose: one figure for each test that says how it scales, and a sentence for series that are not drawn."""
+    """Purpose: one figure for each test that says how it scales, and a sentence on series that are not drawn."""
     drawings, left_out = [], []
     every = [one for one in material.evidence.scaling if len(one.points) > 1]
     for number, (test, along) in enumerate(dict.fromkeys((one.test, one.along) for one in every), 1):
@@ -34,9 +34,9 @@ def draw_scaling(material: Material) -> Drawn:
 
 
 def figure_of(name: str, series: Sequence[Series]) -> Drawing:
-    """Purpose: what was measured, speed-up with its ideal, efficiency with its interval; at most six series.
+    """Purpose: measured values, speed-up with its ideal, efficiency with its interval; at most six series.
 
-    Speed-ups and efficiencies of a fast series and of a slow one may be alike: what was measured tells them apart.
+    A fast series and a slow one may have the same speed-up and efficiency: the measured values show the difference.
     """
     shown = list(series[:SERIES_LIMIT])
     along, low = shown[0].along, shown[0].low
@@ -72,7 +72,7 @@ def figure_of(name: str, series: Sequence[Series]) -> Drawing:
 
 
 def _errors(one: Series) -> list[list[float]]:
-    """From the efficiency down and up to the ends of its interval, in per cent."""
+    """The distances from each efficiency to the lower and upper end of its interval, in per cent."""
     down, up = [], []
     for step in one.steps:
         if step.point is not None:

@@ -1,4 +1,4 @@
-"""Scores: each part's own number beside the means and its bound (paper 001, the charts of capability improvement and SSP)."""
+"""Scores: each part's own number with the means and its bound (paper 001, the charts of capability improvement and SSP)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DASHES = ((0, (4, 2)), (0, (1, 2)), (0, (6, 2, 1, 2)), "-")
 
 
 def draw_scores(material: Material) -> Drawn:
-    """Purpose: one figure for each score that has a number and several parts, and a sentence for those that are not drawn."""
+    """Purpose: one figure for each score that has a number and several parts, and a sentence on those that are not drawn."""
     card = material.evidence.scorecard
     bounds = {
         item.name: item.bound for one in card.components if one.name == COMPONENT for item in one.criteria if item.must
@@ -38,7 +38,7 @@ def _shown(score: ScoreResult) -> list[tuple[PartResult, float]]:
 def figure_of(number: int, score: ScoreResult, bounds: Mapping[str, float]) -> Drawing:
     """Purpose: a dot for each part; lines for the numbers beside the score; a tick where a part has a bound of its own.
 
-    ``bounds``: of scores and parts, by what names them: SCORE or SCORE.PART.
+    ``bounds``: name (SCORE or SCORE.PART) -> the bound of that score or part.
     """
     rows = _shown(score)[:PARTS_LIMIT]
     values = [value for _, value in rows]
@@ -70,7 +70,7 @@ def figure_of(number: int, score: ScoreResult, bounds: Mapping[str, float]) -> D
 
 
 def _lines(score: ScoreResult) -> list[tuple[str, float]]:
-    """The numbers beside the score that are of the kind of its parts: their means."""
+    """The numbers beside the score that are comparable with its parts: the means."""
     return [(name, value) for name, value in score.beside if "mean" in name]
 
 

@@ -20,7 +20,7 @@ from shakedown.report.figures.usage import draw_usage
 def draw_stability(
     document: Document, record: Record, stability: Sequence[Stability], loads: Sequence[Load], begin: float
 ) -> list[Drawing]:
-    """Purpose: each component's figures, then what loaded the budgets, whosever it was. ``begin`` is time zero."""
+    """Purpose: each component's figures, then one of the load on the budgets by all components. ``begin`` is time zero."""
     found: list[Drawing] = []
     for number, one in enumerate(stability, 1):
         found += draw_clock(number, one, record, begin)

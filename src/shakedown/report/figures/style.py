@@ -1,6 +1,6 @@
-"""How every figure looks and how it becomes bytes: the same bytes each time, on screen, in print and in grey.
+"""The style of all figures, and how they become bytes: the same bytes each time, readable on screen, in print and in grey.
 
-Only matplotlib's own fonts, styles and settings are used, never the user's; no date, no random id gets into a file.
+Only matplotlib's own fonts, styles and settings are used, never the user's; files contain no date and no random id.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ _SETTINGS: dict[str, Any] = {
 
 
 class Drawing:
-    """A figure. ``file`` is its name without suffix; ``wide``: of the page's width, or half of it; ``height`` in inches.
+    """A figure. ``file`` is its name without suffix; ``wide``: as wide as the page, else half of it; ``height`` in inches.
 
-    It is painted when it is first asked for: ``svg``, ``pdf`` and ``png`` are files, ``inline`` the SVG to set into a page.
+    It is painted on first use: ``svg``, ``pdf`` and ``png`` are files, ``inline`` is the SVG for a page.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Drawing:
         self._paint = paint
 
     def mark(self, words: str) -> None:
-        """Write something below the whole figure, small, in each of its formats: that it shows a model."""
+        """Write a small line below the whole figure, in each of its formats: for example that it shows a model."""
         paint = self._paint
 
         def paint_and_mark(figure: Any) -> None:
@@ -128,7 +128,7 @@ class Drawing:
 
     @cached_property
     def _figure(self) -> Any:
-        """Painted, and everything placed once, for all formats: that is half of the time a figure takes."""
+        """The painted figure with its final layout, for all formats: the layout is half of the time that a figure takes."""
         from matplotlib.figure import Figure
         from matplotlib.ticker import FixedLocator
 
@@ -158,9 +158,9 @@ class Drawing:
 
 @contextmanager
 def fonts_without_shaping() -> Iterator[None]:
-    """Purpose: fonts that a PDF takes in are cut down inside of this without the tables that tell how glyphs are set.
+    """Purpose: within this context, fonts in a PDF are cut down without their shaping tables (which say how glyphs are combined).
 
-    Whoever shows the PDF reads none of them, as each glyph has its place; to cut them down takes half of the time of a report.
+    No PDF reader uses those tables, as each glyph has a fixed place; cutting them down takes half of the time of a report.
     """
     import importlib
 
@@ -177,7 +177,7 @@ def fonts_without_shaping() -> Iterator[None]:
 
 
 def _sticking_out(figure: Any) -> list[Any]:
-    """The axes whose name lies partly outside of the figure."""
+    """The axes whose name is partly outside of the figure."""
     sides = [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) if axis.label.get_text()]
     for axis in sides:
         axis.get_tightbbox()  # moves the name to where the numbers beside it leave it
@@ -187,7 +187,9 @@ def _sticking_out(figure: Any) -> list[Any]:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Purpose: figures are painted inside of this. Matplotlib's defaults, our settings, its fonts; all put back after."""
+    """Purpose: the context in which figures are painted: matplotlib's defaults, our settings, its own fonts. Restores all
+    afterwards.
+    """
     import matplotlib
     from matplotlib import font_manager
 
@@ -209,12 +211,14 @@ def style() -> Iterator[None]:
 def draw(
     file: str, title: str, caption: str, height: float, paint: Callable[[Any], None], wide: bool = True
 ) -> Drawing:
-    """Purpose: a figure of the page's width, or half of it, and so many inches, painted by a function when it is needed."""
+    """Purpose: a figure as wide as the page (or half of it), ``height`` inches high. ``paint`` is called when the
+    figure is needed.
+    """
     return Drawing(file, title, caption, height, paint, wide)
 
 
 def inline_svg(text: str, name: str) -> str:
-    """An SVG file's element, to be set into a page: no prologue or metadata, ids of its own, as wide as its place."""
+    """An SVG file's root element for a page: no prologue or metadata, unique ids, as wide as its container."""
     body = text[text.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", body, flags=re.DOTALL)
     body = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{name}-", body)
@@ -224,7 +228,7 @@ def inline_svg(text: str, name: str) -> str:
 
 
 def legend_above(figure: Any, handles: list[Any], names: list[str]) -> None:
-    """Above all axes, in as many columns as the figure is wide. The figure grows by it: the axes keep their width and height."""
+    """Place a legend above all axes, in as many columns as fit. The figure becomes higher: the axes keep their width and height."""
     look = {"columnspacing": 1.2, "handletextpad": 0.4, "handlelength": 1.4, "borderpad": 0.3, "borderaxespad": 0.3}
     for columns in range(len(names), 0, -1):
         legend = figure.legend(handles, names, ncols=columns, loc="outside upper left", **look)
@@ -236,18 +240,18 @@ def legend_above(figure: Any, handles: list[Any], names: list[str]) -> None:
 
 
 def look_of(place: int) -> tuple[str, str]:
-    """Colour and shape of one of up to ``MOST_LOOKS`` cases in one figure."""
+    """Colour and shape for one of up to ``MOST_LOOKS`` cases in one figure."""
     return SEQUENCE[place % len(SEQUENCE)], _SHAPES[place // len(SEQUENCE)]
 
 
 def label(text: str, limit: int = 48) -> str:
-    """A name of unknown origin as a label: one line, short, and never hidden for a leading underscore."""
+    """A name of unknown origin as a label: one line, short, and never hidden because of a leading underscore."""
     plain = one_line(text, limit)
     return f"\u2009{plain}" if plain.startswith("_") else plain
 
 
 def capital(name: str) -> str:
-    """A name of unknown origin as the beginning of a title."""
+    """A name of unknown origin as the beginning of a title, with a capital letter."""
     text = one_line(name, 40)
     return text[:1].upper() + text[1:]
 
@@ -261,7 +265,7 @@ def short_number(value: float, _: int | None = None) -> str:
 
 
 def rounded_colours(values: int) -> list[Any]:
-    """So many colours from dark to light that keep their order in grey."""
+    """A number of colours from dark to light that keep their order in grey."""
     import matplotlib
 
     scale = matplotlib.colormaps["viridis"]

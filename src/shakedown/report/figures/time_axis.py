@@ -1,4 +1,4 @@
-"""What figures over time share: where a run lies on the time axis, the marks of verdicts, the legend."""
+"""Common parts of figures over time: where a run is on the time axis, the marks of verdicts, the legend."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scatter(
     look: tuple[str, str] | None = None,
     **more: Any,
 ) -> None:
-    """``look``: colour and shape, in place of those of the verdict."""
+    """Draw points with the mark of their verdict. ``look``: colour and shape to use instead; ``many``: draw as a bitmap."""
     shape, own = MARKS.get(verdict, ("1", FAINT))
     colour, shape = look or (own, shape)
     plain = verdict == "passed"
@@ -58,7 +58,9 @@ def scatter(
 
 
 def verdict_legend(figure: Any, rows: list[RunRow], cases: list[str], lines: bool = False) -> None:
-    """Above the axes: a colour and a shape a case, a mark a verdict. One kind of run needs none. ``lines``: runs are lines here."""
+    """Add a legend above the axes: a colour and shape per case, a mark per verdict. Does nothing for one kind of run. ``lines``:
+    runs are drawn as lines.
+    """
     from matplotlib.lines import Line2D
 
     verdicts = [name for name in MARKS if any(row.verdict == name for row in rows)]
@@ -78,7 +80,7 @@ def verdict_legend(figure: Any, rows: list[RunRow], cases: list[str], lines: boo
 
 
 def span_text(begin: float | None, end: float | None) -> str:
-    """From when to when, and how long that is."""
+    """The begin, the end and the length of a span, in words."""
     if begin is None or end is None:
         return "not begun"
     return f"{show_time(begin)} to {show_time(end)} UTC, {show_duration(max(0.0, end - begin))}"

@@ -1,4 +1,4 @@
-"""Where the node-hours went over the time of the campaign: a bar a stretch of time, its parts by cause."""
+"""Where the node-hours went over the time of the campaign: one bar per stretch of time, divided by cause."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LOOKS = {
 
 
 def draw_time_spent(spent: TimeSpent | None) -> list[Drawing]:
-    """Purpose: one figure, or none where the campaign is too short for one or all of it went to one thing."""
+    """Purpose: one figure, or [] where the campaign is too short for one or all of its time had one cause."""
     if spent is None or len(spent.slices) < LEAST or len(spent.groups()) < 2:
         return []
     slices = spent.slices

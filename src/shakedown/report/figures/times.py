@@ -1,7 +1,7 @@
 """Run time against start time, for each test of each component (paper 004, figures 4 to 9).
 
-It is the first thing an acceptance team looks at: a machine that wears out, a file system that fills, a job that doubles, all
-show in it. The limits of the contract, the mean, outliers and the beginnings of epochs are in it too.
+An acceptance team looks at this figure first: it shows a machine that wears out, a file system that fills up, a job that takes
+twice as long. It also shows the limits of the contract, the mean, outliers and the beginnings of epochs.
 """
 
 from __future__ import annotations
@@ -38,13 +38,15 @@ class Series:
     limit_s: float = 0.0
 
     def height(self, row: RunRow) -> float | None:
-        """How long a run took. One that the scheduler ended at its walltime had no time to say: it took that."""
+        """How long a run took, in seconds; None where that is not known. A run that the scheduler ended at its walltime took the
+        walltime.
+        """
         return self.limit_s or None if row.elapsed_s is None and row.verdict == "timeout" else row.elapsed_s
 
 
 @dataclass(slots=True)
 class Group:
-    """What one figure shows: one test in one component. ``limits``: (basis, value) of rows on the run time."""
+    """The content of one figure: one test in one component. ``limits``: (basis, value) of contract rows on the run time."""
 
     component: str
     test: str
@@ -61,15 +63,15 @@ class Group:
 
     @property
     def heights(self) -> list[float]:
-        """Of all runs that have a place above the axis."""
+        """The run times of all runs that have one."""
         return [height for one in self.series for row in one.rows if (height := one.height(row)) is not None]
 
 
 def draw_times(
     document: Document, cases: Sequence[CaseSummary], epochs: Sequence[EpochRow], begin: float
 ) -> tuple[list[Drawing], list[str]]:
-    """Purpose: a figure for each component and test of which several runs are timed, and a sentence for those beyond the most that
-    are drawn. ``begin`` is time zero.
+    """Purpose: a figure for each component and test with several timed runs, and a sentence on those beyond the limit. ``begin`` is
+    time zero.
     """
     timed = [group for group in _groups(document, cases) if group.timed and len(group.heights) >= LEAST]
     most = sorted(timed, key=lambda group: -len(group.rows))[:TESTS_LIMIT]
@@ -96,7 +98,7 @@ def _groups(document: Document, cases: Sequence[CaseSummary]) -> list[Group]:
 
 
 def _series(case: CaseSummary) -> list[Series]:
-    """A case, or each of its modes."""
+    """One series for a case, or one for each of its modes."""
     found = []
     for figure in case.figures:
         if figure.spec.name == "elapsed":
@@ -140,7 +142,7 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
 
 
 def _few_places(span: tuple[float, float], wide: bool) -> Any:
-    """As many places on the axis as there is room for: a short time late in a campaign takes many digits to tell."""
+    """A locator for as many ticks as there is room for: a short span late in a campaign needs labels with many digits."""
     from matplotlib.ticker import MaxNLocator
 
     long = span[1] > 50 * (span[1] - span[0])
@@ -165,7 +167,9 @@ def _caption(group: Group, opened: int, common: str) -> str:
 
 
 def _frame(axes: Any, starts: list[float], values: list[float]) -> None:
-    """A little room around the points; the run time from zero, unless all values are close together far from it."""
+    """Set the limits of the axes with some room around the points; run times from zero, unless all are close together and far from
+    it.
+    """
     room = 0.04 * (max(starts) - min(starts)) or 0.5
     axes.set_xlim(max(0.0, min(starts) - room) if min(starts) > room else -room / 4, max(starts) + room)
     low, high = min(values), max(values)
@@ -177,7 +181,7 @@ def _frame(axes: Any, starts: list[float], values: list[float]) -> None:
 
 
 def _runs(axes: Any, one: Series, look: tuple[str, str] | None, begin: float, scale: float, many: bool) -> None:
-    """The runs where they started, as high as they took; those of which that is unknown on the axis; outliers circled."""
+    """Draw the runs at their start and run time; those without a known run time on the axis; outliers circled."""
     for verdict in dict.fromkeys(row.verdict for row in one.rows):
         rows = [row for row in one.rows if row.verdict == verdict]
         placed = [((start_of(row) - begin) / scale, one.height(row)) for row in rows]

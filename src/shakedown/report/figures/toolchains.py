@@ -1,4 +1,4 @@
-"""Toolchains: how fast each is beside the first one, test by test (paper 004, IV.C and VII)."""
+"""Toolchains: how fast each is compared with the first one, test by test (paper 004, IV.C and VII)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _speeds(one: Matrix, figure: str) -> dict[str, Speed]:
 
 
 def figure_of(name: str, figure: str, matrices: list[Matrix]) -> Drawing:
-    """Purpose: a line for each test, a mark for each toolchain: how many times as fast as the first one it is."""
+    """Purpose: a line for each test, a mark for each toolchain: its speed as a multiple of the first one's."""
     chains = list(dict.fromkeys(column.toolchain for one in matrices for column in one.columns))
 
     def paint(canvas: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a traced run did in MPI: who sent how much to whom, and when the ranks were in MPI."""
+"""A traced run's use of MPI: how much each rank sent to each other rank, and when the ranks were in MPI."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EACH_LIMIT = 8  # figures of one report
 
 
 def draw_trace(trace: Trace, number: int, case: str, run: str) -> Drawing:
-    """Purpose: the heat map of bytes between ranks, or blocks of them, and beside it the share of time in MPI along the run."""
+    """Purpose: the heat map of bytes between ranks, or blocks of ranks, and beside it the share of time in MPI along the run."""
 
     def paint(figure: Any) -> None:
         left, right = figure.subplots(1, 2, width_ratios=[1, 1.2])
@@ -58,7 +58,7 @@ def _share(axes: Any, line: Line | None) -> None:
 
 
 def draw_traces(material: Material) -> Drawn:
-    """Purpose: a figure for each traced case; of more than eight a sentence says so."""
+    """Purpose: a figure for each traced case, at most eight, and a sentence on those that are not drawn."""
     traces = material.gathered.traces
     drawings = [draw_trace(one.trace, number, one.case, one.run) for number, one in enumerate(traces[:EACH_LIMIT], 1)]
     left = len(traces) - EACH_LIMIT

@@ -1,4 +1,4 @@
-"""How many nodes our runs held over time, test by test, beside how many were to be held."""
+"""How many nodes our runs held over time, test by test, compared with how many they should hold."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHERS = "others"
 
 
 def draw_usage(number: int, one: Stability, document: Document, record: Record, begin: float) -> list[Drawing]:
-    """Purpose: one figure; none where the clock has not run. ``begin`` is time zero."""
+    """Purpose: one figure; [] where the clock has not run. ``begin`` is time zero."""
     clock = one.clock
     if clock is None or clock.end <= clock.begin:
         return []
@@ -66,7 +66,7 @@ def draw_usage(number: int, one: Stability, document: Document, record: Record, 
 
 
 def _held(one: Stability, nodes: Nodes, record: Record, clock: Clock, mine: set[str]) -> dict[str, list[float]]:
-    """Test -> nodes held in each step, those of the component first, then its fillers, then whatever else ran there."""
+    """Test -> nodes held in each step: tests of the component first, then its fillers, then everything else that ran there."""
     most = sorted((share for share in one.shares if not share.filler), key=lambda share: -share.node_hours)
     named = {share.test for share in most[:TESTS_LIMIT]}
     order = [share.test for share in one.shares if not share.filler and share.test in named]
@@ -92,14 +92,14 @@ def _held(one: Stability, nodes: Nodes, record: Record, clock: Clock, mine: set[
 
 
 def _span(row: RunRow | OpenRun, last: float) -> Span | None:
-    """When a run ran; one that runs now until now."""
+    """When a run ran; for a run that is still running, until now. None where it has not started."""
     if isinstance(row, RunRow):
         return span_of(row)
     return (row.started, max(row.started, last)) if row.started is not None else None
 
 
 def _add(steps: list[float], span: Span, held: float, clock: Clock) -> None:
-    """Add a run to the steps that it touches, by the share of each that it has."""
+    """Add a run's nodes to the steps that it overlaps, weighted by the share of each step."""
     width = (clock.end - clock.begin) / STEPS
     low, high = ((min(max(time, clock.begin), clock.end) - clock.begin) / width for time in span)
     for step in range(math.floor(low), min(STEPS, math.ceil(high))):
@@ -107,7 +107,7 @@ def _add(steps: list[float], span: Span, held: float, clock: Clock) -> None:
 
 
 def still(clock: Clock) -> list[Span]:
-    """When the clock stood still between its beginning and its end."""
+    """The spans in which the clock was stopped between its beginning and its end."""
     ends = [clock.begin, *(time for span in clock.spans for time in span), clock.end]
     return [(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if high > low]
 

@@ -1,4 +1,4 @@
-"""Isolated and fill beside each other with what the vendor and the contract say; and how much better each is than the vendor."""
+"""Isolated and fill values beside those of the vendor and the contract; and how much better each is than the vendor's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BASES = (("vendor", "D", "white"), ("contract", "|", "#b3261e"))  # basis, mark
 
 
 def draw_sides(sides: Sequence[Side]) -> tuple[list[Drawing], list[str]]:
-    """Purpose: a figure for each component and figure of merit, and a sentence for those that are not drawn."""
+    """Purpose: a figure for each component and figure of merit, and a sentence on those that are not drawn."""
     groups: dict[tuple[str, str], list[Side]] = {}
     for side in sides:
         if any(figure.summary for _, figure in side.modes):
@@ -69,7 +69,7 @@ def _caption(group: list[Side], compared: bool, common: str) -> str:
 
 
 def _values(axes: Any, sides: list[Side], modes: list[str]) -> None:
-    """Bars from zero with their intervals, a mark for each number of the vendor, and for each bound of the contract."""
+    """Draw bars from zero with their intervals, a mark for each number of the vendor and for each bound of the contract."""
     most = 0.0
     for mode in modes:
         known = [(place, numbers) for place, side in enumerate(sides) if (numbers := side.numbers(mode))]
@@ -92,7 +92,7 @@ def _values(axes: Any, sides: list[Side], modes: list[str]) -> None:
 
 
 def _said(side: Side, basis: str) -> list[float]:
-    """The vendor's numbers; of the contract the bounds, for it says how far one may go."""
+    """The vendor's numbers or, for the contract, its bounds."""
     rows = [row for row in side.rows if row.basis == basis]
     found = (
         [row_value(row) for row in rows] if basis == "vendor" else [end for row in rows for end in (row.low, row.high)]
@@ -101,7 +101,7 @@ def _said(side: Side, basis: str) -> list[float]:
 
 
 def _shares(axes: Any, sides: list[Side], modes: list[str]) -> None:
-    """How much better than the vendor's number, in per cent; the number is written at the bar's end."""
+    """Draw how much better each value is than the vendor's number, in per cent, with the number at the bar's end."""
     found = []
     for mode in modes:
         for place, side in enumerate(sides):
@@ -133,7 +133,7 @@ def _thick(modes: list[str]) -> float:
 
 
 def _shift(mode: str, modes: list[str]) -> float:
-    """Where a mode's bar lies beside the others of its case."""
+    """The offset of a mode's bar from the middle of its case."""
     return (modes.index(mode) - (len(modes) - 1) / 2) * _thick(modes)
 
 

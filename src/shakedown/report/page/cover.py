@@ -1,4 +1,4 @@
-"""The first page: what stands against acceptance, and who signs."""
+"""The first page: what prevents acceptance, and the parties that sign."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIGNERS = ("site", "vendor")  # whose lines are there whatever the contracts say
 
 
 def what_is_missing(evidence: Evidence) -> list[tuple[str, str]]:
-    """Purpose: what keeps the plan from being accepted without restriction, as (outcome, sentence), the worst first."""
+    """Purpose: what prevents acceptance without restriction, as (outcome, sentence), the worst first."""
     scorecard = evidence.scorecard
     found = [line for component in scorecard.components for line in _of_component(component)]
     order = ("not met", "undecided", "still to come", "waived", "unavailable", "unjudged")
@@ -58,7 +58,7 @@ def _of_contract(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 
 def parties(document: Document) -> list[tuple[str, str]]:
-    """Purpose: who signs: each role with a name, as the contracts say, or without one."""
+    """Purpose: the parties that sign, as (role, name); the name is from the contracts, "" where they have none."""
     named = {role: name for contract in document.contracts for role, name in contract.parties}
     return [(role, named.get(role, "")) for role in dict.fromkeys((*SIGNERS, *named))]
 

@@ -1,4 +1,4 @@
-"""What the page's template does with values: numbers, times, words, and the small strip of dots. ``FILTERS`` lists them."""
+"""Filters of the page's template: they format numbers, times, words, and the small strip of dots. ``FILTERS`` lists them."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _WIDE, _HIGH, _PAD = 120.0, 16.0, 6.0
 
 
 def name(text: str) -> Markup:
-    """A name of unknown origin, escaped, that breaks after its slashes, commas and underscores, before its partition, and before
-    the keys of a row, before it breaks anywhere else.
+    """A name of unknown origin, escaped. Lines break after its slashes, commas and underscores, before its partition and before the
+    keys of a row, rather than anywhere else.
     """
     from markupsafe import Markup, escape
 
@@ -47,7 +47,7 @@ def name(text: str) -> Markup:
 
 
 def named(text: str) -> Markup:
-    """A sentence, escaped, in which long names break as ``name`` has it, and not in the middle of a word."""
+    """A sentence, escaped, in which long names break as in ``name`` and words do not break."""
     from markupsafe import Markup, escape
 
     words = re.split(r"( )", one_line(text))
@@ -67,7 +67,7 @@ def tone(word: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital letter and a full stop."""
+    """The text with a capital letter and a full stop."""
     if not text:
         return ""
     return text[0].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
@@ -79,12 +79,12 @@ def detail(summary: str) -> str:
 
 
 def measured(item: CriterionScore) -> str:
-    """The arithmetic without the bound, which stands beside it."""
+    """The arithmetic without the bound, which has its own column."""
     return one_line(item.arithmetic.replace(f", must {item.must}", "") or "–")
 
 
 def between(item: CriterionScore) -> str:
-    """The 95 % interval, in words."""
+    """The 95 % interval, in words; "" where there is none."""
     if item.interval is None:
         return ""
     if item.unit == "share":
@@ -100,7 +100,7 @@ def share(value: float | None) -> str:
 
 
 def margin(one: Requirement) -> str:
-    """How far inside of its bound: "+2.4%", or of a share "+0.2 pt"; of two bounds to each: "+2.4% lower, +0.3% upper"."""
+    """The distance to the bound: "+2.4%", for a share "+0.2 pt"; to two bounds: "+2.4% lower, +0.3% upper"."""
     if one.margins:
         return ", ".join(f"{show_change(100 * size)}% {side}" for side, size in one.margins)
     if one.margin is None:
@@ -109,7 +109,7 @@ def margin(one: Requirement) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A difference in per cent, with its sign."""
+    """A difference in per cent, with its sign; a dash where it is None."""
     return "–" if value is None else f"{show_change(100 * value)}%"
 
 
@@ -122,7 +122,7 @@ def wilson(rate: Rate) -> str:
 
 
 def mean(numbers: Summary | None) -> str:
-    """The mean with half its 95 % interval: 4148 ± 1.2, and n."""
+    """The mean with half its 95 % interval: 4148 ± 1.2."""
     if numbers is None:
         return "–"
     half = "" if numbers.interval is None else f" ± {show_number((numbers.interval[1] - numbers.interval[0]) / 2, 2)}"
@@ -130,7 +130,7 @@ def mean(numbers: Summary | None) -> str:
 
 
 def times(value: float | None) -> str:
-    """How many times as much: "1.1 ×"."""
+    """A factor: "1.1 ×"; a dash where it is None."""
     return "–" if value is None else f"{show_number(value, 2)} ×"
 
 
@@ -151,19 +151,19 @@ def rate(value: float, unit: str) -> str:
 
 
 def runs(rows: Sequence[RunRow]) -> str:
-    """One run by its name, several by the first few."""
+    """The name of one run; of several their number and the first names."""
     names = ", ".join(row.run for row in rows[:4])
     return names if len(rows) <= 4 else f"{plural(len(rows), 'run')}: {names}..."
 
 
 def ruled(rows: Sequence[RunRow]) -> str:
-    """Whose failures they were said to be: 2 site, 1 vendor."""
+    """To which party the failures were attributed: 2 site, 1 vendor."""
     counted = Counter(row.ruling for row in rows if row.ruling)
     return ", ".join(f"{count} {one_line(party)}" for party, count in sorted(counted.items()))
 
 
 def facts(value: Any) -> str:
-    """A small map in words: host here, user ann."""
+    """A small mapping in words: host here, user ann."""
     if not isinstance(value, Mapping):
         return ""
     return ", ".join(
@@ -172,7 +172,7 @@ def facts(value: Any) -> str:
 
 
 def kind(note: NoteRow) -> str:
-    """What a note is: a finding by its kind, a request by its name."""
+    """The kind of a note: of a finding its own kind, of a request its name."""
     return str(note.value.get("kind") or note.kind).replace("_", " ")
 
 
@@ -181,9 +181,9 @@ def text(value: Any) -> str:
 
 
 def strip(figure: FigureSummary) -> Markup:
-    """The values as dots on a line, the median as a mark, outliers circled. Numbers only: nothing to escape.
+    """The values as dots on a line, the median as a mark, outliers circled. Contains only numbers, so nothing is escaped.
 
-    The colours stand in the picture: no style sheet of a page reaches into it in the PDF. In a browser it does.
+    The colours are in the picture itself: in the PDF, unlike in a browser, a page's style sheet does not apply inside of it.
     """
     from markupsafe import Markup
 

@@ -1,7 +1,7 @@
 """The first two pages: what was tested, what failed, and whether to sign; then what is signed, and the lines to sign on.
 
-``first_pages`` is the table of contents. What stands on them is cut so that each fits on a sheet of A4, whatever the names; the
-sections behind and the tables hold all.
+``first_pages`` is the table of contents. The content is cut so that each page fits on a sheet of A4, whatever the names are; the
+later sections and the tables hold everything.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from shakedown.report.words import one_line
 
 
 class Most(Struct, frozen=True):
-    """How many of each fit, and how many letters one of them has at most; ``room`` is that of all restrictions together."""
+    """How many entries of each kind fit, and how many letters an entry may have; ``room`` is the limit for all restrictions
+    together.
+    """
 
     components: int = 8
     faults: int = 8
@@ -35,7 +37,7 @@ MOST = Most()
 
 
 def first_pages(document: Document, scorecard: Scorecard) -> dict[str, Any]:
-    """Purpose: what the templates of both pages are given, beside what every section has."""
+    """Purpose: the values for the templates of both pages, in addition to those that every section has."""
     return {
         "tested": tested(document, scorecard),
         "advice": advice(scorecard),
@@ -48,8 +50,8 @@ def first_pages(document: Document, scorecard: Scorecard) -> dict[str, Any]:
 
 
 class Tested(Struct, frozen=True):
-    """A component as the first page tells it. ``what``: its tests and how many cases; ``others``: attempts that did not pass, by
-    verdict, those that ended as expected too. ``met`` of ``asked`` criteria.
+    """A component on the first page. ``what``: its tests and how many cases; ``others``: attempts that did not pass, by verdict,
+    including those that ended as expected. ``met`` of ``asked`` criteria.
     """
 
     component: str
@@ -85,8 +87,8 @@ def _tested(score: ComponentScore, component: Component | None, tests: dict[str,
 
 
 def advice(scorecard: Scorecard) -> str:
-    """Purpose: whether to sign, in a sentence or two. It follows from the outcome; contract rows that the outcome does not show are
-    named beside it.
+    """Purpose: whether to sign, in one or two sentences. It follows from the outcome, and names contract rows that the outcome does
+    not show.
     """
     count, rows = len(scorecard.restrictions), contract_line(scorecard)
     beside = f" {plural(count, 'restriction')} of it would stand all the same." if count else ""
@@ -109,12 +111,12 @@ def advice(scorecard: Scorecard) -> str:
 
 
 def contract_line(scorecard: Scorecard) -> str:
-    """Purpose: the line on contract rows that are not met, undecided or judged by nothing, as it fits; "" where there are none."""
+    """Purpose: a line on contract rows that are not met, undecided or not judged, cut to fit; "" where there are none."""
     return one_line(rows_beside(scorecard), 2 * MOST.longest)
 
 
 def restrictions_that_fit(restrictions: Sequence[str]) -> tuple[str, ...]:
-    """Purpose: the first restrictions, as many as the second page has room for."""
+    """Purpose: the first restrictions, as many as fit on the second page."""
     fit, room = [], MOST.room
     for text in restrictions[: MOST.restrictions]:
         room -= min(len(one_line(text)), MOST.longest)
@@ -125,11 +127,11 @@ def restrictions_that_fit(restrictions: Sequence[str]) -> tuple[str, ...]:
 
 
 def is_cut(restrictions: Sequence[str]) -> bool:
-    """Purpose: whether the second page has some of the restrictions not, or not with all their words."""
+    """Purpose: whether the second page leaves out some of the restrictions, or some of their words."""
     whole = all(len(one_line(text)) <= MOST.longest for text in restrictions)
     return not whole or len(restrictions_that_fit(restrictions)) < len(restrictions)
 
 
 def acts_to_know(acts: Sequence[ActScore]) -> tuple[ActScore, ...]:
-    """Purpose: the acts that the outcome hangs on or that restrict; the others stand in their own section."""
+    """Purpose: the acts that the outcome depends on or that restrict; the others are in their own section."""
     return tuple(act for act in acts if act.matters)

@@ -1,4 +1,4 @@
-"""The page itself: what the template is given. Everything of unknown origin is escaped by the template engine.
+"""The page itself: the values that the template receives. The template engine escapes everything of unknown origin.
 
 ``render_page`` is the table of contents; the text and the order of the sections are in ``templates/report.html``.
 """
@@ -64,7 +64,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class CaseLine:
-    """A case as a table shows it: its summary, what its other attempts ended as, and the two shares of its bar in per cent."""
+    """A case as a table shows it: its summary, how its other attempts ended, and the two shares of its bar in per cent."""
 
     summary: CaseSummary
     others: str
@@ -82,9 +82,9 @@ def render_page(
     templates: Path | None = None,
     signatures: list[tuple[str, str]] | None = None,
 ) -> bytes:
-    """Purpose: report.html. ``templates``: the site's own, where it has any; the outcome stands in front of what they lay out.
+    """Purpose: report.html. ``templates``: the site's own, where it has any; the outcome then comes before their content.
 
-    ``signatures``: these instead of all that there are.
+    ``signatures``: shown instead of all signatures that exist.
     """
     from markupsafe import Markup
 
@@ -179,7 +179,7 @@ def _rules(scorecard: Scorecard) -> list[str]:
 
 
 def _issues_shown(evidence: Evidence) -> int:
-    """Every open issue, as far as a table goes; closed ones where there are few."""
+    """How many issues the table shows: all open ones up to a limit, and closed ones where few are open."""
     return min(ROWS_LIMIT, max(ISSUES_LEAST, sum(one.state == "open" for one in evidence.issues)))
 
 
@@ -189,7 +189,7 @@ def _longest_pending(evidence: Evidence) -> Stretch | None:
 
 
 def _procedures(evidence: Evidence) -> list[tuple[str, Procedure, Any]]:
-    """Each procedure of the plan with its component, and what was attested of it, or None."""
+    """Each procedure of the plan with its component and its attestation, or None."""
     said = evidence.record.attestations
     return [
         (c.name, item, said.get((c.name, item.name))) for c in evidence.document.components for item in c.procedures
@@ -231,7 +231,7 @@ def _outliers(cases: tuple[CaseSummary, ...]) -> list[tuple[CaseSummary, Any, An
 
 
 def _slow(nodes: list[NodeMedian]) -> list[NodeMedian]:
-    """The slowest nodes, where there are enough of them for the word to mean something."""
+    """The slowest nodes of matrices with enough nodes to call one slow."""
     several = [node for node in nodes if node.many]
     return sorted(several, key=lambda node: (_slowness(node), node.case, node.node))[:NODES_LIMIT]
 
@@ -241,7 +241,7 @@ def _slowness(node: NodeMedian) -> float:
 
 
 def signatures_on_page(campaign: CampaignRead) -> list[tuple[str, str]]:
-    """Purpose: who signed which seal with which key, and for which party, each with the digest of the seal."""
+    """Purpose: (words, digest of the seal) for each signature: the signer, the key and the party."""
     from shakedown.conductor.record.settling import parties_of_seals
     from shakedown.conductor.record.signing import signed_for
     from shakedown.events.signatures import signatures_of
@@ -266,6 +266,6 @@ def _superseded(record: Record) -> list[tuple[Any, Any]]:
 
 
 def _waits(record: Record) -> list[tuple[str, int]]:
-    """The commonest reasons why runs waited. A change without a key says that nothing holds them any more."""
+    """The ten most frequent reasons why runs waited, with counts. A note without a key says that nothing holds them any more."""
     counted = Counter(note.reason for note in record.of_kind("waiting") if note.reason and note.value.get("key"))
     return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:10]

@@ -1,4 +1,4 @@
-"""What a page says, as lines of text in sections, and where two pages say something else."""
+"""The text of a page as lines in sections, and the differences between two pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 200
 
 
 class _Lines(HTMLParser):
-    """Lines of text, each with the heading that it stands under; style sheets and drawings have none."""
+    """Lines of text, each with the heading above it; ignores style sheets and drawings."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -48,7 +48,7 @@ class _Lines(HTMLParser):
 
 
 def lines_of_page(page: str) -> list[tuple[str, str]]:
-    """Purpose: every line of a page with the section that it stands in, in their order."""
+    """Purpose: every line of a page with its section, in order."""
     reader = _Lines()
     reader.feed(page)
     reader.close()
@@ -57,7 +57,7 @@ def lines_of_page(page: str) -> list[tuple[str, str]]:
 
 
 def differences(wanted: list[tuple[str, str]], there: list[tuple[str, str]]) -> Iterator[str]:
-    """Purpose: where a page (``there``) does not say what the record gives (``wanted``), in sentences, in the order of the page."""
+    """Purpose: where a page (``there``) differs from what the record gives (``wanted``), in sentences, in the order of the page."""
     matcher = difflib.SequenceMatcher(None, wanted, there, autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
         if kind == "equal":

@@ -1,6 +1,6 @@
-"""A page as PDF: WeasyPrint sets it, with the fonts that matplotlib brings, so that no font of the machine gets in.
+"""A page as PDF. WeasyPrint typesets it with the fonts of matplotlib, so that no font of the machine is used.
 
-Nothing is loaded but these fonts and what the page holds itself. The same page gives the same bytes: no date, no random id.
+Nothing is loaded except these fonts and what the page itself holds. The same page gives the same bytes: no date, no random id.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ table { font-size: 6.7pt !important; } th { font-size: 6.3pt !important; }
 
 
 def trouble() -> str:
-    """Purpose: why no PDF can be made here, or "" where one can."""
+    """Purpose: why no PDF can be made here; "" where one can."""
     try:
         import weasyprint  # noqa: F401
     except ImportError:
@@ -51,7 +51,7 @@ def trouble() -> str:
 
 
 def to_pdf(page: bytes) -> bytes:
-    """Purpose: the PDF of a self-contained HTML page. Errors: UsageError where WeasyPrint or what it needs is missing."""
+    """Purpose: the PDF of a self-contained HTML page. Errors: UsageError where WeasyPrint or a library that it needs is missing."""
     why = trouble()
     if why:
         raise UsageError("no PDF can be made here: " + why.partition("; ")[0], hint=HINT)
@@ -73,7 +73,7 @@ def to_pdf(page: bytes) -> bytes:
 
 
 def pdf_text(content: bytes) -> str:
-    """Purpose: the text of a PDF, page after page. Errors: UsageError where it cannot be read, or nothing here can read one."""
+    """Purpose: the text of a PDF, page after page. Errors: UsageError where it cannot be read, or no PDF reader is installed."""
     try:
         import pypdfium2
     except ImportError as error:
@@ -90,7 +90,7 @@ _FIGURE = re.compile(r"(?<=</figcaption>)\s*(<svg\b.*?</svg>)", re.DOTALL)
 
 
 def _pictures_apart(part: str) -> str:
-    """A page with its figures as pictures: in the page itself each of their thousands of shapes is styled by its style sheet."""
+    """A page with its figures as images: inline, each of their thousands of shapes would be matched with the page's style sheet."""
 
     def picture(found: re.Match[str]) -> str:
         data = base64.b64encode(found.group(1).encode()).decode()
@@ -101,7 +101,7 @@ def _pictures_apart(part: str) -> str:
 
 @contextmanager
 def _steady() -> Iterator[None]:
-    """No clock: the libraries below stamp fonts with this time. What they would say of style sheets is not for people."""
+    """Fix the time that the libraries write into fonts, and silence their warnings about style sheets."""
     before = os.environ.get("SOURCE_DATE_EPOCH")
     os.environ["SOURCE_DATE_EPOCH"] = "0"
     for name in ("weasyprint", "fontTools"):

@@ -1,12 +1,12 @@
-"""The outcome, restrictions, acts and signatures in front of a page that a site's template lays out: no template reaches them.
+"""The outcome, restrictions, acts and signatures in front of a page that a site's template lays out. No template can change them.
 
-``framed`` is the table of contents. It is used only where a site has templates. Three things keep the block as it is:
+``framed`` is the table of contents. It is used only where a site has templates. Three things protect the block:
 
-- It comes first, and nothing of the site is used to make it. What a template leaves open can swallow only what follows.
-- Each element of it resets every property in its own ``style`` with ``!important``: no selector of a style sheet beats that.
-  Pseudo-elements, which have none, are reset in the first cascade layer: what is important there beats what comes later.
-- What the site laid out stands in one element that holds it by ``contain`` and below the block by ``z-index``. The name of that
-  element is a digest of what it holds, so nothing in it can close it. The content policy of the page allows no script.
+- It comes first, and nothing of the site is used to make it. An unclosed tag of a template can swallow only what follows.
+- Each of its elements resets every property in its own ``style`` with ``!important``: no selector of a style sheet beats that.
+  Pseudo-elements, which have no ``style``, are reset in the first cascade layer: ``!important`` there beats all later rules.
+- The site's content is inside one element that confines it by ``contain`` and puts it below the block by ``z-index``. The name of
+  that element is a digest of its content, so nothing in it can close it. The content policy of the page allows no script.
 
 A PDF has the block on pages of its own, set without the site's style sheet: ``parts_of``.
 """
@@ -75,9 +75,9 @@ _PARTS = re.compile(r"(?s)\A(.*?)<(face-[0-9a-f]{64}) [^>]*>\n(.*)\n</\2>\n</bod
 
 
 def framed(page: str, facts: Mapping[str, Any]) -> str:
-    """Purpose: a page that a site's template laid out, with the block of what was settled in front of it.
+    """Purpose: a page that a site's template laid out, with the block in front of it.
 
-    ``facts``: what the page's own template is given, see ``page.page_facts``.
+    ``facts``: the values for the page's own template, see ``page.page_facts``.
     """
     face = _INVOKERS.sub(r"off-\1", page)  # nothing is put above the page by a click
     name = f"face-{hashlib.sha256(face.encode('utf-8', 'backslashreplace')).hexdigest()}"
@@ -86,7 +86,7 @@ def framed(page: str, facts: Mapping[str, Any]) -> str:
 
 
 def parts_of(page: str) -> list[str]:
-    """Purpose: the documents that a PDF of the page is made of: the block and what the site laid out, or the page itself."""
+    """Purpose: the documents of the page's PDF: the block and the site's content, or the page alone where it has no block."""
     found = _PARTS.match(page)
     if found is None:
         return [page]
@@ -95,7 +95,7 @@ def parts_of(page: str) -> list[str]:
 
 
 def strange_meta(page: str) -> str:
-    """Purpose: a tag of a site's page that could lead a reader away from it, or ""."""
+    """Purpose: a tag of a site's page that could lead a reader to another page, or ""."""
     for match in _META.finditer(page):
         plain = _PLAIN_META.match(page, match.start())
         if plain is None or any(value != "Content-Security-Policy" for value in _EQUIV.findall(plain[0])):
@@ -125,7 +125,7 @@ def _head(facts: Mapping[str, Any]) -> str:
 
 
 def _first_layer() -> str:
-    """Rules that are important in the first layer win over all others; a layer without a name cannot be added to."""
+    """Rules that are ``!important`` in the first layer beat all others, and nothing can be added to a layer without a name."""
     pseudo = [
         f"{one}::{kind} {{ {_NONE} }}" for one in _OURS for kind in ("before", "after", "scroll-button(*)", "marker")
     ]

@@ -1,4 +1,4 @@
-"""The page that both sides sign: what was sealed, how it came out, with which restrictions, the digest, and places to sign.
+"""The page that both sides sign: what was sealed, its outcome, its restrictions, the digest, and places to sign.
 
 It is made from the seal's own words and digest alone, prints on one page, and loads nothing.
 """
@@ -40,8 +40,9 @@ def render_signature_page(
     signatures: Sequence[Signature] = (),
     sides: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Purpose: the page as HTML. ``digest``: of the seal; ``event``: its own; ``signed``: what the seal says in words;
-    ``signatures``: those that people made with keys; ``sides``: file of a signature -> the party whose key it is."""
+    """Purpose: the page as HTML. ``digest``: that of the seal; ``event``: its event number; ``signed``: what the seal says in
+    words; ``signatures``: those that people made with keys; ``sides``: file of a signature -> the party that owns its key.
+    """
     contracts = [str(title) for title in signed.get("contracts", [])]
     title = contracts[0] if len(contracts) == 1 else f"Acceptance of {signed.get('system', '')}"
     parties = [(str(role), str(name)) for role, name in signed.get("parties", [])][:MOST_PARTIES] or list(_EMPTY)
@@ -67,13 +68,13 @@ def render_signature_page(
 
 
 def _summary(sentence: str, parties: int, signatures: int) -> str:
-    """The sentence on the whole, or as much as there is room for, with a word on where the rest is."""
+    """The summary sentence, cut to the room there is; a cut sentence says where the rest is."""
     longest = _LONGEST_SUMMARY if parties <= 2 and signatures <= 1 else _LONGEST
     return _cut(sentence, longest)
 
 
 def _cut(sentence: str, longest: int) -> str:
-    """As much of a sentence as there is room for, with a word on where the rest is."""
+    """As much of a sentence as fits; a cut sentence says where the rest is."""
     if len(sentence) <= longest:
         return _text(sentence, longest)
     rest = " ... (the rest in the report)"
@@ -104,7 +105,7 @@ def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
 
 
 def _register(signed: Mapping[str, Any]) -> str:
-    """Which campaign of its plan it is, how the others ended, and the line of the site's register that the seal vouches for."""
+    """Which campaign of its plan this is, how the others ended, and the line of the site's register that the seal names."""
     said = signed.get("register")
     if not isinstance(said, Mapping):
         return ""
@@ -115,7 +116,9 @@ def _register(signed: Mapping[str, Any]) -> str:
 
 
 def _spare(title: str, summary: str, signatures: int) -> float:
-    """Millimetres that a short title and sentence, and one signature instead of two, leave for restrictions and acts."""
+    """Millimetres that are free for restrictions and acts because title and summary are short and there is one
+    signature, not two.
+    """
     found = 7.0 * (3 - -(-min(len(title), 2 * _LONGEST_NAME) // 42)) + 4.6 * (6 - -(-len(summary) // 84))
     return max(0.0, found + (7.0 if signatures == 1 else 0.0))
 
@@ -123,8 +126,8 @@ def _spare(title: str, summary: str, signatures: int) -> float:
 def _rooms(
     restrictions: Sequence[str], acts: Sequence[Mapping[str, Any]], parties: int, signed: bool, spare: float
 ) -> tuple[int, int, int]:
-    """How many restrictions and how many acts fit the page, and how long a restriction may be: whole ones where that hides none of
-    those that fit when they are cut.
+    """How many restrictions and how many acts fit the page, and how long a restriction may be: uncut ones where that hides no more
+    of them than cut ones would.
     """
     if not acts:
         room = MOST_RESTRICTIONS if parties <= 2 else MOST_RESTRICTIONS // 4
@@ -146,8 +149,8 @@ def _rooms_beside(
     signed: bool,
     spare: float,
 ) -> tuple[int, int, int, int]:
-    """As ``_rooms``, and the room for the line beside the criteria: that of a restriction; where there is room for one alone, each
-    of the two has a line.
+    """As ``_rooms``, plus the length of the line beside the criteria, which takes the room of a restriction. Where there is room
+    for one only, each of the two gets a single line.
     """
     if not beside:
         return (*_rooms(restrictions, acts, parties, signed, spare), 0)
@@ -156,7 +159,7 @@ def _rooms_beside(
 
 
 def _lines(text: str, longest: int) -> int:
-    """On the page, of a restriction."""
+    """How many lines a restriction takes on the page."""
     return -(-min(len(text), longest) // _LINE_MM[2])
 
 
@@ -168,8 +171,8 @@ def _fitting(
     spare: float,
     longest: int,
 ) -> tuple[int, int, float]:
-    """Restrictions and acts by the lines that they take: one act at least where there is room for acts, then restrictions, then
-    acts; and the millimetres that are left, negative where not even that fits.
+    """How many restrictions and acts fit by the lines that they take (at least one act where there is room for acts, then
+    restrictions, then acts), and the millimetres that are left; negative where not even that fits.
     """
     left = _ROOM_MM[0 if parties > 2 else 1 if signed else 2] + spare
     heights = [_height(act) for act in acts[:MOST_ACTS]]
@@ -189,7 +192,7 @@ def _fitting(
 
 
 def _acts(acts: Sequence[Mapping[str, Any]], signed: Mapping[str, Any], room: int) -> str:
-    """What people did, those acts first that the outcome hangs on."""
+    """The acts of people, those first that the outcome depends on."""
     if not acts:
         return ""
     count, without = int(signed.get("acts_in_all", len(acts))), _text(str(signed.get("without_acts", "")))
@@ -210,7 +213,7 @@ def _act(act: Mapping[str, Any]) -> str:
 
 
 def _height(act: Mapping[str, Any]) -> float:
-    """Of an act's row, in millimetres."""
+    """The height of an act's row, in millimetres."""
     standing = min(len(str(act.get("standing", ""))), _LONGEST_STANDING)
     lines = max(-(-len(_act_text(act)) // _ACT_MM[2]), -(-standing // 22), 2)
     return _ACT_MM[0] + _ACT_MM[1] * lines
@@ -232,7 +235,7 @@ def _day(time_said: Any) -> str:
 
 
 def _restrictions(lines: Sequence[str], room: int, longest: int) -> str:
-    """As many as fit the page beside the places to sign."""
+    """The restrictions, as many as fit the page beside the places to sign."""
     if not lines:
         return "<h2>Restrictions</h2><p>None.</p>"
     items = "".join(f"<li>{_cut(line, longest)}</li>" for line in lines[:room])
@@ -242,8 +245,8 @@ def _restrictions(lines: Sequence[str], room: int, longest: int) -> str:
 
 
 def kept_words(outputs: Any) -> str:
-    """Purpose: how many of the runs' outputs were there when it was sealed, and which were gone. ``outputs``: as the seal has it; a
-    seal of an older version does not say.
+    """Purpose: how many outputs of the runs existed at the time of sealing, and which were missing. ``outputs``: as in the seal; a
+    seal of an older version does not have it.
     """
     if not isinstance(outputs, Mapping):
         return "kept outputs that were there"
@@ -271,7 +274,7 @@ def _digest(digest: str, event: int, campaign: str, outputs: str) -> str:
 
 
 def _signatures(signatures: Sequence[Signature], parties: int, sides: Mapping[str, str], acts: bool = False) -> str:
-    """Who signed with which key, as many as fit, those of parties first. A signature that does not hold is said to be none."""
+    """The signatures made with keys, as many as fit, those of parties first. An invalid signature is marked as invalid."""
     if not signatures:
         return ""
     signatures = sorted(signatures, key=lambda one: one.file not in sides)
@@ -286,9 +289,9 @@ def _signatures(signatures: Sequence[Signature], parties: int, sides: Mapping[st
 
 
 def signature_words(one: Signature, side: str = "") -> str:
-    """Purpose: a signature as a page shows it: who, when, with which key, and where it does not hold, that it does not.
+    """Purpose: a signature in words: signer, time and key, and whether it is invalid or was not checked.
 
-    ``side``: the party whose key it is by the plan.
+    ``side``: the party that owns the key according to the plan.
     """
     key = f"{one.key_type} key {one.fingerprint}"
     by = one.by if len(one.by) <= _LONGEST_NAME else f"{one.by[: _LONGEST_NAME - 3]}..."
@@ -309,7 +312,7 @@ def _places(parties: Sequence[tuple[str, str]]) -> str:
 
 
 def _text(text: str, longest: int = _LONGEST) -> str:
-    """Text of unknown origin: no markup, no control characters, of bearable length."""
+    """Text of unknown origin without markup or control characters, cut to a length."""
     short = text if len(text) <= longest else f"{text[: longest - 3]}..."
     return escape("".join(c if c.isprintable() else " " for c in short))
 

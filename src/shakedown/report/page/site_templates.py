@@ -1,7 +1,7 @@
-"""A site's own face of the report: ``templates/report.html`` and ``templates/report.css`` of the site directory.
+"""A site's own layout of the report: ``templates/report.html`` and ``templates/report.css`` of the site directory.
 
 The template is Jinja's and extends ours (``{% extends "shakedown/report.html" %}``); the style sheet comes after ours. Both see
-what the page is given and nothing else: the engine is sandboxed, no path is handed out, no file outside the folder is read.
+only the values for the page: the engine is sandboxed, gets no path, and reads no file outside the folder.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _TOKENS = re.compile(
 
 
 def templates_of(campaign: Path, site: Path | None = None) -> Path | None:
-    """Purpose: the folder of templates of the site that a campaign lies in, or of the one named; None where it has none."""
+    """Purpose: the templates folder of the campaign's site, or of ``site``; None where there is none."""
     home = site or campaign.resolve().parent.parent
     folder = home / "templates"
     return folder if (home / "site.yaml").is_file() and folder.is_dir() else None
 
 
 def digests(folder: Path | None) -> list[tuple[str, str]]:
-    """Purpose: the site's template and style sheet, as far as there are any, with their sha256: the page names them."""
+    """Purpose: (path, sha256) of the site's template and style sheet, where they exist: the page names them."""
     paths = [folder / name for name in (PAGE, SHEET)] if folder else []
     return [
         (f"templates/{path.name}", hashlib.sha256(path.read_bytes()).hexdigest()) for path in paths if path.is_file()
@@ -45,7 +45,7 @@ def digests(folder: Path | None) -> list[tuple[str, str]]:
 
 
 def environment(folder: Path | None) -> Environment:
-    """Purpose: the engine: ours under ``shakedown/``, beside it the site's own folder."""
+    """Purpose: the template engine: our templates under ``shakedown/``, and the site's folder."""
     from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -67,8 +67,8 @@ def environment(folder: Path | None) -> Environment:
 
 @functools.cache
 def _compiled() -> BytecodeCache:
-    """Templates as code, for the next engine of this process: to compile ours takes longer than a page. A text that is another one
-    is compiled anew, whatever its name.
+    """A cache of compiled templates for the next engine of this process: compiling ours takes longer than a page. A changed text is
+    compiled again, whatever its name.
     """
     from jinja2 import BytecodeCache
 
@@ -87,7 +87,7 @@ def _compiled() -> BytecodeCache:
 
 
 def _within(folder: Path) -> Any:
-    """Loads the files of a folder; a link that leads out of it leads nowhere."""
+    """A loader for the files of a folder; a link that leads out of it is not followed."""
     from jinja2 import FunctionLoader
 
     home = folder.resolve()
@@ -102,7 +102,7 @@ def _within(folder: Path) -> Any:
 
 
 def render(folder: Path | None, facts: dict[str, Any]) -> str:
-    """Purpose: the page. Errors: FileProblems where the site's template does not work, with its file and line."""
+    """Purpose: the page as text. Errors: FileProblems where the site's template does not work, with its file and line."""
     engine = environment(folder)
     own = folder is not None and (folder / PAGE).is_file()
     try:
@@ -119,7 +119,7 @@ def render(folder: Path | None, facts: dict[str, Any]) -> str:
 
 
 def _check_blocks(engine: Environment, text: str) -> None:
-    """What a template that extends ours has outside of our blocks would be left out in silence: it is a fault."""
+    """Raise FileProblems for content outside of our blocks in a template that extends ours: Jinja would leave it out silently."""
     from jinja2 import nodes
 
     body = engine.parse(text, PAGE, PAGE).body
@@ -142,7 +142,7 @@ def _check_blocks(engine: Environment, text: str) -> None:
 
 
 def _check_tags(page: str) -> None:
-    """No page may lead its reader away by itself."""
+    """Raise FileProblems where a page has a tag that leads its reader to another page."""
     tag = strange_meta(page)
     if tag:
         hint = 'write it as <meta name="..." content="...">; nothing else may be said with it'
@@ -154,7 +154,7 @@ def _is_blank(node: nodes.Output) -> bool:
 
 
 def _problem(error: Exception, folder: Path) -> Problem | None:
-    """What is wrong in the site's file, where it is; None where the fault is not the site's."""
+    """The problem in the site's file, with its place; None where the fault is not the site's."""
     from jinja2 import TemplateNotFound, TemplateSyntaxError
 
     if isinstance(error, FileProblems):
@@ -171,7 +171,7 @@ def _problem(error: Exception, folder: Path) -> Problem | None:
 
 
 def _last_place(error: Exception, folder: Path) -> tuple[Path, int]:
-    """The innermost line of a file in the folder that the error came through; Jinja puts them into the traceback."""
+    """The innermost line of a file in the folder that the error passed through; Jinja adds such lines to the traceback."""
     place, line, trace = Path("/"), 0, error.__traceback__
     while trace is not None:
         path = Path(trace.tb_frame.f_code.co_filename)
@@ -185,7 +185,9 @@ def _last_place(error: Exception, folder: Path) -> tuple[Path, int]:
 
 
 def style_sheet(folder: Path | None) -> str:
-    """Purpose: ours and the site's after it. Errors: FileProblems where the site's is broken or asks for something elsewhere."""
+    """Purpose: our style sheet, then the site's. Errors: FileProblems where the site's is broken or loads
+    something from elsewhere.
+    """
     ours = (OURS / SHEET).read_text(encoding="utf-8")
     if folder is None or not (folder / SHEET).is_file():
         return ours
@@ -197,7 +199,7 @@ def style_sheet(folder: Path | None) -> str:
 
 
 def css_faults(text: str, path: str) -> list[Problem]:
-    """Purpose: what a browser would skip in silence: an open comment, string or brace; and what would be loaded from elsewhere."""
+    """Purpose: what a browser would skip silently (an open comment, string or brace), and what would be loaded from elsewhere."""
     faults, depth = [], []
 
     def fault(place: int, message: str, hint: str | None = None) -> None:
@@ -225,7 +227,7 @@ def css_faults(text: str, path: str) -> list[Problem]:
 
 
 def _is_data(url: str) -> bool:
-    """Whether ``url(...`` holds what it means itself, or a part of the page."""
+    """Whether ``url(...`` holds its data itself, or names a part of the page."""
     return url[4:].strip().strip("\"'").lower().startswith(("data:", "#"))
 
 

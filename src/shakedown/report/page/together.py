@@ -1,4 +1,4 @@
-"""A number and its unit stay on one line of a page: between them is a space at which no line ends."""
+"""Keep a number and its unit on one line of a page, with a no-break space between them."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _PATTERN = re.compile(rf"{_AS_IT_IS}|(?<=\d) (?={_UNIT})", re.DOTALL)
 
 
 def keep_together(page: str) -> str:
-    """Purpose: the page with numbers and units kept together, in text and not in code or pictures."""
+    """Purpose: the page with numbers and units kept together, in text but not in code or pictures."""
     return _PATTERN.sub(lambda found: found.group() if found.group(1) else "\N{NO-BREAK SPACE}", page)

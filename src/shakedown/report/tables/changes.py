@@ -15,7 +15,7 @@ CHANGES = (
 
 
 def change_rows(changes: Iterable[Asked]) -> Iterable[Sequence[Cell]]:
-    """Purpose: the lines of changes.csv; numbers with every digit. Where nothing may be said one line says why."""
+    """Purpose: the lines of changes.csv; numbers with every digit. Where no comparison is possible, one line says why."""
     for asked in changes:
         looked = asked.looked
         head = (asked.component, asked.criterion, looked.against)

@@ -1,6 +1,6 @@
-"""What the columns of the report's tables hold, by their headings: the same whether a campaign has values of them or not.
+"""The kinds of the columns in the report's tables, by heading: fixed, whether or not a campaign has values for a column.
 
-``kind_of`` is the way in. What is in none of the lists is text.
+``kind_of`` is the main function. A column in none of the lists is text.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _OWN: dict[str, dict[str, Kind]] = {
 
 
 def kind_of(table: str, heading: str) -> Kind:
-    """Purpose: what a column of a table (named without its ending) holds."""
+    """Purpose: the kind of a column. ``table``: its name without the suffix."""
     own = _OWN.get(table, {}).get(heading)
     if own is not None:
         return own

@@ -1,4 +1,4 @@
-"""The CSV file of congestion: a line for each quantity that was measured without a load on the network and under it."""
+"""The CSV file of congestion: a line for each quantity that was measured with and without a load on the network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A CSV file from rows: every digit of a number, nothing that a spreadsheet would run, no control character."""
+"""A CSV file from rows: every digit of a number, nothing that a spreadsheet would run, no control characters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class Table(bytes):
 
 
 def to_csv(headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
-    """Purpose: headings and rows as UTF-8. Numbers read back to the same bits; what looks like a formula gets an apostrophe."""
+    """Purpose: headings and rows as UTF-8. Numbers read back to the same bits; a cell that looks like a formula
+    gets an apostrophe.
+    """
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(headings)

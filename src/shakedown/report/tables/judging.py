@@ -1,4 +1,4 @@
-"""The CSV files of how it was judged and by whom: contract rows, modes, rates, utilisation, epochs, rulings, procedures."""
+"""The CSV files on the judgement: contract rows, modes, rates, utilisation, epochs, rulings, procedures."""
 
 from __future__ import annotations
 

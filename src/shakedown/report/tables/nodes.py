@@ -1,4 +1,4 @@
-"""The CSV files of what the runs say about nodes."""
+"""The CSV files on nodes, computed from the runs."""
 
 from __future__ import annotations
 

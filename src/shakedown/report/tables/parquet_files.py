@@ -1,4 +1,4 @@
-"""The tables of a report as Parquet files beside the CSV files. PyArrow is an optional part, imported when one is asked for."""
+"""The tables of a report as Parquet files beside the CSV files. PyArrow is optional, and imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FITS: dict[Kind, set[type]] = {"flag": {bool}, "whole": {int}, "number": {int, 
 
 
 def library() -> Any:
-    """Purpose: PyArrow. Errors: UsageError where it is not installed; it names the extra that has it."""
+    """Purpose: PyArrow. Errors: UsageError where it is not installed; the hint names the extra to install."""
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError as error:
@@ -28,13 +28,12 @@ def library() -> Any:
 
 
 def to_parquet(table: Table, name: str = "") -> bytes:
-    """Purpose: a table with its values as they are: numbers as numbers, yes and no as booleans, missing ones as nulls.
+    """Purpose: a table as Parquet, with typed values: numbers as numbers, yes and no as booleans, missing ones as nulls.
 
-    ``name``: that of a table of the report. Its columns have the types that they always have, so that tables of several campaigns
-    go together; a value that does not fit its column makes that one of words. Of another table a column of whole numbers and others
-    is one of floating-point numbers, one of numbers and words is one of words; one without any value is one of words. Text is as
-    in the CSV file, without the apostrophe that spreadsheets need. The same table gives the same bytes. Errors: UsageError where
-    PyArrow is not installed.
+    ``name``: the name of a table of the report. Its columns have fixed types, so that tables of several campaigns can be combined;
+    a value that does not fit its column turns the column into text. In any other table, a column of whole and other numbers is
+    floating-point, a column of numbers and words is text, and so is a column without values. Text is as in the CSV file, without
+    the apostrophe that spreadsheets need. The same table gives the same bytes. Errors: UsageError where PyArrow is not installed.
     """
     arrow, parquet = library()
     columns = []

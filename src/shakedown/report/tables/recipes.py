@@ -1,4 +1,4 @@
-"""How each number is computed again: what every table holds, and for each criterion which rows and which formula."""
+"""How to recompute each number: what every table holds, and for each criterion which rows and which formula."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ _OF_ANOTHER_PLAN = (
 
 
 def recipes(document: Document, scorecard: Scorecard) -> Iterator[tuple[str, str, str]]:
-    """Purpose: component, criterion, and how its number is computed again, for each criterion of the scorecard."""
+    """Purpose: (component, criterion, how to recompute its number) for each criterion of the scorecard."""
     asked = {
         (component.name, criterion.name): criterion
         for component in document.components
@@ -150,7 +150,7 @@ def recipes(document: Document, scorecard: Scorecard) -> Iterator[tuple[str, str
 
 
 def recipe(component: str, criterion: Criterion) -> str:
-    """Purpose: one criterion's sentence."""
+    """Purpose: the sentence on one criterion."""
     declared = measure_named(criterion.measure)
     if declared is None:
         return f"this version knows no measure named {criterion.measure}"

@@ -1,4 +1,4 @@
-"""The CSV file of scores: a line a part, with every input, so that the number can be computed again by hand."""
+"""The CSV file of scores: one line per part, with every input, so that the number can be recomputed by hand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _part(one: PartResult) -> Sequence[Cell]:
 
 
 def _asked(one: PartResult) -> Sequence[Cell]:
-    """What it ran on, and what it is compared with; empty where nothing is said."""
+    """What the part ran on, and what it is compared with; None where nothing is given."""
     part, old = one.part, one.part.baseline
     load = (part.load.size, part.load.nodes, part.load.tasks, part.load.threads)
     before = (part.baseline_value, old.size, old.nodes, old.tasks, old.threads) if old else (None,) * 5

@@ -1,7 +1,7 @@
-"""Every table of the report as CSV, with every digit: what a reader needs to compute each number again.
+"""Every table of the report as CSV, with every digit: what a reader needs to recompute each number.
 
-``make_tables`` is the table of contents. Times are seconds since 1970 by the driver's clock, in UTC. What each table holds
-in words, and how its numbers are computed again, is in ``recipes``.
+``make_tables`` is the table of contents. Times are seconds since 1970 by the driver's clock, in UTC. ``recipes`` says in words what
+each table holds and how to recompute its numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shakedown.report.tables.recipes import TABLES
 
 
 def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]:
-    """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
+    """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and a README.txt that describes them."""
     from shakedown.report.tables.changes import CHANGES, change_rows
     from shakedown.report.tables.congestion import CONGESTION, congestion_rows
     from shakedown.report.tables.issues import issue_tables
@@ -197,7 +197,7 @@ def _figure(figure: FigureSummary) -> Sequence[Cell]:
 
 
 def _runs(evidence: Evidence) -> Iterable[Sequence[Cell]]:
-    """Every verdict; beside it how the report counted it."""
+    """Every verdict, and how the report counted it."""
     cases = {(case.component, case.case.id): case for case in evidence.cases}
     counted = {row.seq for case in evidence.cases for row in case.rows}
     aside = {run: why for case in evidence.cases for figure in case.figures for run, why in figure.aside}
@@ -215,7 +215,7 @@ def _runs(evidence: Evidence) -> Iterable[Sequence[Cell]]:
 
 
 def _values(evidence: Evidence) -> Iterable[Sequence[Cell]]:
-    """Every value of every verdict, the run time too, and whether it is in the summary of its figure, and an outlier."""
+    """Every value of every verdict, including the run time, and whether it is in the summary of its figure and is an outlier."""
     tests = {case.id: case.test for case in evidence.document.cases}
     units = {(test.name, spec.name): spec.unit for test in evidence.document.tests for spec in test.figures}
     counts: dict[tuple[int, str], bool] = {}

@@ -1,4 +1,4 @@
-"""The data path to an archive: each stage's rate from least to most, the stage that limits marked."""
+"""The data path to an archive: each stage's rate from lowest to highest, with the limiting stage marked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _THIN = 0.012  # of the axis: a stage of one rate is still seen
 
 
 def draw_archive(result: PathModel | QArchive) -> Drawing:
-    """Purpose: the stages from top to bottom in the order of the path, and what the path carries as a band."""
+    """Purpose: the stages from top to bottom in the order of the path; a band shows what the whole path carries."""
     model = result.path if isinstance(result, QArchive) else result
 
     def paint(figure: Any) -> None:

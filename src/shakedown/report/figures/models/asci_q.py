@@ -1,4 +1,4 @@
-"""The model of ASCI Q drawn: its cycle before and after the clean-up, and how long single cycles took."""
+"""The model of ASCI Q: its cycle before and after the clean-up, and how long single cycles took."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shakedown.twin.models.asci_q import PUBLISHED, AsciQ
 
 
 def draw_asci_q(rehearsal: AsciQ) -> Drawing:
-    """Purpose: mean cycle against processes for 1 to 4 of them a node, and the histogram at full scale."""
+    """Purpose: mean cycle against processes, for 1 to 4 processes per node, and the histogram at full scale."""
 
     def paint(figure: Any) -> None:
         left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))

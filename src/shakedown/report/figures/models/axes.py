@@ -1,4 +1,4 @@
-"""Axes of models on logarithmic scales: ranks, bytes and seconds with the units that people say."""
+"""Axes of models on logarithmic scales: ranks, bytes and seconds, in common units."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _BYTES = ((1, "B"), (2**10, "KiB"), (2**20, "MiB"), (2**30, "GiB"), (2**40, "TiB
 
 
 def ranks_axis(axes: Any) -> None:
-    """Purpose: ranks across, as powers of two far enough apart to be read."""
+    """Purpose: label the horizontal axis with ranks, as powers of two far enough apart to be readable."""
     axes.set_xscale("log", base=2)
     _powers(axes, short_count)
     axes.set_xlabel("ranks")
 
 
 def bytes_axis(axes: Any, name: str) -> None:
-    """Purpose: bytes across, in binary units."""
+    """Purpose: label the horizontal axis with bytes, in binary units."""
     axes.set_xscale("log", base=2)
     _powers(axes, short_bytes)
     axes.set_xlabel(name)
 
 
 def seconds_axis(axes: Any, name: str) -> None:
-    """Purpose: times upward, each decade with its unit."""
+    """Purpose: label the vertical axis with times, each decade with its unit."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axes.set_yscale("log")

@@ -1,4 +1,4 @@
-"""What was measured beside a model, drawn: how far each measured number is from what the model says."""
+"""Measurements beside a model: how far each measured number is from the model's number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROWS_LIMIT = 40
 
 
 def draw_beside(rows: Sequence[Beside], head: str) -> Drawing:
-    """Purpose: a point for each row at its deviation, with a bar from the least to the greatest value where there are several."""
+    """Purpose: a point for each row at its deviation; where there are several values, a bar from the lowest to the highest."""
     known = [row for row in rows if row.deviation is not None and row.model]
     shown = known[:ROWS_LIMIT]
 

@@ -1,4 +1,4 @@
-"""Waste against the interval between two checkpoints, a line a storage, the best interval marked."""
+"""Waste against the interval between two checkpoints, one line per storage, with the best interval marked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECONDS = {"min": 60.0, "h": 3600.0, "s": 1.0}
 
 
 def draw_checkpoint(model: CheckpointModel) -> Drawing:
-    """Purpose: what each interval wastes; Young's and Daly's intervals as ticks on the line, the one to take as a point."""
+    """Purpose: the waste of each interval; Young's and Daly's intervals are ticks on the line, the recommended one is a point."""
 
     def paint(figure: Any) -> None:
         axes = figure.add_subplot()

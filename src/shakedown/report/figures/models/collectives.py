@@ -1,4 +1,4 @@
-"""The model of the collectives: each against the ranks, and the allreduce against the size of its vector."""
+"""The model of the collectives: each operation against the ranks, and the allreduce against the size of its vector."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _over_ranks(axes: Any, result: Collectives) -> None:
 
 
 def _over_sizes(axes: Any, result: Collectives) -> None:
-    """The allreduce, whether or not it was asked for: it is the one that changes its algorithm."""
+    """Draw the allreduce even if it was not asked for, because it is the operation that changes its algorithm."""
     ranks = _some([one.ranks for one in result.crossovers if one.ranks > 1] or [2])
     for place, (count, colour) in enumerate(zip(ranks, rounded_colours(len(ranks)), strict=True)):
         seconds = loggp.allreduce(result.parameters, count, _SIZES)
@@ -78,7 +78,7 @@ def _cross(axes: Any, at: Floats, result: Collectives, ranks: int) -> None:
 
 
 def _some(ranks: Sequence[int]) -> list[int]:
-    """At most CURVES of them, spread from the fewest to the most."""
+    """At most CURVES of the ranks, spread from the fewest to the most."""
     ordered = sorted(set(ranks))
     if len(ordered) <= CURVES:
         return ordered

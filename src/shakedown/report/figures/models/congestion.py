@@ -14,7 +14,7 @@ BARS = 12
 
 
 def draw_congestion(result: Congestion) -> Drawing:
-    """Purpose: left, the impact factor of each test; right, the model of a shared link with the loads that were asked for."""
+    """Purpose: left, the impact factor of each test; right, the model of a shared link with the loads that were given."""
     shown = result.impacts[:BARS]
 
     def paint(figure: Any) -> None:

@@ -1,4 +1,4 @@
-"""A model of noise drawn: how much longer a step takes, by the number of processes and of cores left idle."""
+"""A model of noise: how much longer a step takes, by the number of processes and of cores left idle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINES_LIMIT = 6
 
 
 def draw_model_noise(study: NoiseStudy) -> Drawing:
-    """Purpose: slowdown against processes, a line for each number of processes a node."""
+    """Purpose: slowdown against processes, one line for each number of processes per node."""
     kinds = list(dict.fromkeys(point.per_node for point in study.points))[:LINES_LIMIT]
 
     def paint(figure: Any) -> None:
@@ -37,7 +37,7 @@ def draw_model_noise(study: NoiseStudy) -> Drawing:
 
 
 def process_axis(axes: Any) -> None:
-    """Numbers of processes, each power of four named."""
+    """Label the horizontal axis with numbers of processes, at each power of four."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     axes.set_xscale("log", base=4)

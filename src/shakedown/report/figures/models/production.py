@@ -1,4 +1,4 @@
-"""A year of production as the model has it: utilisation week by week, waits by size, jobs that wait; a trace's own beside ours."""
+"""A modelled year of production: utilisation per week, waits by size, waiting jobs; a trace's own values beside the model's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OTHER = SEQUENCE[1]
 
 
 def draw_production(year: Year) -> Drawing:
-    """Purpose: the figure of a result; bars are ours, black marks and lines the trace's own. Raises nothing for odd workloads."""
+    """Purpose: the figure of a result; bars are the model's values, black marks and lines the trace's own. Never raises."""
     rules = year.rules
 
     def paint(figure: Any) -> None:
@@ -32,7 +32,7 @@ def draw_production(year: Year) -> Drawing:
 
 
 def _lines(year: Year) -> list[tuple[Timeline, bool]]:
-    """The timelines there are, and whether they are a trace's own."""
+    """The timelines that exist, each with whether it is the trace's own."""
     both = ((year.our_timeline, False), (year.own_timeline, True))
     return [(line, own) for line, own in both if line is not None]
 

@@ -1,4 +1,4 @@
-"""The model of a stencil code on more and more ranks: what a step is made of, and what is left of the efficiency."""
+"""The model of a stencil code on more and more ranks: the parts of a step, and the efficiency that is left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PARTS = (("compute", "#9dbfd6", ""), ("exchange", ACCENT, "///"), ("allreduce",
 
 
 def draw_scaling(result: Scaling, network: str) -> Drawing:
-    """Purpose: left, the shares of a step at each number of ranks; right, the efficiency against the first of them."""
+    """Purpose: left, the shares of a step at each number of ranks; right, the efficiency relative to the first of them."""
     kind = "strong" if result.strong else "weak"
 
     def paint(figure: Any) -> None:

@@ -1,4 +1,4 @@
-"""A model of slow nodes drawn: the job's time by the speed of the slowest node, and where the slow ones show."""
+"""A model of slow nodes: the job's time by the speed of the slowest node, and where slow nodes become visible."""
 
 from __future__ import annotations
 
