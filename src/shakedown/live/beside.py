@@ -1,4 +1,4 @@
-"""Campaigns beside each other on the live page: two of them compared, or one figure over all of them, as the commands do it."""
+"""Comparisons on the live page: two campaigns, or one figure over all of them, as the commands compute them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BY = ("campaign", "epoch", "component", "partition", "toolchain", "mode", "node"
 
 @dataclass(frozen=True, slots=True)
 class ToCompare:
-    """What an address asks to be compared. ``before`` and ``after``: campaigns, "" where none is chosen; ``by``: what groups of
+    """The comparison that a URL asks for. ``before`` and ``after``: campaigns, "" where none is chosen; ``by``: what the groups of
     runs differ in; ``least``: the smallest change that matters, as a share.
     """
 
@@ -37,7 +37,7 @@ class ToCompare:
 
 @dataclass(frozen=True, slots=True)
 class ToLookBack:
-    """Which figure an address asks for, of which test ("": all)."""
+    """The figure that a URL asks for, and its test ("": all tests)."""
 
     figure: str = ""
     test: str = ""
@@ -46,9 +46,9 @@ class ToLookBack:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A comparison or a history with its figure, or None where nothing was asked for; ``names``: the campaigns that can be named.
+    """A comparison or a history with its figure; None where nothing was asked for. ``names``: the campaigns to choose from.
 
-    ``figures``: the figures that runs have.
+    ``figures``: the figures of merit that runs have.
     """
 
     compared: Compared | None = None
@@ -58,27 +58,27 @@ class Beside:
     figures: tuple[str, ...] = ()
 
     def svg(self) -> bytes:
-        """Purpose: its figure. Errors: UsageError where there is none."""
+        """Purpose: the figure as SVG. Errors: UsageError where there is none."""
         if self.drawing is None:
             raise UsageError("nothing was asked for that could be drawn")
         return painted(self.drawing)
 
 
 def asked_to_compare(words: Mapping[str, str]) -> ToCompare:
-    """Purpose: the words of an address, read. Errors: UsageError that names the word and what it may be."""
+    """Purpose: read the query of a URL. Errors: UsageError that names the wrong word and the allowed ones."""
     _refuse_unknown(words, ("before", "after", "by", "least", "as", "event"))
     by = words.get("by") or "campaign"
     return ToCompare(words.get("before", ""), words.get("after", ""), by, _share(words))
 
 
 def asked_to_look_back(words: Mapping[str, str]) -> ToLookBack:
-    """Purpose: the same of a figure over all campaigns."""
+    """Purpose: as ``asked_to_compare``, for a figure over all campaigns."""
     _refuse_unknown(words, ("figure", "test", "least", "as", "event"))
     return ToLookBack(words.get("figure", ""), words.get("test", ""), _share(words))
 
 
 def compared(asked: ToCompare, paths: Mapping[str, Path]) -> Beside:
-    """Purpose: two campaigns, or groups of the runs of one. Errors: UsageError, RecordError."""
+    """Purpose: compare two campaigns, or groups of the runs of one. Errors: UsageError, RecordError."""
     names = tuple(sorted(paths))
     if not asked.names:
         return Beside(names=names)

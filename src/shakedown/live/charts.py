@@ -1,7 +1,7 @@
-"""Drawings of the live page as SVG: counts over time, and run times against starts.
+"""Charts of the live page as SVG: counts over time, and run times against starts.
 
-They are made here, from what the index counted, and not by a script in the browser: a page then works without scripts, can be read
-aloud (every mark has a title), and 100,000 runs are as quick to draw as 100, for a drawing has a bounded number of marks.
+They are made here, from counts of the index, and not by a script in the browser: so pages work without scripts and can be read
+aloud (every mark has a title). A chart of 100,000 runs is as fast as one of 100, because its number of marks is limited.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SYMBOLS = {"passed": "", "bad": "×", "other": "–"}
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The place that marks are drawn in, with what its edges stand for."""
+    """The area of the marks, and the values at its edges."""
 
     low: float
     high: float
@@ -38,9 +38,9 @@ class Box:
 
 
 def counts_over_time(found: Sequence[tuple[int, str, int]], live: Iterable[str]) -> Markup:
-    """Purpose: how many runs were judged in each stretch of time, passed below the others; "" where none was.
+    """Purpose: how many runs were judged in each stretch of time, passed runs at the bottom; "" where there is none.
 
-    ``found``: (minute, state, count). ``live``: states that are no verdict; they are left out. At most 120 bars.
+    ``found``: (minute, state, count). ``live``: states that are not verdicts; they are left out. At most 120 bars.
     """
     hidden = set(live)
     judged = [(minute, _group(state), count) for minute, state, count in found if state not in hidden]
@@ -74,9 +74,9 @@ def _bar(box: Box, place: int, bar: Counter[str], start: float) -> Iterable[str]
 
 
 def run_times(found: Sequence[tuple[float, float, str, str]]) -> Markup:
-    """Purpose: how long runs took against when they began; "" where none did. ``found``: (start, seconds, state, test).
+    """Purpose: how long runs took against when they began; "" where there are none. ``found``: (start, seconds, state, test).
 
-    A dot stands for all runs of its place that are alike; a cross for those that did not pass.
+    A dot stands for all equal runs at its place; a cross for those that did not pass.
     """
     if not found:
         return Markup("")

@@ -1,4 +1,4 @@
-"""``/metrics``: what Prometheus asks for, in its text format, version 0.0.4."""
+"""``/metrics``: the metrics for Prometheus, in its text format, version 0.0.4."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ABOUT = {
 
 
 def exposition(campaigns: Iterable[dict[str, Any]]) -> str:
-    """Purpose: the campaigns of ``Views.overview`` as metrics. All are gauges but the count of events."""
+    """Purpose: the campaigns of ``Views.overview`` as metrics. All are gauges except the count of events."""
     samples: dict[str, list[str]] = {name: [] for name in _ABOUT}
     for row in campaigns:
         for name, more, value in _samples(row):

@@ -1,4 +1,4 @@
-"""Who may ask the live page, and what every answer of it tells a browser. Both stand around the whole application."""
+"""Access control of the live page, and the headers of all its answers. Both wrap the whole application."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HEADERS = (
 
 
 class Headers:
-    """What every answer says to a browser, errors too, unless it says another thing itself; and which methods there are."""
+    """Adds headers to every answer, errors too, where the answer does not set them itself; and limits the HTTP methods."""
 
     def __init__(self, app: ASGIApp, methods: Sequence[str]) -> None:
         self.app, self.methods = app, methods
@@ -51,7 +51,7 @@ class Headers:
 
 
 class Token:
-    """Lets in who brings the token: once in the address, from then on in a cookie; or as ``Authorization: Bearer``."""
+    """Lets in a request that has the token: once in the address, from then on in a cookie; or as ``Authorization: Bearer``."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self.app, self.token = app, token
@@ -78,7 +78,7 @@ class Token:
 
 
 def _with_cookie(path: str, rest: list[tuple[str, str]], token: str) -> Response:
-    """The same address without the token, which a cookie keeps from now on."""
+    """A redirection to the same address without the token, which a cookie keeps from now on."""
     answer = RedirectResponse("/" + path.lstrip("/") + (f"?{urlencode(rest)}" if rest else ""), 303)
     answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
     return answer

@@ -1,4 +1,4 @@
-"""Keeps the index of a site up to date: what each campaign's log says more goes in, from the place that was saved.
+"""Keep the index of a site up to date: new events of each campaign's log are added, from the place that was saved.
 
 ``Indexer.refresh`` is the table of contents. A campaign that has not grown costs one look at its log's length. One that has grown
 since the index was opened is folded from the beginning once, and then event by event: its rows are kept while somebody drives it.
@@ -35,7 +35,7 @@ JUDGING = "judging"  # the state of a run whose job is over and that has no verd
 
 @dataclass(slots=True)
 class _Followed:
-    """A campaign that is followed. ``written``: run -> the row that the index has; ``notes``: how many are in the index."""
+    """A campaign that is followed. ``written``: run -> its row in the index; ``notes``: how many are in the index."""
 
     layout: Layout
     follower: Follower
@@ -50,9 +50,9 @@ class _Followed:
 
 
 class Indexer:
-    """Follows every campaign and rehearsal of a site into an index. ``versions``: campaign -> how often it has changed.
+    """Adds every campaign and rehearsal of a site to an index. ``versions``: campaign -> how often it has changed.
 
-    ``rehearsals``: whether rehearsals are followed, too.
+    ``rehearsals``: whether rehearsals are followed too.
     """
 
     def __init__(self, site: Path, index: Index, rehearsals: bool = False) -> None:
@@ -66,12 +66,12 @@ class Indexer:
         self._turn = -1
 
     def start_again(self) -> None:
-        """Purpose: build the index anew, whose database was thrown away. Errors: IndexAway."""
+        """Purpose: rebuild the index after its database was deleted. Errors: IndexAway."""
         self.index.make_again()
         self._followed, self._saved, self._damages = {}, {}, {}
 
     def refresh(self) -> list[str]:
-        """Purpose: bring the index up to date; the campaigns that changed, by name. Errors: IndexAway alone."""
+        """Purpose: update the index. Returns the names of the campaigns that changed. Errors: only IndexAway."""
         self.index.check()
         there = {path.name: path for folder in self.folders for path in campaigns_in(self.site / folder)}
         changed = [name for name in self._saved if name not in there]
@@ -86,7 +86,9 @@ class Indexer:
         return changed
 
     def _patrol(self, just_read: set[str]) -> list[str]:
-        """Look at every byte of one record, of all in turn: whether it is still what was written, or is so again."""
+        """Check every byte of one record, of each in turn: whether it is damaged, or undamaged again. Returns the campaigns that
+        changed.
+        """
         names = sorted(self.paths.keys() & self._saved.keys() - just_read)
         if not names:
             return []
@@ -105,7 +107,7 @@ class Indexer:
         return [name]
 
     def _has_news(self, name: str, path: Path) -> bool:
-        """Whether there may be something new; the look costs next to nothing."""
+        """Whether there may be something new; the check costs next to nothing."""
         followed = self._followed.get(name)
         if followed is not None:
             return True
@@ -119,7 +121,9 @@ class Indexer:
             return True
 
     def _read(self, name: str, path: Path) -> bool:
-        """Read on; whether anything came. What cannot be read is told in the campaign's ``damage``, once."""
+        """Read new events; returns whether there were any. A record that cannot be read is reported in the campaign's ``damage``,
+        once.
+        """
         one = self._followed.setdefault(name, _Followed(Layout(path), Follower(Layout(path).log)))
         grown = False
         try:
@@ -143,7 +147,7 @@ class Indexer:
         return grown
 
     def _tell(self, name: str, one: _Followed, why: str) -> bool:
-        """A record that cannot be read on: what is known of it stays, with the word. Whether that is new."""
+        """Note that a record cannot be read any further; the earlier rows stay. Returns whether the note is new."""
         if one.damage == why:
             return False
         one.damage = why
@@ -197,13 +201,13 @@ def _is_driven(layout: Layout) -> bool:
 
 
 def _newest(record: Record) -> Iterator[RunRow | OpenRun]:
-    """One row a run: its verdict in force, or what is known of it so far."""
+    """One row per run: its verdict in force, or what is known so far."""
     yield from record.current()
     yield from record.open.values()
 
 
 def _kind(kind: str, value: Any) -> str:
-    """What a note is: a finding by its own kind."""
+    """The kind of a note; for a finding its own kind."""
     return f"finding: {value.get('kind', '')}" if kind == "finding" else kind
 
 
@@ -224,7 +228,7 @@ def _facts(one: _Followed) -> dict[str, Any]:
 
 
 def _learn_cases(one: _Followed) -> None:
-    """Test and expected verdict of each case, of every plan that was in force so far."""
+    """Read test and expected verdict of each case from every plan that was in force so far."""
     for digest in one.record.documents[one.documents :]:
         try:
             document = thaw(read_document(one.layout, digest))

@@ -1,7 +1,7 @@
-"""What takes seconds to work out from a record: worked out once for each state of it, beside the requests that wait for it.
+"""Slow computations on a record: each is done once for each state of the record, in a thread beside the requests that wait for it.
 
-``Judged.of`` is the way in. Of a large campaign a page is never kept waiting: it gets what was worked out before, with its age, and
-is told once there is something newer. What was never worked out is ``NotYet``.
+``Judged.of`` is the main function. For a large campaign a page does not wait: it gets the previous result with its age, and is
+notified when a newer one is ready. If there is no earlier result, ``NotYet`` is raised.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ KEPT = 64  # things that are kept
 
 
 class NotYet(ShakedownError):
-    """It is being worked out, for the first time."""
+    """The computation runs for the first time and has no result yet."""
 
 
 @dataclass(slots=True)
 class Worked:
-    """``version``: of the record that it was made of; ``took`` and ``begun``: seconds, the latter of the monotonic clock."""
+    """``version``: that of the record it was computed from; ``took`` and ``begun``: seconds, the latter of the monotonic clock."""
 
     version: int
     took: float
@@ -38,7 +38,7 @@ class Worked:
 
     @property
     def age(self) -> float:
-        """Seconds since the record was as it says."""
+        """Seconds since the computation began, that is, the age of the record it shows."""
         return time.monotonic() - self.begun
 
 
@@ -53,9 +53,9 @@ Key = tuple[str, str]
 
 
 class Judged:
-    """``wait_s``: that a page waits for what was never worked out; None: always until it is, and nobody gets something older.
+    """``wait_s``: how long a page waits for a first result; None: until it is ready, and no page gets an older result.
 
-    ``told``: campaign -> how often something was ready that somebody had not waited for; "" is what is about several.
+    ``told``: campaign -> how often a result became ready that no page had waited for; "" counts those about several campaigns.
     """
 
     def __init__(self, indexer: Indexer, wait_s: float | None = QUICK_S) -> None:
@@ -67,9 +67,9 @@ class Judged:
         self._room = threading.Semaphore(AT_ONCE)
 
     def of(self, what: str, name: str, work: Callable[[], Any], most_s: float = QUICK_S) -> Worked:
-        """Purpose: what ``work`` finds of a campaign, as its record stands or as it stood.
+        """Purpose: the result of ``work`` for a campaign, for the current record or an earlier state of it.
 
-        ``name`` "": it is about several campaigns. ``most_s``: that the page can wait. Errors: NotYet; those of ``work``.
+        ``name`` "": it is about several campaigns. ``most_s``: how long the page can wait. Errors: NotYet; those of ``work``.
         """
         key = (what, name)
         with self._lock:
@@ -92,7 +92,7 @@ class Judged:
         return self.wait_s is not None and known.age <= (1 + PATIENCE) * known.took
 
     def version(self, name: str) -> int:
-        """Purpose: a number that grows whenever a campaign changed, or with "" any."""
+        """Purpose: a number that grows whenever a campaign changes, or with "" any campaign."""
         versions = dict(self.indexer.versions)
         return versions.get(name, 0) if name else sum(versions.values())
 

@@ -1,6 +1,6 @@
 """The machine as a map: a square for each node, by partition, coloured by what happened on it, by its failures or by its speed.
 
-A square has a sign beside its colour, a title that says it in words, and leads to the runs of its node.
+A square has a sign beside its colour and a title in words, and links to the runs of its node.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ KEYS: Mapping[Colour, tuple[tuple[str, str], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """A node on the map. ``look``: one of LOOKS; ``words`` say why."""
+    """A node on the map. ``look``: one of LOOKS; ``words``: the reason for it."""
 
     node: str
     look: str
@@ -58,7 +58,7 @@ class Square:
 
 
 def map_of(examined: NodesExamined, document: Document, campaign: str, colour: Colour) -> Markup:
-    """Purpose: the nodes by partition, in the order of the system; each node once. "" where there are none."""
+    """Purpose: the nodes by partition, in the order of the system, each node once. "" where there are none."""
     known = {row.node: row for row in examined.nodes}
     square = _SQUARES[colour]
     groups: list[tuple[str, list[Square]]] = []
@@ -106,7 +106,7 @@ def _square(look: str, x: int, y: int, side: int) -> str:
 
 
 def _key(colour: Colour) -> list[str]:
-    """What the squares mean, in one line above them."""
+    """The key: the meaning of the squares, in one line above them."""
     parts, x = [], 4
     for look, words in KEYS[colour]:
         parts.append(_square(look, x, 2, 18))

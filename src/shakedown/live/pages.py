@@ -1,4 +1,4 @@
-"""The pages as text: templates, and what the address asks for. Everything of unknown origin is escaped by the engine."""
+"""The pages as text: templates, and the queries of addresses. The template engine escapes everything of unknown origin."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TEXTS: dict[str, Callable[[Any], str]] = dict.fromkeys(MOMENTS, show_time) | {"e
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an address asks of a stream of runs. ``columns``: shown ones, in order; ``items``: the address's own words."""
+    """The query of an address for a stream of runs. ``columns``: shown ones, in order; ``items``: the query as it was given."""
 
     filter: Filter
     columns: tuple[str, ...]
@@ -57,23 +57,23 @@ class Asked:
         return max(1, math.ceil(total / self.filter.limit))
 
     def address(self, **changes: str | int) -> str:
-        """The address of the same stream with some words changed."""
+        """The address of the same stream with some words of its query changed."""
         kept = [(key, value) for key, value in self.items if key not in changes]
         return "?" + urlencode([*kept, *((key, str(value)) for key, value in changes.items() if value != "")])
 
     def sorted_by(self, column: str) -> str:
-        """The address of the same stream by another column; of the one it is sorted by, the other way round."""
+        """The address of the same stream sorted by another column; for the current sort column, in the opposite order."""
         rising = column not in (*MOMENTS, "elapsed") if column != self.filter.sort else not self.filter.rising
         return self.address(sort=column, rising="1" if rising else "", page="")
 
     def direction(self, column: str) -> str:
-        """How the stream is sorted by a column, in the words of ARIA."""
+        """How the stream is sorted by a column, as a value for ARIA."""
         if column != self.filter.sort:
             return "none"
         return "ascending" if self.filter.rising else "descending"
 
     def filters(self) -> list[tuple[str, str, str]]:
-        """Each thing that the address asks of runs: what, of which kind, and the address without it."""
+        """Each filter of the address: (name, value, the address without it)."""
         found = []
         for key, value in self.items:
             if key in (*COLUMNS, "node", "since", "until"):
@@ -83,16 +83,16 @@ class Asked:
         return found
 
     def deep(self) -> bool:
-        """Whether a filter is in force that does not stand before the others."""
+        """Whether the address has a filter that is not among the first ones shown."""
         return any(key in COLUMNS and key not in FIRST for key, _ in self.items)
 
     def word(self, key: str) -> str:
-        """What the address says of one thing; "" where it says nothing."""
+        """The value of one word of the query; "" where it is missing."""
         return dict(self.items).get(key, "")
 
 
 class Pages:
-    """Renders. One engine for all requests; templates are compiled once."""
+    """Renders pages. One engine for all requests; templates are compiled once."""
 
     def __init__(self, rulings: bool = False) -> None:
         from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
@@ -127,7 +127,7 @@ class Pages:
         return self.engine.get_template(f"live/{template}").render({"here": path} | facts)
 
     def as_json(self, facts: dict[str, Any]) -> bytes:
-        """Purpose: what a page shows, for programs; drawings are left out."""
+        """Purpose: the data of a page, for programs, without its drawings."""
         from markupsafe import Markup
 
         left_out = ("view", "damage", "here", "asked", "found", "sections", "words", "saying")
@@ -136,7 +136,7 @@ class Pages:
         return shown_json(plain)
 
     def asked(self, items: list[tuple[str, str]], campaign: str) -> Asked:
-        """Purpose: the words of an address, read. Errors: UsageError that names the word and what it may be."""
+        """Purpose: read the query of an address. Errors: UsageError that names the wrong word and the allowed ones."""
         items = [(key, value) for key, value in items if value != "" and key != "told"]
         words = dict(items)
         for key, value in items:
@@ -171,7 +171,7 @@ _WORDS = (*COLUMNS, "node", "since", "until", "bad", "live", "sort", "rising", "
 
 
 def _refuse_unknown(what: str, word: str, known: Iterable[str]) -> None:
-    """A word that the page does not know would show other runs than its address seems to say."""
+    """Raise UsageError for an unknown word: if it were ignored, the page would show other runs than its address says."""
     if word not in known:
         listed = list(known)
         hint = did_you_mean(word, listed) or f"there are {', '.join(listed)}"
@@ -179,17 +179,17 @@ def _refuse_unknown(what: str, word: str, known: Iterable[str]) -> None:
 
 
 def segment(text: str) -> str:
-    """A name as one segment of an address."""
+    """A name, escaped as one segment of an address."""
     return quote(text, safe="")
 
 
 def literally(text: str) -> str:
-    """A regular expression that finds this text alone, as part of an address."""
+    """A regular expression that matches only this text, escaped as part of an address."""
     return quote(f"^{literal(text)}$", safe="")
 
 
 def static(name: str) -> tuple[bytes, str] | None:
-    """Purpose: a file that pages load, and its kind; None where there is none of this name."""
+    """Purpose: the content and media type of a file that pages load; None where there is no file of this name."""
     for path in (HERE / "static").iterdir():
         if path.name == name and path.suffix in KINDS:
             return path.read_bytes(), KINDS[path.suffix]
@@ -204,7 +204,9 @@ def _whole(words: dict[str, str], key: str, default: int, least: int, most: int)
 
 
 def _moment(words: dict[str, str], key: str) -> float | None:
-    """A moment as ISO 8601, such as 2026-11-22T06:00+01:00; without an offset it is UTC."""
+    """A time from ISO 8601, such as 2026-11-22T06:00+01:00, in seconds since 1970; UTC where it has no offset. None where it is
+    missing.
+    """
     if key not in words:
         return None
     from datetime import UTC, datetime

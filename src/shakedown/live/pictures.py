@@ -1,7 +1,7 @@
-"""The figures of the report, while a campaign runs: use of the machine, budgets, run times with limits, pairs of nodes and more.
+"""The figures of the report while a campaign runs: use of the machine, budgets, run times with limits, pairs of nodes and more.
 
-They are those that the report will have, from the record as it stands. Each is painted when a browser asks for it, one at a time:
-the library that paints them has settings of its own that threads share.
+They are the figures of the later report, made from the record so far. Each is painted when a browser asks for it, one at a time:
+matplotlib has global settings that threads share.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ _PAINTING = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Gallery:
-    """``sections``: title and figures of each that has some; ``seq``: their event; ``troubles``: what is not drawn."""
+    """``sections``: title and figures of each section that has figures; ``seq``: the event that they show; ``troubles``: what is
+    not drawn.
+    """
 
     sections: tuple[tuple[str, tuple[Drawing, ...]], ...]
     seq: int
     troubles: tuple[str, ...]
 
     def chosen(self, only: str) -> list[tuple[str, list[Drawing]]]:
-        """Purpose: the sections with the figures whose title or name a regular expression finds. Errors: UsageError."""
+        """Purpose: the sections with the figures whose title or name matches a regular expression. Errors: UsageError."""
         if not only:
             return [(title, list(drawings)) for title, drawings in self.sections]
         wanted = compiled(only)
@@ -63,7 +65,7 @@ class Gallery:
 
 
 def gallery_of(campaign: Path) -> Gallery:
-    """Purpose: what there is to draw; nothing is painted. Errors: those of ``read_campaign``."""
+    """Purpose: all figures of a campaign, not painted yet. Errors: those of ``read_campaign``."""
     read = read_campaign(campaign)
     pictures = draw_all(read.layout.root, evidence_of(read))
     for drawing in pictures.all if read.damage else ():
@@ -73,13 +75,13 @@ def gallery_of(campaign: Path) -> Gallery:
 
 
 def painted(drawing: Drawing) -> bytes:
-    """Purpose: a figure as SVG; it is painted once."""
+    """Purpose: a figure as SVG; it is painted only once."""
     with _PAINTING:
         return drawing.svg
 
 
 def titles(sections: Sequence[tuple[str, Sequence[Drawing]]]) -> list[dict[str, str]]:
-    """Purpose: the figures as data."""
+    """Purpose: section, name, title and caption of each figure, as plain data."""
     return [
         {"section": title, "name": one.file, "title": one.title, "caption": one.caption}
         for title, drawings in sections

@@ -1,7 +1,8 @@
-"""What people say of runs on the live page, where it is served with ``--allow-rulings``: whose failure, which class, which ticket.
+"""Rulings and notes of people on the live page, where it is served with ``--allow-rulings``: whose failure, which class, which
+ticket.
 
-Nothing here writes the log: what is said becomes requests in the campaign's inbox, as with ``shakedown rule`` and
-``shakedown note``, and is refused for the same reasons. ``Sayings.say`` is the way in.
+Nothing here writes the log: a form becomes requests in the campaign's inbox, as with ``shakedown rule`` and ``shakedown note``, and
+is refused for the same reasons. ``Sayings.say`` is the main function.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ class NotAllowed(UsageError):
 
 
 class TooLong(UsageError):
-    """A form that nobody fills in by hand."""
+    """A form that is too long to be filled in by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One form. ``party``, ``given`` (a class) and ``ticket``: "" where it says nothing of it."""
+    """One form. ``party``, ``given`` (a class) and ``ticket`` are "" where the form leaves them out."""
 
     runs: tuple[str, ...]
     party: str
@@ -57,7 +58,7 @@ class Said:
 
 
 class Sayings:
-    """What is said through one server. ``token``: the one that lets people in; the word of the forms is made of it."""
+    """The forms that one server accepts. ``token``: the server's access token, from which the secret word of the forms is made."""
 
     def __init__(self, token: str) -> None:
         self.word = hmac.new(token.encode(), b"the word of a form", hashlib.sha256).hexdigest()
@@ -65,7 +66,7 @@ class Sayings:
         self._turn = threading.Lock()  # one at a time: nobody finds the lease of a campaign taken by his neighbour
 
     def said_in(self, request: Request, body: bytes) -> Said:
-        """Purpose: a form, read. Errors: NotAllowed where it may be another page's; UsageError for what is wrong in it."""
+        """Purpose: read a form. Errors: NotAllowed where it may be from another page; UsageError for what is wrong in it."""
         words, runs = _fields(request, body)
         _refuse_foreign(request, words.get("word", ""), self.word)
         texts = {key: words.get(key, "").strip() for key in FIELDS}
@@ -75,9 +76,10 @@ class Sayings:
     def say(
         self, layout: Layout, said: Said, look: Callable[[], State], ruled: Callable[[str], bool]
     ) -> dict[str, Any]:
-        """Purpose: leave the requests, and record them where nobody drives: what ``record_wishes`` tells of each kind of word.
+        """Purpose: leave the requests in the inbox, and record them where no driver runs. Returns what ``record_wishes`` says about
+        each kind.
 
-        ``look``: the state of the campaign; ``ruled``: whether a ruling stands beside a run. Errors: UsageError; then nothing is
+        ``look``: returns the state of the campaign; ``ruled``: whether a run has a ruling. Errors: UsageError; then no request is
         left.
         """
         with self._turn:
@@ -92,7 +94,7 @@ class Sayings:
         return {"said": sentence, "requests": requests, "recorded": [seq for one in told for seq in one["recorded"]]}
 
     def keep(self, told: Mapping[str, Any]) -> str:
-        """Purpose: keep an answer for the page that comes next; under which word."""
+        """Purpose: keep an answer for the page that is shown next. Returns its key."""
         key = str(told["requests"][0])
         self._answers[key] = str(told["said"])
         while len(self._answers) > KEPT:
@@ -100,20 +102,20 @@ class Sayings:
         return key
 
     def kept(self, key: str) -> str:
-        """Purpose: an answer that was kept, "" where there is none."""
+        """Purpose: an answer that was kept; "" where there is none."""
         return self._answers.get(key, "")
 
 
 @cache
 def shipped_classes() -> tuple[str, ...]:
-    """Purpose: the classes of failures that a form proposes. A site's own are taken, too."""
+    """Purpose: the failure classes that a form proposes. It also accepts a site's own classes."""
     from shakedown.plans.failures import shipped_failures
 
     return tuple(sorted(one.name for one in shipped_failures()))
 
 
 def in_words(said: Said) -> str:
-    """Purpose: what was said of which runs."""
+    """Purpose: a form in words: the runs and what was said about them."""
     runs = ", ".join(said.runs[:10]) + (f" and {len(said.runs) - 10} more" if len(said.runs) > 10 else "")
     words = ["no ruling any more" if said.party == WITHDRAWN else f"ruled {said.party}"] * bool(said.party)
     words += [f"class {said.given}"] * bool(said.given) + [f"ticket {said.ticket}"] * bool(said.ticket)
@@ -139,8 +141,8 @@ def _fields(request: Request, body: bytes) -> tuple[dict[str, str], tuple[str, .
 
 
 def _refuse_foreign(request: Request, brought: str, word: str) -> None:
-    """A foreign page can send a form here, with the cookie even, where both are of one host; it can neither read the word that is
-    in our forms nor send a header, and its browser says where it is from.
+    """Raise NotAllowed for a form of a foreign page. Such a page can send a form here, even with the cookie where both have one
+    host; but it cannot read the secret word in our forms or send a header, and its browser names its origin.
     """
     origin = request.headers.get("origin", "")
     if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
@@ -152,7 +154,7 @@ def _refuse_foreign(request: Request, brought: str, word: str) -> None:
 
 
 def _refuse_wrong(texts: Mapping[str, str], runs: Sequence[str]) -> None:
-    """What can be seen without the record."""
+    """Raise UsageError for mistakes that can be seen without the record."""
     if not runs:
         raise UsageError("no run is chosen", hint="choose the runs that you speak of")
     if len(runs) > MOST_RUNS:
@@ -169,7 +171,7 @@ def _refuse_wrong(texts: Mapping[str, str], runs: Sequence[str]) -> None:
 
 
 def _check(said: Said, state: State, ruled: Callable[[str], bool]) -> None:
-    """What only the record knows. Errors: UsageError."""
+    """Raise UsageError for mistakes that only the record shows."""
     if state.plan is None:
         raise UsageError("the campaign has not begun")
     document = state.index.document

@@ -1,8 +1,8 @@
-"""The live page as a web application: every address, and who may ask. ``application`` is the table of contents.
+"""The live page as a web application: every address, and access control. ``application`` is the table of contents.
 
-It only reads: methods other than GET and HEAD are refused, but for one address where rulings are allowed, which leaves requests in
-a campaign's inbox (``sayings``). What comes in is an address: names of campaigns and runs are looked up, never used as paths. Pages
-hold no script and load nothing from elsewhere.
+It only reads: methods other than GET and HEAD are refused, except for one address where rulings are allowed, which leaves requests
+in a campaign's inbox (``sayings``). Names of campaigns and runs in an address are looked up, never used as paths. Pages contain no
+script and load nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def application(
     wait_s: float | None = QUICK_S,
     rulings: bool = False,
 ) -> ASGIApp:
-    """Purpose: the application. ``hosts``: the names under which it may be asked; a request for another host is refused, so that
-    no foreign page can read it through a name that is pointed here. ``token``: "" where everybody who reaches it may look.
-    ``wait_s``: that a page waits for what takes long to work out before it says so; None waits until it is there. ``rulings``:
-    whether people may say whose failures runs were, which classes, which tickets; that wants a token.
+    """Purpose: the application. ``hosts``: the host names that it accepts; a request for another host is refused, so that no
+    foreign page can read it through a name that points here. ``token``: "" where everybody who can reach it may read it.
+    ``wait_s``: how long a page waits for a slow computation before it says so; None waits until the result is ready. ``rulings``:
+    whether people may enter rulings, classes and tickets; requires a token.
     """
     sayings = Sayings(token) if rulings and token else None
     site = _Site(indexer, refresh_s, wait_s, sayings)
@@ -98,7 +98,7 @@ def _routes(site: _Site) -> list[Route]:
 
 
 class _Site:
-    """The addresses, each a function of the request."""
+    """The handlers of the addresses, each a function of the request."""
 
     def __init__(self, indexer: Indexer, refresh_s: float, wait_s: float | None, sayings: Sayings | None) -> None:
         self.views, self.pages, self.refresh_s = Views(indexer, wait_s), Pages(sayings is not None), refresh_s
@@ -107,7 +107,7 @@ class _Site:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        """One thread follows the logs while pages are served."""
+        """Run the thread that follows the logs while pages are served."""
         thread = threading.Thread(target=self._follow, name="index", daemon=True)
         thread.start()
         try:
@@ -125,7 +125,7 @@ class _Site:
                     self.indexer.start_again()
 
     def page(self, show: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        """A page that knows of which version it is: what changes while it is made is newer than it."""
+        """Wrap a page so that it notes the version of its data first: a change during its creation then counts as newer."""
 
         async def versioned(request: Request) -> Response:
             request.state.version = self.views.version(request.path_params.get("name", ""))
@@ -142,14 +142,14 @@ class _Site:
         return self._answer(request, "campaign.html", await run_in_threadpool(self.views.campaign, name), name)
 
     async def why(self, request: Request) -> Response:
-        """Why a run, a case, a component or a criterion stands as it does: ``of`` in the address names it."""
+        """Why a run, a case, a component or a criterion has its state: ``of`` in the address names it."""
         name, subject = request.path_params["name"], request.query_params.get("of", "")
         answer = await run_in_threadpool(self.views.why, name, subject)
         campaign = await run_in_threadpool(self.views.facts, name)
         return self._answer(request, "why.html", {"campaign": campaign, "answer": answer, "name": name}, name)
 
     async def runs(self, request: Request) -> Response:
-        """A stream of runs: of one campaign or of all; its filters are in the address."""
+        """A stream of runs of one campaign or of all; its filters are in the address."""
         name = request.path_params.get("name", "")
         items = request.query_params.multi_items()
         said = [(key, value) for key, value in items if value]
@@ -167,7 +167,7 @@ class _Site:
         return self._answer(request, "run.html", facts, name)
 
     async def say(self, request: Request) -> Response:
-        """What somebody says of runs of a campaign, by a form. A page of these runs comes next, and tells what became of it."""
+        """Accept a form with a ruling or a note on runs, then redirect to a page of these runs, which shows the answer."""
         assert self.sayings is not None
         name = request.path_params["name"]
         await run_in_threadpool(self.views.facts, name)
@@ -180,7 +180,7 @@ class _Site:
         return RedirectResponse(f"{back}told={self.sayings.keep(told)}", 303)
 
     def _may_say(self, request: Request) -> dict[str, Any]:
-        """What the form needs, and the answer to the one before; None where nothing may be said."""
+        """The values for the form, and the answer to the previous form; None where forms are not allowed."""
         if self.sayings is None:
             return {"saying": None}
         told = self.sayings.kept(request.query_params.get("told", ""))
@@ -201,7 +201,7 @@ class _Site:
         return self._answer(request, "nodes.html", facts, name)
 
     async def figures(self, request: Request) -> Response:
-        """The figures of the report as the record stands. ``only``: a regular expression on their titles."""
+        """The figures of the report for the current record. ``only``: a regular expression on their titles."""
         name, only = request.path_params["name"], request.query_params.get("only", "")
         gallery, age = await run_in_threadpool(self.views.figures, name)
         campaign = await run_in_threadpool(self.views.facts, name)
@@ -211,14 +211,14 @@ class _Site:
         return self._answer(request, "figures.html", facts | more, name)
 
     async def figure(self, request: Request) -> Response:
-        """One of these figures as SVG: kept by a browser where the address says of which event it is."""
+        """One of these figures as SVG. A browser may cache it where the address names its event."""
         name, file = request.path_params["name"], request.path_params["file"]
         data, seq = await run_in_threadpool(self.views.figure, name, file.removesuffix(".svg"))
         kept = {"cache-control": "private, max-age=3600"} if request.query_params.get("event") == str(seq) else {}
         return Response(data, media_type="image/svg+xml", headers=kept)
 
     async def compare(self, request: Request) -> Response:
-        """Two campaigns beside each other, as a page or as its figure."""
+        """Two campaigns compared, as a page or as its figure."""
         asked = asked_to_compare(request.query_params)
         found = await run_in_threadpool(self.views.compare, asked)
         if request.url.path.endswith(".svg"):
@@ -243,7 +243,7 @@ class _Site:
         return self._answer(request, "notes.html", facts, name)
 
     async def changes(self, request: Request) -> Response:
-        """Server-sent events: a number that grows whenever the campaign named in the address, or any, changed."""
+        """Server-sent events: a number that grows whenever the campaign named in the address, or any campaign, changes."""
         name = request.query_params.get("campaign", "")
         return StreamingResponse(self._changes(request, name), media_type="text/event-stream")
 
@@ -277,7 +277,7 @@ class _Site:
         return self._sorry(request, 503, *_words(error))
 
     async def not_yet(self, request: Request, error: Exception) -> Response:
-        """What is being worked out: the page comes again by itself."""
+        """The answer while a result is being computed: the page reloads by itself."""
         return self._sorry(request, 202, *_words(error), again=True)
 
     async def refused(self, request: Request, error: Exception) -> Response:
@@ -300,7 +300,7 @@ class _Site:
         )
 
     def _damaged(self, name: str) -> dict[str, str]:
-        """Campaigns whose record is not what was written, with why: the one that a page is of, or all."""
+        """Campaign -> why its record is damaged: for the campaign of a page, or for all."""
         found = self.views.damaged()
         return {one: why for one, why in found.items() if name in ("", one)}
 
@@ -318,7 +318,7 @@ _REFUSALS: dict[type[Exception], int] = {NotThere: 404, NotAllowed: 403, TooLong
 
 
 async def _body(request: Request) -> bytes:
-    """What a form sends. Errors: TooLong, before all of it is read."""
+    """The content of a form. Errors: TooLong, before all of it is read."""
     body = b""
     async for part in request.stream():
         body += part
@@ -328,5 +328,5 @@ async def _body(request: Request) -> bytes:
 
 
 def _words(error: Exception) -> tuple[str, str]:
-    """What went wrong, and the way out."""
+    """The message and the hint of an error."""
     return (error.message, error.hint or "") if isinstance(error, ShakedownError) else (str(error), "")

@@ -1,4 +1,4 @@
-"""A campaign watched on a terminal, over ssh too: streams with filters, where it stands, the detail of a run. It only shows."""
+"""Watch a campaign on a terminal, also over ssh: streams with filters, its state, the details of a run. Display only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WAITS = frozenset({"ordered", "queued", "judging", "waiting again", "unknown", 
 
 
 class Detail(Screen[None]):
-    """One run, or where the campaign stands: text that scrolls."""
+    """A screen with scrolling text: one run, or the state of the campaign."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "app.pop_screen", "back")]
 
@@ -55,7 +55,7 @@ class Detail(Screen[None]):
 
 
 class WatchApp(App[None]):
-    """The streams of one campaign. ``filters``: what each stream is filtered by, in words."""
+    """The streams of one campaign. ``filters``: stream -> its filter, in words."""
 
     CSS = """
     #head { height: auto; } #about { height: 1; color: $text-muted; }
@@ -91,7 +91,7 @@ class WatchApp(App[None]):
         self.set_interval(self.look_s, self.look)
 
     def look(self) -> None:
-        """Read on, and show what came."""
+        """Read new events and show them."""
         try:
             came = self.watched.refresh()
             trouble = ""
@@ -135,7 +135,7 @@ class WatchApp(App[None]):
     # ---- what is shown
 
     def show_stream(self) -> None:
-        """The stream as the record is now; the line that was chosen stays so."""
+        """Show the stream from the current record; the selected line stays selected."""
         table: DataTable[Text] = self.query_one(DataTable)
         self.query_one("#head", Static).update(self._head())
         try:

@@ -1,7 +1,7 @@
-"""What each page shows, as plain data: from the index where that is enough, from the record itself where it must be judged.
+"""The data of each page: from the index where that is enough, else from the record itself.
 
-``Views`` is the table of contents. What costs seconds for 100,000 runs (the scorecard, the nodes, what waits and why, figures) is
-worked out beside the pages, by ``judged``.
+``Views`` is the table of contents. What takes seconds for 100,000 runs (the scorecard, the nodes, what waits and why, figures) is
+computed by ``judged`` in a thread of its own.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ RUNNING, QUEUED = ("running", JUDGING), ("ordered", "queued", "waiting again", "
 
 
 class NotThere(UsageError):
-    """There is no campaign, or no run, of this name."""
+    """No campaign, or no run, has this name."""
 
 
 class Views:
-    """The data of every page of a site. Errors of all: UsageError for what there is not."""
+    """The data of every page of a site. All methods raise UsageError for a name that does not exist."""
 
     def __init__(self, indexer: Indexer, wait_s: float | None = QUICK_S) -> None:
         self.indexer = indexer
@@ -72,13 +72,13 @@ class Views:
         self.judged = Judged(indexer, wait_s)
 
     def overview(self) -> list[dict[str, Any]]:
-        """Purpose: the campaigns of the site, the newest first, each with its runs by group of states and its phase."""
+        """Purpose: the campaigns of the site, the newest first, each with its phase and its number of runs by group of states."""
         with self.index.reading() as connection:
             found = campaigns_in(connection)
         return [row | {"phase": self._phase(row), "groups": grouped(row["states"])} for row in found]
 
     def campaign(self, name: str) -> dict[str, Any]:
-        """Purpose: one campaign: its facts, counts, drawings, and what was last found and done."""
+        """Purpose: one campaign: its facts, counts, charts, and the latest findings and acts."""
         row = self.facts(name)
         with self.index.reading() as connection:
             states = counts_of(connection, row["id"]).get(row["id"], {})
@@ -101,7 +101,7 @@ class Views:
         }
 
     def _status(self, name: str) -> dict[str, Any] | None:
-        """Where it stands, what waits and why; None while that is being worked out, or where the record cannot be read."""
+        """The state of a campaign, what waits and why; None while that is being computed, or where the record cannot be read."""
         with suppress(NotYet, RecordError):
             worked = self.judged.of("status", name, lambda: _status_of(self._folds(name)), STALE_S)
             found: dict[str, Any] = worked.value
@@ -109,11 +109,11 @@ class Views:
         return None
 
     def damaged(self) -> dict[str, str]:
-        """Purpose: campaign -> why its record cannot be believed; only those of which that is so."""
+        """Purpose: campaign -> why its record is damaged; only damaged ones."""
         return {name: why for name, why in self.index.damages().items() if why}
 
     def stream(self, wanted: Filter, draw: bool = False) -> dict[str, Any]:
-        """Purpose: the runs that a filter lets through, how many there are, and with ``draw`` their times by when they began."""
+        """Purpose: the runs that match a filter, their number, and with ``draw`` a chart of run times against starts."""
         if wanted.campaign:
             self.facts(wanted.campaign)
         with self.index.reading() as connection:
@@ -122,9 +122,9 @@ class Views:
         return {"rows": rows, "total": total, "drawn": run_times(times)}
 
     def notes(self, name: str, of_kind: str, limit: int = 500) -> tuple[list[dict[str, Any]], list[str]]:
-        """Purpose: what was found and done, the newest first, of the kinds that a regular expression finds; and all kinds.
+        """Purpose: findings and acts, the newest first, whose kind matches a regular expression; and all kinds.
 
-        Without one: all but why something waited, of which there may be so much that findings and acts are not among the last.
+        Without an expression: all kinds except waiting, of which there may be so many that they displace the others.
         """
         row = self.facts(name)
         with self.index.reading() as connection:
@@ -133,7 +133,7 @@ class Views:
             return notes_of(connection, row["id"], limit, chosen) if chosen else [], kinds
 
     def run(self, name: str, run: str) -> tuple[dict[str, Any], dict[str, float], list[tuple[str, str]], RunView]:
-        """Purpose: one run: its campaign, its figures, what people said of it, its script and the end of its output."""
+        """Purpose: one run: its campaign, its figures, what people said about it, its script and the end of its output."""
         row = self.facts(name)
         with self.index.reading() as connection:
             if not has_run(connection, row["id"], run):
@@ -144,7 +144,7 @@ class Views:
         return row, figures, said, show_run(Layout(self._path(name)), run)
 
     def say(self, name: str, said: Said, sayings: Sayings) -> dict[str, Any]:
-        """Purpose: leave what somebody says of runs in the campaign's inbox. Errors: UsageError, RecordError."""
+        """Purpose: leave the requests of a form in the campaign's inbox. Errors: UsageError, RecordError."""
         folds = self._folds(name)
 
         def ruled(run: str) -> bool:
@@ -153,7 +153,7 @@ class Views:
         return sayings.say(folds.layout, said, lambda: folds.state()[0], ruled)
 
     def why(self, name: str, subject: str) -> Answer:
-        """Purpose: why a run, a case, a component or a criterion stands as it does. Errors: UsageError, RecordError."""
+        """Purpose: why a run, a case, a component or a criterion has its state. Errors: UsageError, RecordError."""
         self.facts(name)
         folds = self._folds(name)
         try:
@@ -165,13 +165,13 @@ class Views:
             return answer
 
     def scorecard(self, name: str) -> tuple[Scorecard, float]:
-        """Purpose: the scorecard as the record stands, and the seconds since it stood so. Errors: NotYet, as of all below."""
+        """Purpose: the scorecard for the record, and its age in seconds. Errors: NotYet, also in all methods below."""
         self.facts(name)
         found = self.judged.of("scorecard", name, lambda: scorecard_of(read_campaign(self._path(name))))
         return found.value, found.age
 
     def nodes(self, name: str, colour: str) -> tuple[NodesExamined, Any, float]:
-        """Purpose: the nodes with what stands out, the map of the machine, and the seconds since the record stood so."""
+        """Purpose: the nodes with findings, the map of the machine, and the age of both in seconds."""
         self.facts(name)
         wanted = next((one for one in COLOURS if one == colour), None)
         if wanted is None:
@@ -181,13 +181,13 @@ class Views:
         return examined, map_of(examined, document, name, wanted), found.age
 
     def figures(self, name: str) -> tuple[Gallery, float]:
-        """Purpose: the figures of the report, and the seconds since the record stood so."""
+        """Purpose: the figures of the report, and their age in seconds."""
         self.facts(name)
         found = self.judged.of("figures", name, lambda: gallery_of(self._path(name)))
         return found.value, found.age
 
     def figure(self, name: str, file: str) -> tuple[bytes, int]:
-        """Purpose: one of them as SVG, and the event that it is of."""
+        """Purpose: one of the figures as SVG, and the event that it shows."""
         gallery, _ = self.figures(name)
         try:
             return painted(gallery.named(file)), gallery.seq
@@ -195,7 +195,7 @@ class Views:
             raise NotThere(error.message, hint=error.hint) from error
 
     def compare(self, asked: ToCompare) -> Beside:
-        """Purpose: two campaigns beside each other."""
+        """Purpose: a comparison of two campaigns."""
         paths = dict(self.indexer.paths)
         found: Beside = self.judged.of(f"compare {asked}", "", lambda: compared(asked, paths)).value
         return found
@@ -209,12 +209,12 @@ class Views:
         return found
 
     def version(self, name: str) -> int:
-        """Purpose: a number that grows whenever something changed: of one campaign, or with "" of any."""
+        """Purpose: a number that grows whenever one campaign changes, or with "" any campaign."""
         told = self.judged.told
         return self.judged.version(name) + (told.get(name, 0) if name else sum(list(told.values())))
 
     def facts(self, name: str) -> dict[str, Any]:
-        """Purpose: what the index has of a campaign. Errors: UsageError where there is none of this name."""
+        """Purpose: the row of a campaign in the index. Errors: UsageError where there is none of this name."""
         with self.index.reading() as connection:
             row = campaign_named(connection, name)
         if row is None:
@@ -231,12 +231,12 @@ class Views:
         return path
 
     def _folds(self, name: str) -> Folds:
-        """A campaign as it stands: what was kept of it and the tail of its log; of a damaged one its log alone."""
+        """The folds of a campaign: what was kept, and the new end of its log; for a damaged one only its log."""
         layout = Layout(self._path(name))
         return Folds(layout, Looks(layout), damaged=name in self.damaged())
 
     def _phase(self, row: dict[str, Any]) -> str:
-        """Where a campaign stands, in a word or two."""
+        """The state of a campaign in a few words."""
         if row["ended"] is not None:
             return "over"
         path = self.indexer.paths.get(row["name"])
@@ -247,13 +247,13 @@ class Views:
 
 
 def _with_name(row: dict[str, Any], column: str) -> str:
-    """What people say of a run, with who said it where the index knows: "INC-17 (by Anna)"."""
+    """What a person said about a run, with the person's name where the index knows it: "INC-17 (by Anna)"."""
     name = row.get(f"{column}_by", "")
     return f"{row[column]} (by {name})" if name else str(row[column])
 
 
 def grouped(states: dict[str, int]) -> dict[str, int]:
-    """Purpose: runs by what a person asks first: passed, not passed (as ``failures`` counts), other verdicts, running, queued."""
+    """Purpose: number of runs by group: passed, not passed (as ``failures`` counts), other verdicts, running, queued."""
     found = dict.fromkeys(("passed", "failed", "other", "running", "queued"), 0)
     for state, count in states.items():
         if state in RUNNING:
@@ -268,7 +268,7 @@ def grouped(states: dict[str, int]) -> dict[str, int]:
 
 
 def _status_of(folds: Folds) -> dict[str, Any]:
-    """Where a campaign stands. The scheduler is not asked: pages come too often for that."""
+    """The state of a campaign. Does not ask the scheduler, because pages are requested too often for that."""
     return status(folds.layout, folds, ask=False)
 
 

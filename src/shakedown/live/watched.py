@@ -1,6 +1,6 @@
-"""A campaign that is watched on a terminal: its record, kept as the log grows, and the lines of each stream.
+"""A campaign that is watched on a terminal: its record, updated as the log grows, and the lines of each stream.
 
-``Watched.lines`` is the main one. Nothing here draws.
+``Watched.lines`` is the main function. Nothing here draws.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Line = dict[str, str]
 
 
 class Watched:
-    """One campaign. ``record`` is as the log was at the last ``refresh``. Errors: RecordError where the log cannot be read."""
+    """One campaign. ``record`` is that of the last ``refresh``. Errors: RecordError where the log cannot be read."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -50,7 +50,7 @@ class Watched:
         return Folds(self.layout, Looks(self.layout)).followed()
 
     def refresh(self) -> bool:
-        """Purpose: read on; whether anything came."""
+        """Purpose: read new events; returns whether there were any."""
         events = self._follower.new_events()
         if self._follower.rewound:  # the log was cut back: what was read of it may be gone
             self.record, self._follower = self._begin()
@@ -60,7 +60,7 @@ class Watched:
         return bool(events)
 
     def counts(self) -> dict[str, int]:
-        """Purpose: runs that passed, did not pass, ended otherwise, run, and are queued."""
+        """Purpose: the number of runs that passed, did not pass, ended otherwise, run, and are queued."""
         found = dict.fromkeys(("passed", "not passed", "other", "running", "queued"), 0)
         for row in self.record.current():
             found["passed" if row.verdict == "passed" else "other" if row.verdict in NO_FAILURE else "not passed"] += 1
@@ -69,16 +69,16 @@ class Watched:
         return found
 
     def lines(self, stream: str, words: str = "") -> tuple[list[Line], int]:
-        """Purpose: the newest lines of a stream that ``words`` let through, and how many there are. Errors: UsageError.
+        """Purpose: the newest lines of a stream that match ``words``, and how many match. Errors: UsageError.
 
-        ``words``: a regular expression each, of any column, or COLUMN=EXPRESSION of one; node=NAME is a node of the run.
+        ``words``: each is a regular expression for any column, or COLUMN=EXPRESSION for one column; node=NAME is a node of the run.
         """
         wanted = _tests(words, COLUMNS[stream])
         found = [line for line in self._all(stream) if all(test(line) for test in wanted)]
         return found[:MOST], len(found)
 
     def standing(self) -> str:
-        """Purpose: what waits and why, what runs, clocks and budgets, as of the last event."""
+        """Purpose: what waits and why, what runs, clocks and budgets, after the last event, as text."""
         data = status(self.layout, Folds(self.layout, Looks(self.layout)), ask=False)
         lines = [
             f"{one['name']}: {one['closed']} of {one['wanted']} closed, {one['in_flight']} live, {one['waiting']} wait"
@@ -94,7 +94,7 @@ class Watched:
         return "\n".join(one_line(line) for line in lines) or "nothing is wanted yet"
 
     def detail(self, run: str) -> str:
-        """Purpose: one run: why it stands so, the end of its output, its job script. What cannot be read is said."""
+        """Purpose: one run as text: why it has its state, the end of its output, its job script. Says what cannot be read."""
         parts = []
         for title, part in (("", self._why), ("output", self._output), ("job script", self._script)):
             try:
@@ -128,7 +128,7 @@ class Watched:
                 yield _run_line(row)
 
     def _expectations(self) -> dict[str, str]:
-        """Case -> the verdict that it is to have, by the plan in force."""
+        """Case -> the verdict that the plan in force expects."""
         digest = self.record.document
         if digest and self._expected[0] != digest:
             cases = thaw(read_document(self.layout, digest)).cases
@@ -167,7 +167,7 @@ def _note_line(note: NoteRow) -> Line:
 
 
 def _tests(words: str, columns: Sequence[str]) -> list[Callable[[Line], bool]]:
-    """What each word asks of a line. Errors: UsageError for a column or an expression that is none."""
+    """A test of a line for each word. Errors: UsageError for an unknown column or an invalid expression."""
     try:
         said = shlex.split(words, posix=True)
     except ValueError as error:

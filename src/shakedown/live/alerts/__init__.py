@@ -1,1 +1,1 @@
-"""Alerts: what people want to be woken for, gathered and sent to them. ``watchman.Watchman`` is the way in."""
+"""Alerts: collect the news that people want to know at once, and send it to them. ``watchman.Watchman`` is the main class."""

@@ -1,4 +1,4 @@
-"""The kinds of news, and which of them are told where nobody chooses. It imports nothing: the help of a command reads it."""
+"""The kinds of news, and which of them are sent by default. Imports nothing, because the help of a command reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a record is news: ``news_of`` says it of an event; ``kinds.KINDS`` has which kinds there are."""
+"""Turn events of a record into news: ``news_of`` for one event; ``kinds.KINDS`` lists the kinds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LONGEST = 300  # letters of a line
 
 
 class News(Struct, frozen=True):
-    """One thing to tell. ``time``: seconds since 1970; ``text`` is one line of plain letters."""
+    """One piece of news. ``time``: seconds since 1970; ``text`` is one line of plain letters."""
 
     kind: str
     campaign: str
@@ -50,7 +50,7 @@ class News(Struct, frozen=True):
 
 
 def news_of(campaign: str, event: Event) -> News | None:
-    """Purpose: what there is to tell of an event; None where there is nothing."""
+    """Purpose: the news in an event; None where there is none."""
     kind = _kind(event)
     if kind is None:
         return None
@@ -84,7 +84,7 @@ def _text(event: Event) -> str:
 
 
 def title_of(news: Sequence[News]) -> str:
-    """Purpose: one line for all: which campaigns, how many of each kind."""
+    """Purpose: one line for all of them: which campaigns, how many of each kind."""
     campaigns = sorted({one.campaign for one in news})
     counts = Counter(one.kind for one in news)
     said = ", ".join(_counted(kind, count) for kind, count in counts.items())
@@ -98,7 +98,7 @@ def _counted(kind: str, count: int) -> str:
 
 
 def lines_of(news: Sequence[News]) -> list[str]:
-    """Purpose: the first lines of each kind, and how many more there are: a storm of failures is no storm of messages."""
+    """Purpose: the first lines of each kind, and how many more there are, so that many failures do not make a long message."""
     lines: list[str] = []
     for kind in dict.fromkeys(one.kind for one in news):
         mine = [one for one in news if one.kind == kind]

@@ -1,4 +1,4 @@
-"""Where alerts go: a webhook in the shape of a chat, mail, a command of the site. Each says "" where it was taken, or why not."""
+"""Targets of alerts: a webhook of a chat, mail, a command of the site. Each returns "" on success, or why it failed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Target = Callable[[Sequence[News]], str]
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A POST of JSON to ``address``, in the shape that the chat at its end reads."""
+    """A POST of JSON to ``address``, in the format of that chat."""
 
     address: str
     shape: str
@@ -36,7 +36,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A message to ``to`` over the server at ``host`` and ``port``; encrypted where the server can."""
+    """A message to ``to`` through the server at ``host`` and ``port``; encrypted where the server supports it."""
 
     to: tuple[str, ...]
     sender: str
@@ -61,7 +61,9 @@ class Mail:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program of the site: the text on its standard input, the title in SHAKEDOWN_TITLE. Exit status 0: it took it."""
+    """A program of the site: it gets the text on its standard input and the title in SHAKEDOWN_TITLE. Exit status
+    0 means success.
+    """
 
     words: tuple[str, ...]
     patience_s: float = 60.0
@@ -88,7 +90,7 @@ class Command:
 
 
 def read_address(path: Path) -> str:
-    """Purpose: the address of a webhook, which is a secret, from a file. Errors: UsageError."""
+    """Purpose: the address of a webhook, which is a secret, from a file. Errors: UsageError where the file holds none."""
     try:
         address = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -118,12 +120,12 @@ def _shaped(shape: str, news: Sequence[News]) -> dict[str, Any]:
 
 
 def _slack(text: str) -> str:
-    """What Slack reads as a command (``<!channel>``, links) is only text."""
+    """Escape text so that Slack finds no commands (``<!channel>``) or links in it."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _markdown(text: str) -> str:
-    """What Markdown reads as marks, and a name that would call everybody, is only text."""
+    """Escape text so that Markdown finds no marks in it, and no name that would notify everybody."""
     for letter in "\\`*_{}[]()<>#|~":
         text = text.replace(letter, "\\" + letter)
     return text.replace("@", "@\u200b")

@@ -1,7 +1,7 @@
-"""Watches the campaigns of a site and tells its news: gathered, at most one message in a while, until somebody takes it.
+"""Watch the campaigns of a site and send their news: collected, at most one message per interval, repeated until it is accepted.
 
-``Watchman.run`` is the table of contents. How far it came is saved after a message was taken: what a crash or an outage kept
-from being told is told afterwards. The first start of all tells nothing of what was before it.
+``Watchman.run`` is the table of contents. The position in each log is saved after a message was accepted, so news that a crash or
+an outage held up is sent afterwards. The very first start sends no earlier news.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SCORED_EVERY = 20.0  # times the seconds that a scorecard takes, and at least a 
 
 @dataclass(slots=True)
 class _Seen:
-    """What is known of a campaign: how far it was read, and what was told and still holds."""
+    """What is known of a campaign: how far its log was read, and which troubles were reported and still hold."""
 
     position: Position = field(default_factory=Position)
     over: bool = False
@@ -51,7 +51,9 @@ class _Seen:
 
 @dataclass(slots=True)
 class Watchman:
-    """``kinds``: the news that is told. ``every_s``: the shortest time between two messages. ``told``: a file of every message."""
+    """``kinds``: the kinds of news to send. ``every_s``: the shortest time between two messages. ``told``: a file with every
+    message.
+    """
 
     site: Path
     target: Target
@@ -70,7 +72,9 @@ class Watchman:
     )  # campaign -> event, when, seconds it took
 
     def run(self, once: bool) -> bool:
-        """Purpose: tell what is news until somebody ends it; with ``once`` tell what there is and end. Whether all was taken."""
+        """Purpose: send news until a person ends it; with ``once``, send what there is and end. Returns whether all of it was
+        accepted.
+        """
         known = _read(self.saved)
         self._seen = known or {}
         self._gather(tells=known is not None)
@@ -118,7 +122,7 @@ class Watchman:
             self._waiting += [one for one in news if one.kind in self.kinds]
 
     def _known(self, name: str, path: Path) -> _Seen:
-        """What is known of a campaign; of one that was renamed or copied, what is known of it under its other name."""
+        """What is known of a campaign; for a renamed or copied one, what is known of it under its other name."""
         seen = self._seen.get(name)
         if seen is not None and seen.identity:
             return seen
@@ -159,7 +163,7 @@ class Watchman:
         return found
 
     def _states(self, path: Path, seen: _Seen) -> list[News]:
-        """What no event says: who drives, how much room there is, which criteria are lost."""
+        """News that no event shows: who drives, how much room there is, which criteria are lost."""
         if not seen.begun:
             return []
         found = self._damage(path, seen)
@@ -177,7 +181,7 @@ class Watchman:
         return found + (self._criteria(path, seen) if CRITERIA in self.kinds else [])
 
     def _damage(self, path: Path, seen: _Seen) -> list[News]:
-        """Whether the record is what was written; all of its bytes are looked at now and then."""
+        """News where the record is damaged or undamaged again; all of its bytes are checked at intervals."""
         now, looked = time.monotonic(), self._looked.get(path.name, 0.0)
         if looked and now - looked < LOOK_FOR_DAMAGE_S:
             return []
@@ -187,7 +191,7 @@ class Watchman:
         return self._changed(path.name, seen, DAMAGE, DAMAGE, why, "its record is whole again")
 
     def _changed(self, campaign: str, seen: _Seen, what: str, kind: str, why: str, back: str) -> list[News]:
-        """News where a trouble begins, or is over; none while it lasts."""
+        """News where a trouble begins or is over; none while it lasts."""
         before = seen.troubles.get(what, "")
         if bool(before) == bool(why):
             return []
@@ -196,7 +200,7 @@ class Watchman:
         return [News(kind, campaign, self.clock(), one_line(text, 300))] if text else []
 
     def _criteria(self, path: Path, seen: _Seen) -> list[News]:
-        """Criteria that are not met and were met, or open, when somebody last looked."""
+        """News of criteria that are not met, but were met or open at the previous check."""
         event, when, took = self._scored.get(path.name, (-1, 0.0, 0.0))
         now = time.monotonic()
         if event == seen.position.seq or (when and not seen.over and now - when < max(60.0, SCORED_EVERY * took)):
@@ -220,7 +224,7 @@ class Watchman:
 
 
 def _outcome(path: Path) -> str:
-    """How a campaign that is over came out, as its report says it."""
+    """The outcome of a finished campaign, in the words of its report."""
     try:
         return one_line(f"it is over: {scorecard_of(read_campaign(path)).summary}", 300)
     except ShakedownError as error:

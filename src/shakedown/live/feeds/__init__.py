@@ -1,1 +1,1 @@
-"""Feeds: what the records of a site say, sent to servers that a centre has. ``feed.Feed`` is the way in."""
+"""Feeds: send the events of a site's records to servers of the centre. ``feed.Feed`` is the main class."""

@@ -1,7 +1,7 @@
-"""A feed: every event of every campaign of a site to one server, from a saved place, over restarts and outages of both.
+"""A feed: every event of every campaign of a site to one server, from a saved place, across restarts and outages.
 
-``Feed.run`` is the table of contents. The place is saved after the server took a request. So after a crash the last request comes
-once more: servers of time series keep one point for it, and others tell it by its campaign and number.
+``Feed.run`` is the table of contents. The place is saved after the server accepted a request. So after a crash the last request is
+sent twice: servers of time series keep one point for it, and others recognise it by its campaign and number.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ LINES, OLCF, JSON = "lines", "olcf", "json"
 
 @dataclass(slots=True)
 class Counts:
-    """What a feed did: ``sent`` items that the server took, ``refused`` by it for good, ``events`` that were read."""
+    """The counts of a feed: ``sent`` items that the server accepted, ``refused`` ones that it rejected for good,
+    ``events`` read.
+    """
 
     events: int = 0
     sent: int = 0
@@ -51,8 +53,8 @@ class Counts:
 
 @dataclass(slots=True)
 class Place:
-    """How far a campaign was sent: ``position`` in its log, and ``sent``, the last event that the server has. ``identity``: which
-    campaign it is, whatever its directory is called.
+    """How far a campaign was sent: ``position`` in its log, and ``sent``, the last event that the server has. ``identity``:
+    identifies the campaign, whatever the name of its directory is.
     """
 
     position: Position
@@ -62,9 +64,9 @@ class Place:
 
 @dataclass(slots=True)
 class Feed:
-    """A feed of a site to ``address`` in the form ``form``; the place is kept in ``saved``, a file.
+    """A feed of a site to ``address`` in the format ``form``; the place is kept in the file ``saved``.
 
-    ``say`` tells a person of outages and of what was refused; ``wait`` waits so many seconds.
+    ``say`` tells a person about outages and rejected items; ``wait`` waits a number of seconds.
     """
 
     site: Path
@@ -83,9 +85,9 @@ class Feed:
     _looked: dict[str, tuple[float, str]] = field(default_factory=dict)  # campaign -> when, and what was found
 
     def run(self, once: bool) -> bool:
-        """Purpose: send what is new, and go on until somebody ends it; with ``once`` end when all is sent, or at the first outage.
+        """Purpose: send what is new, until a person ends it; with ``once``, end when all is sent, or at the first outage.
 
-        Whether all was taken. Errors: UsageError where the server lets us not in.
+        Returns whether all was accepted. Errors: UsageError where the server denies access.
         """
         self._places = _read(self.saved)
         while True:
@@ -97,7 +99,7 @@ class Feed:
             self.wait(LOOK_S)
 
     def _send_campaign(self, path: Path, once: bool) -> bool:
-        """All that is new of one campaign; False where the server does not answer and nobody wants to wait."""
+        """Send all that is new of one campaign. False where the server does not answer and ``once`` is set."""
         place = self._place(path)
         follower = Follower(Layout(path).log, place.position)
         try:
@@ -117,7 +119,7 @@ class Feed:
         return True
 
     def _place(self, path: Path) -> Place:
-        """How far a campaign was sent; one that was renamed or copied is where it was under its other name."""
+        """How far a campaign was sent; a renamed or copied campaign continues at the place of its other name."""
         known = self._places.get(path.name)
         if known is not None and known.identity:
             return known
@@ -130,7 +132,7 @@ class Feed:
         return known
 
     def _is_damaged(self, path: Path) -> bool:
-        """Whether the record is not what was written: nothing of it is sent then. All of its bytes are looked at now and then."""
+        """Whether the record is damaged: then none of it is sent. All of its bytes are checked at intervals."""
         now, (looked, why) = time.monotonic(), self._looked.get(path.name, (0.0, ""))
         if not looked or why or now - looked > LOOK_FOR_DAMAGE_S:
             found = damage_of(Layout(path), Looks(Layout(path)))
@@ -150,7 +152,7 @@ class Feed:
     # ---- items: lines of the line protocol, or events as JSON
 
     def _items(self, path: Path, events: Sequence[Event]) -> Iterator[tuple[int, bytes]]:
-        """What is sent of some events, each with the number of its event."""
+        """The items to send for some events, each with the number of its event."""
         for event in events:
             if self.form == JSON:
                 yield event.seq, msgspec.json.encode({"campaign": path.name, **msgspec.to_builtins(event)})
@@ -172,7 +174,7 @@ class Feed:
     # ---- delivery
 
     def _deliver(self, items: list[tuple[int, bytes]], place: Place, once: bool) -> bool:
-        """Until the server took them, but for what it refuses for good; False where it does not answer and nobody wants to wait."""
+        """Send items until the server accepts them or rejects them for good. False where it does not answer and ``once`` is set."""
         todo = [items[start : start + MANY] for start in range(0, len(items), MANY)]
         pause = LOOK_S
         while todo:
@@ -206,7 +208,7 @@ class Feed:
         self.say(f"refused for good: {answer.says}: {batch[0][1][:200].decode('utf-8', 'replace')}")
 
     def _post(self, batch: list[bytes]) -> Answer:
-        """One request. A server that took something before, and lets us not in now, may do so again: that is an outage."""
+        """Send one request. If a server that accepted something before denies access now, that counts as an outage."""
         if self.form == JSON:
             body, kind = b"[" + b",".join(batch) + b"]", "application/json"
         else:
@@ -230,7 +232,7 @@ class Feed:
 
 
 def _tests_of_cases(layout: Layout) -> dict[str, str]:
-    """The test of each case, from every plan that was ever in force."""
+    """Case -> its test, from every plan that was ever in force."""
     found: dict[str, str] = {}
     for path in sorted(layout.documents.glob("*.json")):
         with contextlib.suppress(ShakedownError):
@@ -239,7 +241,7 @@ def _tests_of_cases(layout: Layout) -> dict[str, str]:
 
 
 def _machine_of(layout: Layout) -> str:
-    """The name of the system, from any of the plans that were in force: a campaign stays on its machine."""
+    """The name of the system, from any plan that was in force: a campaign does not change its machine."""
     for path in sorted(layout.documents.glob("*.json")):
         with contextlib.suppress(ShakedownError):
             return str(thaw(read_document(layout, path.stem)).system.name)
@@ -247,7 +249,7 @@ def _machine_of(layout: Layout) -> str:
 
 
 def place_of(site: Path, address: str, form: str) -> Path:
-    """Purpose: where the place of a feed is kept unless somebody says: in the person's own state, one for each site and server."""
+    """Purpose: the default file for the place of a feed: in the user's own state directory, one for each site and server."""
     import hashlib
 
     home = own_place("XDG_STATE_HOME") / "shakedown/feeds"
@@ -270,7 +272,7 @@ def _read(path: Path) -> dict[str, Place]:
 
 
 def _write(path: Path, places: dict[str, Place]) -> None:
-    """All of it or nothing: a crash leaves the place before."""
+    """Write the file completely or not at all: a crash leaves the previous places."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Points as InfluxDB's line protocol, versions 1 and 2, with what a person can write in a name made safe.
+"""Points in InfluxDB's line protocol, versions 1 and 2, with special characters in names escaped.
 
-Rules: a comma, a blank or an equals sign in a tag is written with a backslash before it. A backslash itself cannot be written
-before these in a tag, so in tags it becomes the letter ⧵; fields keep it. A new line in a field is written as two letters.
+Rules: a comma, a space or an equals sign in a tag is escaped with a backslash. A backslash itself cannot be written before these in
+a tag, so in tags it becomes the letter ⧵; fields keep it. A new line in a field is written as two letters.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from shakedown.report.words import harmless
 
 
 def line_of(point: Point) -> str:
-    """Purpose: one line, without the new line at its end. Tags that are empty are left out: the protocol has none."""
+    """Purpose: one line, without the new line at its end. Empty tags are left out: the protocol has none."""
     tags = "".join(f",{_key(name)}={_tag(text)}" for name, text in sorted(point.tags.items()) if _tag(text))
     fields = ",".join(f"{_key(name)}={_value(value)}" for name, value in point.fields.items())
     return f"{_key(point.measurement)}{tags} {fields} {point.time_ns}"

@@ -1,7 +1,7 @@
 """Events under the names of OLCF's test harness: its measurements ``events``, ``metrics`` and ``node_health``.
 
-``OlcfNames.points_of`` is the way in. There, an application is a test of ours, a test is a case, and a test id is a run. What the
-harness leaves out by mistake is right here: times of one run differ, numbers are numbers, and names are escaped.
+``OlcfNames.points_of`` is the main function. OLCF's application is our test, its test is our case, and its test id is our run. Some
+mistakes of the harness are corrected here: times of one run differ, numbers are numbers, and names are escaped.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TEXTS = (
 
 
 class OlcfNames:
-    """One campaign. ``tests``: case -> test. What an event says depends on it and on those before it alone."""
+    """One campaign. ``tests``: case -> test. The points of an event depend only on that event and on earlier ones."""
 
     def __init__(self, layout: Layout, machine: str, tests: Mapping[str, str]) -> None:
         self.campaign, self.machine, self.tests = layout.root.name, machine, tests
@@ -51,7 +51,7 @@ class OlcfNames:
             self.learn(event)
 
     def learn(self, event: Event) -> None:
-        """Purpose: what later events need of one."""
+        """Purpose: remember what later events need from this one."""
         if event.event == "submit_order":
             self._cases[event.run] = event.case
             if event.run not in (runs := self._orders.setdefault(event.job, [])):
@@ -64,7 +64,7 @@ class OlcfNames:
             self._running.add(self._run(event))
 
     def points_of(self, event: Event) -> Iterator[Point]:
-        """Purpose: the points of an event; none of most. The same event always gives the same points."""
+        """Purpose: the points of an event; most events have none. The same event always gives the same points."""
         self.learn(event)
         value, run = event.value, self._run(event)
         if event.event in ("build_start", "build_end"):
@@ -83,11 +83,13 @@ class OlcfNames:
             yield from self._of_verdict(event, run)
 
     def _begun(self, event: Event, at: float | None) -> float | None:
-        """When a run began, in the harness's order: a job may begin before its submission is known to be accepted."""
+        """When a run began, in the order of the harness: not before its submission was accepted, although a job
+        may begin earlier.
+        """
         return None if at is None else max(at, self._accepted.get(event.job, at))
 
     def _run(self, event: Event) -> str:
-        """The run that it is of; of a job of several that names none, none."""
+        """The run of an event; "" for an event of a job with several runs that names none of them."""
         runs = self._orders.get(event.job, [])
         return event.run or (runs[0] if len(runs) == 1 else "")
 
@@ -132,7 +134,9 @@ class OlcfNames:
             yield Point(METRICS, tags, fields, _moment(event.time, event.seq, FILES["check_start"]))
 
     def _health(self, event: Event, run: str, verdict: str) -> Iterator[Point]:
-        """A node is judged by runs that had it alone, and by what the scheduler said of it: one of many may be innocent."""
+        """The health of nodes, from runs that used one node only and from the scheduler: with several nodes, any one may be
+        innocent.
+        """
         tags = self._tags(run)
         nodes = names_in(str(event.value.get("nodes") or ""))
         found = {nodes[0]: HEALTHS[verdict]} if len(nodes) == 1 and verdict in HEALTHS else {}
@@ -182,5 +186,7 @@ class OlcfNames:
 
 
 def _moment(time: float, seq: int, file: int) -> int:
-    """Events of one run at one moment differ in their last three digits: which event of the harness, and which one of the log."""
+    """A time in nanoseconds. Events of one run at the same time differ in the last three digits: event of the harness, number in
+    the log.
+    """
     return int(time * 1_000_000) * 1000 + (file // 10 - 12) * 100 + seq % 100

@@ -1,6 +1,6 @@
 """Events as points of a time series: one for every event, one more for each verdict, one for each of its figures.
 
-``points_of`` is the table of contents. Tags are what people group by, fields what they read; ``docs/guides/feeds.md`` lists them.
+``points_of`` is the table of contents. Tags are for grouping, fields hold the values; ``docs/guides/feeds.md`` lists them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Field = float | int | str
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One point. ``time_ns``: nanoseconds since 1970, made different for events of one moment by their number."""
+    """One point. ``time_ns``: nanoseconds since 1970, made unique for events at the same time by their number."""
 
     measurement: str
     tags: Mapping[str, str]
@@ -73,5 +73,7 @@ def _of_verdict(campaign: str, event: Event, test: str, at: int) -> Iterator[Poi
 
 
 def _moment(event: Event) -> int:
-    """Two events of one moment differ in their last three digits: servers keep one point for each moment and set of tags."""
+    """A time in nanoseconds. Events at the same time differ in the last three digits: servers keep one point for each time and set
+    of tags.
+    """
     return int(event.time * 1_000_000) * 1000 + event.seq % 1000

@@ -1,4 +1,4 @@
-"""Which campaign a log is of, whatever its directory is called: a campaign that was renamed or copied is no new one."""
+"""Identify the campaign of a log, whatever the name of its directory is: a renamed or copied campaign is not a new one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shakedown.events.segments import segment_path
 
 
 def identity_of(log: Path) -> str:
-    """Purpose: the sha256 of a log's first event; "" where it has none yet, or cannot be read."""
+    """Purpose: the sha256 of a log's first event; "" where there is none yet, or it cannot be read."""
     try:
         with segment_path(log, 1).open("rb") as lines:
             lines.readline()

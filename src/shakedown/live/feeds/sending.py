@@ -1,6 +1,6 @@
-"""Sending to a server over HTTP, with what its answer means: taken, refused for good, to be tried again.
+"""Send to a server over HTTP, and interpret its answer: accepted, rejected for good, or to be tried again.
 
-A server that does not answer is waited for, however long it takes; one that refuses a part of what it gets loses that part alone.
+The feed waits for a server that does not answer, for any time; if a server rejects a part of the data, only that part is lost.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _SAID_BYTES = 300
 
 
 class Outcome(StrEnum):
-    """``TAKEN``: the server has it. ``REFUSED``: it will never take this. ``LATER``: it does not answer, or not now."""
+    """``TAKEN``: the server accepted it. ``REFUSED``: the server will never accept it. ``LATER``: it does not
+    answer, or not now.
+    """
 
     TAKEN = "taken"
     REFUSED = "refused"
@@ -34,7 +36,9 @@ class Answer:
 
 
 def post(address: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-    """Purpose: send it once. Errors: UsageError where the server lets nobody in, or has no such place: to wait would not help."""
+    """Purpose: send it once. Errors: UsageError where the server denies access or has no such address, because waiting would not
+    help.
+    """
     request = urllib.request.Request(address, data=body, headers=dict(headers), method="POST")
     try:
         with _opener().open(request, timeout=TIMEOUT_S):
@@ -61,7 +65,7 @@ def _understood(code: int, says: str, address: str) -> Answer:
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """Follows no redirection: a token goes to the server that was named, and to no other."""
+    """An opener that follows no redirection: the token goes only to the server that was named."""
 
     class Stays(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, *_: object) -> None:
@@ -71,14 +75,14 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def with_words(address: str, **words: str) -> str:
-    """Purpose: an address with some words in its query set."""
+    """Purpose: an address with some words of its query set."""
     parts = urlsplit(address)
     query = [(key, value) for key, value in parse_qsl(parts.query, keep_blank_values=True) if key not in words]
     return urlunsplit(parts._replace(query=urlencode([*query, *words.items()])))
 
 
 def check_address(address: str) -> str:
-    """Purpose: an address as it was given. Errors: UsageError where it is none, or holds a password."""
+    """Purpose: the same address, checked. Errors: UsageError where it is not an address, or contains a password."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(
@@ -93,7 +97,7 @@ def check_address(address: str) -> str:
 
 
 def shown(address: str) -> str:
-    """Purpose: an address for people, without what may be secret in it."""
+    """Purpose: an address for people, without parts that may be secret."""
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))

@@ -1,1 +1,1 @@
-"""Dashboards for Grafana, as JSON: one for each kind of server that holds what we tell it."""
+"""Dashboards for Grafana, as JSON: one for each kind of server that holds our data."""

@@ -1,4 +1,4 @@
-"""Declarations of panels into the JSON that Grafana imports, built with Grafana's own SDK. ``dashboard`` is the way in."""
+"""Turn declarations of panels into the JSON that Grafana imports, with Grafana's own SDK. ``dashboard`` is the main function."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STYLES = {"points": GraphDrawStyle.POINTS, "lines": GraphDrawStyle.LINE, "bars"
 
 @dataclass
 class _Words(Dataquery):
-    """A query in words, for servers that the SDK has no class of: InfluxDB and PostgreSQL. It is its own builder."""
+    """A query as plain text, for servers without a class in the SDK: InfluxDB and PostgreSQL. It is its own builder."""
 
     words: dict[str, Any]
 
@@ -46,7 +46,7 @@ class _AsWords(Builder[Dataquery]):
 
 
 def dashboard(source: Source) -> str:
-    """Purpose: the dashboard of one kind of server, as text."""
+    """Purpose: the dashboard for one kind of server, as text."""
     made = (
         build.Dashboard(f"Shakedown: campaigns ({source.name})")
         .uid(f"shakedown-{source.name}")

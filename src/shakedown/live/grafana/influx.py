@@ -1,4 +1,4 @@
-"""The dashboard of what ``shakedown feed influx`` sends, in InfluxQL."""
+"""The dashboard for the data that ``shakedown feed influx`` sends, in InfluxQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dashboard is made of: panels with one query each, and variables. Plain declarations: ``dashboards`` makes JSON of them."""
+"""The parts of a dashboard: panels with one query each, and variables. Plain declarations; ``dashboards`` turns them into JSON."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ WIDE, HALF = 24, 12
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """``about``: a sentence for whoever wonders. ``unit``: as Grafana calls it. ``series``: the query gives series over time,
-    else a table. ``legend``: of Prometheus, how a series is called.
+    """``about``: a sentence that explains the panel. ``unit``: in Grafana's words. ``series``: the query gives series over time,
+    else a table. ``legend``: for Prometheus, the name of a series.
     """
 
     title: str
@@ -33,7 +33,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """What a reader chooses. ``query``: what gives the choices; "" where he writes a regular expression."""
+    """A choice of the reader. ``query``: returns the possible values; "" where the reader writes a regular expression."""
 
     name: str
     label: str

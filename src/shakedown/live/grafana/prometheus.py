@@ -1,4 +1,4 @@
-"""The dashboard of what ``shakedown serve`` has at ``/metrics``, in PromQL."""
+"""The dashboard for the metrics of ``shakedown serve`` at ``/metrics``, in PromQL."""
 
 from __future__ import annotations
 
