@@ -1,1 +1,1 @@
-"""Looking at a campaign without driving it: status, runs, failures, nodes."""
+"""Read-only questions about a campaign: status, runs, failures, nodes."""

@@ -1,4 +1,4 @@
-"""What a campaign measured beside what a model says of the same: noise of each core, rates of checkpoints."""
+"""Compare a campaign's measurements with a model: noise of each core, rates of checkpoints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Model = Callable[[Case, Document], Mapping[str, float]]  # figure -> what the mo
 
 
 class Measured(Struct, frozen=True):
-    """What is asked of a campaign: its figures, in these units; of one ``test``, or of all that have the first of them."""
+    """What to read from a campaign: figures in these units; from one ``test``, or from all tests that have the first unit."""
 
     campaign: Asked
     test: str
@@ -28,7 +28,9 @@ class Measured(Struct, frozen=True):
 
 
 def noise_beside(asked: Measured, sources: Sequence[NoiseSource], granularity_s: float) -> list[Beside]:
-    """Purpose: each case's noise and that of its worst core, beside the sources on its nodes. Errors: UsageError, RecordError."""
+    """Purpose: each case's noise and that of its worst core, beside the model of these noise sources. Errors: UsageError,
+    RecordError.
+    """
 
     def model(case: Case, document: Document) -> Mapping[str, float]:
         cores = max(cores_of(case, document), case.shape.tasks_per_node)
@@ -51,7 +53,7 @@ def rows_beside(asked: Measured, model: Model) -> list[Beside]:
 
 
 def cores_of(case: Case, document: Document) -> int:
-    """The cores of a node that a case runs on; 0 where that is not known."""
+    """The number of cores in a node that a case runs on; 0 where it is not known."""
     cores = {kind.name: kind.cores for kind in document.system.node_types}
     for cluster in document.system.clusters:
         for part in cluster.partitions:

@@ -1,4 +1,4 @@
-"""The campaigns of a site, as its register and its directories have them: looking alone, nothing is checked byte by byte."""
+"""The campaigns of a site, from its register and its directories. A plain listing: nothing is checked byte by byte."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from shakedown.events.entered import read_vouched
 
 
 class CampaignsSeen(Struct):
-    """``register``: its name, "" where there is none; ``others``: directories that are not in it; ``trouble``: why it is
-    not what it was, "" where nothing shows that.
+    """``register``: its name, "" where there is none; ``others``: directories that are not in it; ``trouble``: why the register is
+    not what was written, "" where nothing shows that.
     """
 
     register: str

@@ -1,4 +1,4 @@
-"""Campaigns read to be compared: the plan in force and the rows of each, and how the conditions that they ran under differ."""
+"""Read campaigns for a comparison: the plan in force and the rows of each, and how their conditions differ."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from shakedown.model.shared_nodes import names_in
 
 
 class Asked(NamedTuple):
-    """A campaign to compare, by its directory; one ``epoch`` of it, or with 0 all of it."""
+    """A campaign to compare, by its directory; one ``epoch`` of it, or 0 for the whole campaign."""
 
     path: Path
     label: str
@@ -35,8 +35,8 @@ class Asked(NamedTuple):
 
 
 class Conditions(Struct, frozen=True):
-    """How one side's conditions differ from the other's, a line each: the plan with its contracts and system, the machine by its
-    fingerprints, toolchains, and the versions of Shakedown; and what opened the epochs between two of one campaign.
+    """How the conditions of two sides differ, a line for each difference: the plan with its contracts and system, the machine by
+    its fingerprints, toolchains, and the versions of Shakedown; and what opened the epochs between two epochs of one campaign.
     """
 
     before: str
@@ -49,7 +49,7 @@ class Conditions(Struct, frozen=True):
 
 
 class Compared(Struct, frozen=True):
-    """A comparison, and the differences in the conditions beside it. ``notes``: what is a rehearsal, and what is not over."""
+    """A comparison, and the differences in the conditions. ``notes``: which sides are rehearsals, and which are not over."""
 
     comparison: Comparison
     conditions: tuple[Conditions, ...]
@@ -58,10 +58,10 @@ class Compared(Struct, frozen=True):
 
 
 def compare_campaigns(asked: Sequence[Asked], by: str, against: str | None, least: float) -> Compared:
-    """Purpose: campaigns or epochs with each other, or groups of their runs. ``by``: one of BY or a parameter.
+    """Purpose: compare campaigns, epochs, or groups of their runs. ``by``: one of BY or a parameter.
 
-    ``against``: the group that the others are compared with; without it the first. Errors: UsageError where there is nothing to
-    compare, RecordError where a record cannot be read.
+    ``against``: the group that the others are compared with; the first where it is None. Errors: UsageError where there is nothing
+    to compare, RecordError where a record cannot be read.
     """
     sources = read_sources(asked)
     _check_by(sources, by)
@@ -104,7 +104,7 @@ def _baseline(groups: list[str], by: str, against: str | None) -> str:
 
 
 def read_sources(asked: Sequence[Asked]) -> list[Source]:
-    """Purpose: each campaign or epoch with its plan and rows; every log is read once.
+    """Purpose: each campaign or epoch with its plan and rows. Every log is read once.
 
     Errors: UsageError where a campaign has not begun or has no such epoch; RecordError.
     """
@@ -123,7 +123,7 @@ def _source(one: Asked, record: Record) -> Source:
 
 
 def _document(one: Asked, record: Record) -> Document:
-    """The plan in force; of an epoch the one that was in force then."""
+    """The plan in force; for an epoch, the plan in force during that epoch."""
     digest = record.document
     if one.epoch:
         numbers = [epoch.number for epoch in record.epochs]
@@ -136,12 +136,12 @@ def _document(one: Asked, record: Record) -> Document:
 
 
 def any_rehearsed(sources: Iterable[Source]) -> bool:
-    """Whether a number of one of these comes from a model."""
+    """Whether one of these sources is a rehearsal, so that its numbers come from a model."""
     return any(one.record.rehearsal for one in sources)
 
 
 def notes_on(sources: Iterable[Source]) -> Iterable[str]:
-    """Purpose: a sentence on each that is a rehearsal, or is not over."""
+    """Purpose: a sentence on each source that is a rehearsal, and on each that is not over."""
     for one in sources:
         if one.record.rehearsal:
             yield f"{one.label}: {in_words(one.record.rehearsal)}"
@@ -155,7 +155,7 @@ def notes_on(sources: Iterable[Source]) -> Iterable[str]:
 def _conditions(
     asked: Sequence[Asked], sources: Sequence[Source], by: str, baseline: str, pairs: Sequence[Pair]
 ) -> tuple[Conditions, ...]:
-    """Of campaigns and epochs that are compared each against the first; where they are only looked at together, none."""
+    """The differences between each compared campaign or epoch and the baseline; () where groups of runs are compared."""
     if by != "campaign":
         return ()
     sides = {source.label: (one, source) for one, source in zip(asked, sources, strict=True)}
@@ -176,7 +176,9 @@ def _between(first: Asked, before: Source, second: Asked, after: Source) -> Cond
 
 
 def _machines(first: Asked, before: Source, second: Asked, after: Source) -> Iterable[str]:
-    """What fingerprints say. Two systems have other nodes: there the largest groups of equal nodes are compared."""
+    """Differences between the fingerprints. Two systems have different nodes, so their largest groups of equal
+    nodes are compared.
+    """
     from shakedown.conductor.commands.fingerprints import read_facts_file
     from shakedown.machine.fingerprint import differences as of_facts
     from shakedown.machine.fingerprint import group_nodes
@@ -196,7 +198,7 @@ def _machines(first: Asked, before: Source, second: Asked, after: Source) -> Ite
 
 
 def _fingerprint(source: Source) -> str:
-    """The last one of the campaign, or of the epoch and before."""
+    """The digest of the last fingerprint of the campaign or, for an epoch, up to that epoch; "" where there is none."""
     rows = [row for row in source.record.fingerprints if not source.epoch or row.epoch <= source.epoch]
     return rows[-1].digest if rows else ""
 
@@ -218,7 +220,7 @@ def _shown(value: object) -> str:
 
 
 def _versions(before: Record, after: Record) -> Iterable[str]:
-    """Versions of Shakedown and Python that drove each."""
+    """Differences between the versions of Shakedown and Python that drove each side."""
     for name, word in (("version", "Shakedown"), ("python", "Python")):
         old, new = (_driven_by(record, name) for record in (before, after))
         if old != new:
@@ -231,7 +233,7 @@ def _driven_by(record: Record, name: str) -> list[str]:
 
 
 def _epochs(first: Asked, second: Asked, record: Record) -> Iterable[str]:
-    """What opened each epoch after the one, up to the other."""
+    """What opened each epoch after the first side, up to the second."""
     if first.path == second.path and first.epoch and second.epoch:
         low, high = sorted((first.epoch, second.epoch))
         for _, epoch in pairwise(record.epochs):

@@ -1,4 +1,4 @@
-"""What ``run`` would do with a plan, worked out before anything is made: runs, what each takes, scripts, builds, node-hours.
+"""What ``run`` would do with a plan, computed before anything is created: runs and their needs, scripts, builds, node-hours.
 
 ``planned`` is the table of contents. The document is the one that ``run`` would freeze.
 """
@@ -28,11 +28,11 @@ STAND_IN = "CAMPAIGN"  # for the campaign's directory, in paths and scripts
 
 
 class CasePlanned(Struct, frozen=True):
-    """A case in one component. ``runs``: how many are wanted, warm-up runs too; None where it runs until a time has passed.
+    """A case in one component. ``runs``: how many are wanted, including warm-up runs; None where it runs until a time has passed.
 
-    ``ranks`` and ``nodes`` are those of one run; ``units`` what the scheduler counts: ``cores`` or ``nodes``.
-    ``node_hours_at_most`` is by the time limit, of all its runs; None where their number is not known. ``expected_s``: of one run,
-    from past runs (``expected_from``); None where there are none. ``script``: its text, "" where it was not asked for.
+    ``ranks`` and ``nodes`` are those of one run; ``units`` is what the scheduler counts: ``cores`` or ``nodes``.
+    ``node_hours_at_most`` is for all its runs by the time limit; None where their number is not known. ``expected_s``: for one run,
+    from past runs (``expected_from``); None where there are none. ``script``: its text, "" where it was not requested.
     """
 
     component: str
@@ -53,8 +53,8 @@ class CasePlanned(Struct, frozen=True):
 
 
 class ComponentPlanned(Struct, frozen=True):
-    """``duration_s``: for how long it runs, 0 where it wants a number of results. ``together``: sweep or pack, where one job has
-    several runs; else "".
+    """``duration_s``: for how long it runs, 0 where it wants a number of results. ``together``: "sweep" or "pack" where one job has
+    several runs, else "".
     """
 
     name: str
@@ -67,7 +67,7 @@ class ComponentPlanned(Struct, frozen=True):
 
 
 class BuildPlanned(Struct, frozen=True):
-    """``where``: on this machine, or in a job on a partition. ``cases``: how many need it."""
+    """``where``: on this machine, or in a job on a partition. ``cases``: how many cases need it."""
 
     name: str
     where: str
@@ -77,13 +77,13 @@ class BuildPlanned(Struct, frozen=True):
 
 
 class Planned(Struct, frozen=True):
-    """Everything. ``starts``: whether ``run`` would start it; ``refused``: why not, "" where it would.
+    """The whole result. ``starts``: whether ``run`` would start it; ``refused``: why not, "" where it would.
 
     ``runs``, ``at_most_s`` (all runs one after the other, by their time limits) and ``expected_s`` (the same from past runs) are
-    None where a component runs until a time has passed; ``expected_s`` and ``node_hours_expected`` also where a case has no past.
-    ``side_by_side_s``: the least that the expected runs take on an empty machine. Attempts again, builds and waiting in the queue
-    are in none of these. ``scripts_in``: the directory in which each job of a cluster will find its script; "" on this
-    machine, where a script has no file.
+    None where a component runs until a time has passed; ``expected_s`` and ``node_hours_expected`` also where a case has no past
+    runs. ``side_by_side_s``: the least time that the expected runs take on an empty machine. None of these includes further
+    attempts, builds or waiting in the queue. ``scripts_in``: the directory in which each job of a cluster finds its script; "" on
+    this machine, where a script has no file.
     """
 
     plan: str
@@ -106,10 +106,10 @@ class Planned(Struct, frozen=True):
 
 
 def planned(document: Document, site: Path, name: str, wish: str | None = None, scripts: bool = False) -> Planned:
-    """Purpose: what ``run`` would do. Makes nothing.
+    """Purpose: what ``run`` would do. Creates nothing.
 
-    ``name``: of the campaign that it would make; ``wish``: what the command line says about cases that cannot run;
-    ``scripts``: with the text of the scripts.
+    ``name``: the name of the future campaign; ``wish``: what the command line says about cases that cannot run; ``scripts``:
+    whether to include the text of the scripts.
     """
     refused, hint = _refused(document, wish)
     nodes, past = Nodes(document), past_times(site, document)
@@ -147,7 +147,7 @@ def planned(document: Document, site: Path, name: str, wish: str | None = None, 
 
 
 def _refused(document: Document, wish: str | None) -> tuple[str, str]:
-    """Why ``run`` would not start it, and the way out; "" where it would."""
+    """Why ``run`` would not start it, and the hint; "" where it would."""
     try:
         document = started_with(document, wish)
         clusters_of(document)
@@ -162,7 +162,7 @@ def _refused(document: Document, wish: str | None) -> tuple[str, str]:
 
 
 def _cases_of(document: Document, component: Component) -> Iterable[Case]:
-    """Its cases and fillers that can run."""
+    """The component's cases and fillers that can run."""
     cases = {case.id: case for case in document.cases}
     return [cases[name] for name in dict.fromkeys(component.every_case) if not cases[name].unavailable]
 
@@ -197,7 +197,7 @@ def _case(
 
 
 def _runs(document: Document, component: Component, case: Case) -> int | None:
-    """How many runs of a case are wanted; None where they follow each other until a time has passed."""
+    """How many runs of a case are wanted; None where they repeat until a time has passed."""
     steps = (case.id in component.set_up) + (case.id in component.clean_up)
     if steps and case.id not in component.cases:
         return steps
@@ -248,7 +248,7 @@ def _build(build: Build, name: str, document: Document, scripts: bool) -> BuildP
 
 
 def _expected(cases: Iterable[CasePlanned]) -> list[tuple[str, float]] | None:
-    """(case, seconds of all its runs); None where the past of any case, or the number of its runs, is not known."""
+    """(case, seconds of all its runs); None where a case has no past runs, or the number of its runs is not known."""
     found = []
     for case in cases:
         if case.runs is None or case.expected_s is None:
@@ -260,7 +260,9 @@ def _expected(cases: Iterable[CasePlanned]) -> list[tuple[str, float]] | None:
 def _side_by_side(
     cases: Iterable[CasePlanned], expected: Iterable[tuple[str, float]], held: Mapping[str, float], nodes: Nodes
 ) -> float:
-    """The longest run, or the work of the busiest partition over its nodes."""
+    """The least seconds on an empty machine: those of the longest run, or the work of the busiest partition
+    divided by its nodes.
+    """
     places = {case.case: case.partition for case in cases}
     work: dict[str, float] = {}
     for case, seconds in expected:

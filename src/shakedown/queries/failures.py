@@ -1,4 +1,4 @@
-"""Looking at failures: those of a campaign by class and by likeness, the classes that there are, and lines tried on them."""
+"""Failures: those of a campaign by class and by likeness, the known classes, and a trial of lines against them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _FEWEST = 4  # characters in a row that a class's text needs
 
 
 class FailuresSeen(Struct, frozen=True):
-    """The failures of a campaign. ``judged``: how many runs have a verdict; ``unclassified``: groups by likeness; ``events``: as of
-    which event.
+    """The failures of a campaign. ``judged``: how many runs have a verdict; ``unclassified``: groups by likeness; ``events``: the
+    last event that was read.
     """
 
     campaign: str
@@ -47,7 +47,7 @@ class FailuresSeen(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """One line of a text, its number, and every class that it may belong to with the source of its text."""
+    """One line of a text, its number, and every class that it may belong to, with the source of the class's text."""
 
     number: int
     line: str
@@ -55,9 +55,9 @@ class Tried(Struct, frozen=True):
 
 
 class TriedText(Struct, frozen=True):
-    """A text tried: what a run with this output would be put down to, and each different line that some class knows.
+    """The result for a text: the class that a run with this output would get, and each different line that a class matches.
 
-    ``unlisted``: more lines that some class may know. ``unread``: bytes in the middle that nobody looks at.
+    ``unlisted``: how many more lines may match. ``unread``: bytes in the middle that are not examined.
     """
 
     failure: Failure
@@ -67,9 +67,9 @@ class TriedText(Struct, frozen=True):
 
 
 def seen(layout: Layout, name: str = "", folds: Folds | None = None) -> FailuresSeen:
-    """Purpose: what the runs of a campaign are put down to. ``name``: only this class, or this family of classes.
+    """Purpose: the failure classes of a campaign's runs. ``name``: only this class, or this family of classes.
 
-    ``folds``: those of the campaign, where what is kept of it may be used. Errors: UsageError where nothing is called so.
+    ``folds``: those of the campaign, where kept ones may be used. Errors: UsageError where nothing has this name.
     """
     return (folds or Folds(layout)).checked(partial(_seen, layout, name))
 
@@ -115,7 +115,7 @@ def classifier(own: Sequence[FailureClass]) -> Classifier:
 
 
 def own_classes(site: Path | None) -> tuple[FailureClass, ...]:
-    """Purpose: the classes of a site directory, or none where there is no site here. Raises FileProblems."""
+    """Purpose: the classes of a site directory; () where there is no site. Raises FileProblems."""
     from shakedown.plans.failures import site_failures
     from shakedown.plans.finding import find_site
     from shakedown.plans.schema.problems import Problems
@@ -151,7 +151,7 @@ def wrong_examples(known: Classifier, classes: Iterable[FailureClass]) -> list[s
 
 
 def try_text(known: Classifier, stream: IO[bytes]) -> TriedText:
-    """Purpose: what is found in a text, line by line. As much of it is looked at as of the output of a run."""
+    """Purpose: classify a text line by line. As much of it is examined as of the output of a run."""
     head = stream.read(HEAD)
     tail, lines, unread = b"", 0, 0
     while chunk := stream.read(_CHUNK):
@@ -214,7 +214,7 @@ def _last_line(layout: Layout, runs: Sequence[str]) -> str:
 
 
 def text_of(key: str) -> str:
-    """What lines of one likeness have in common, as a class's text has it: ``...`` stands for what differs."""
+    """The common part of similar lines, as the text of a class: ``...`` stands for the parts that differ."""
     parts = [part.strip(" .") for part in _PLACEHOLDER.split(key)]
     kept = [part for part in parts if len(part) >= _FEWEST]
     return "...".join(kept) if kept else key
@@ -226,5 +226,5 @@ def _tells(text: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """A text in quotes, as YAML reads it: it reads whatever JSON writes."""
+    """A text as a quoted YAML string; JSON strings are valid YAML."""
     return json.dumps(text, ensure_ascii=False)

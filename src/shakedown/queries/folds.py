@@ -1,8 +1,8 @@
-"""A campaign's log folded as it stands now, without folding all of it again: what was kept, and the tail that it does not have.
+"""Fold a campaign's log up to now without reading all of it again: use what was kept, and fold only the new events.
 
-``Folds`` is the way in. The state (where things stand) and the record (runs as rows) are kept below ``~/.cache``, when somebody
-looked at a long log. Everything here gives exactly what the fold of the whole log gives; what cannot be believed is said in
-``trouble`` and folded from the log.
+``Folds`` is the main class. The state and the record (runs as rows) of a long log are kept below ``~/.cache`` after a read-only
+command. The results are exactly those of folding the whole log; a kept file that cannot be trusted is mentioned in ``trouble`` and
+replaced by folding the log.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ T = TypeVar("T")
 
 
 class Folds:
-    """The folds of one campaign. ``looks``: what is remembered of its log, None: nothing is, and nothing is kept.
+    """The folds of one campaign. ``looks``: the cache for its log; None: nothing is read from a cache and nothing is kept.
 
-    ``damaged``: whether its record is: then the log alone is read. ``worth``: events from which on something is kept. ``trouble``:
-    what was kept and is not believed.
+    ``damaged``: the record is damaged, so only the log is read. ``worth``: the number of events from which on folds are kept.
+    ``trouble``: sentences on kept files that were not used.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Folds:
 
     @property
     def keeps(self) -> bool:
-        """Whether what is worked out is kept for the next look."""
+        """Whether results are kept for the next command."""
         return self._kept is not None
 
     @property
@@ -59,7 +59,7 @@ class Folds:
     # ---- the state
 
     def state(self) -> tuple[State, list[str]]:
-        """Purpose: the state as the log stands, and the names of snapshots that the log speaks against. Errors: RecordError."""
+        """Purpose: the state at the end of the log, and the names of snapshots that the log contradicts. Errors: RecordError."""
         while True:
             documents = Documents(self.layout)
             state, follower, refused = self._nearest(documents)
@@ -73,7 +73,7 @@ class Folds:
         return state, refused
 
     def _nearest(self, documents: Documents) -> tuple[State, Follower, list[str]]:
-        """The state that is furthest, of the record's own snapshots and of what is kept; and who goes on from there."""
+        """The latest state among the record's own snapshots and the kept state; and a follower that continues from there."""
         snapshots = Snapshots(self.layout, documents)
         state = snapshots.load()
         refused = [path.name for path in snapshots.refused]
@@ -94,26 +94,28 @@ class Folds:
     # ---- the record
 
     def record(self) -> Record:
-        """Purpose: the record as the log stands. Its runs may be rows that are read as they are wanted, and it may have no notes:
-        ``whole_record`` has all. Errors: RecordError; Unreadable from its rows, see ``checked``.
+        """Purpose: the record at the end of the log. Its runs may be loaded lazily, and it may have no notes; ``whole_record`` has
+        everything. Errors: RecordError; Unreadable when a row is loaded, see ``checked``.
         """
         if self._record is None:
             self._record = self._folded(in_full=False)
         return self._record[0]
 
     def whole_record(self) -> Record:
-        """Purpose: the same with plain rows and notes, all read."""
+        """Purpose: as ``record``, with all rows and notes loaded."""
         self._record = self._folded(in_full=True)
         return self.checked(with_plain_rows)
 
     def followed(self) -> tuple[Record, Follower]:
-        """Purpose: the whole record, and who reads on from there: for a caller who stays and adds what comes."""
+        """Purpose: the whole record, and a follower that continues from there, for a caller that adds new events."""
         record = self.whole_record()
         assert self._record is not None
         return record, Follower(self.layout.log, self._record[1])
 
     def checked(self, work: Callable[[Record], T]) -> T:
-        """Purpose: what is made of the record. Where a row that was kept is not what it was, it is made of the log."""
+        """Purpose: the result of ``work`` for the record. Where a kept row is damaged, the work is repeated on a record folded from
+        the log.
+        """
         try:
             return work(self.record())
         except Unreadable:
@@ -164,7 +166,7 @@ class Folds:
     # ---- answers that take long
 
     def answer(self, name: str, kind: type[T], work: Callable[[], T]) -> T:
-        """Purpose: what ``work`` finds, kept for as long as the record is what it is now."""
+        """Purpose: the result of ``work``, kept until the record changes."""
         known = self.kept_answer(name, kind)
         if known is not None:
             return known
@@ -176,7 +178,7 @@ class Folds:
         return found
 
     def kept_answer(self, name: str, kind: type[T]) -> T | None:
-        """Purpose: what was found before, where the record is still what it was then; None where nothing is kept."""
+        """Purpose: the kept result, if the record has not changed since; else None."""
         self.record()
         assert self._record is not None
         kept = self._kept.load(name) if self._kept is not None else None
@@ -191,7 +193,7 @@ class Folds:
     # ---- parts
 
     def _is_worth(self, kept: int, seq: int, over: bool) -> bool:
-        """Whether a fold that goes further than what is kept is kept in its place."""
+        """Whether a newer fold replaces the kept one."""
         new = seq - kept
         return (
             self._kept is not None and seq >= self.worth and new > 0 and (over or new >= max(self.worth, kept // PART))
@@ -203,7 +205,7 @@ class Folds:
 
 
 def _follow(follower: Follower, use: Callable[[Event], object]) -> bool:
-    """Give every event to ``use``; False where the log was cut back meanwhile, so that what was used may be gone."""
+    """Call ``use`` for every event; False where the log was cut back meanwhile, so that some of those events may be gone."""
     while events := follower.new_events():
         if follower.rewound:
             return False

@@ -1,4 +1,4 @@
-"""All campaigns of a site read in the order in which they began, for one figure over all of them."""
+"""Read all campaigns of a site, in the order in which they began, for one figure over all of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shakedown.queries.comparisons import Asked, any_rehearsed, notes_on, read_s
 
 
 class Looked(NamedTuple):
-    """The history, what it was made of, why campaigns could not be read, campaigns that have not begun, and notes on the others."""
+    """The history, its sources, why campaigns could not be read, campaigns that have not begun, and notes on the others."""
 
     history: History
     sources: tuple[Source, ...]
@@ -28,10 +28,10 @@ class Looked(NamedTuple):
 def look_back(
     figure: str, paths: Sequence[Path], least: float, tests: Sequence[str] = (), cases: Sequence[str] = ()
 ) -> Looked:
-    """Purpose: a figure over campaigns. ``tests``, ``cases``: only these, by name; all where none is named.
+    """Purpose: a figure over campaigns. ``tests``, ``cases``: only these, by name; all where none is given.
 
-    A campaign whose record cannot be read is left out and told. Errors: UsageError where no campaign measured it, with what there
-    is; RecordError where none can be read.
+    A campaign whose record cannot be read is left out and mentioned. Errors: UsageError where no campaign measured the figure (it
+    lists the figures there are); RecordError where no campaign can be read.
     """
     sources, not_begun, unreadable = _read(paths)
     wanted = _chooser(tests, cases)
@@ -44,7 +44,7 @@ def look_back(
 
 
 def proposed_rows(looked: Looked, figure: str, tolerance: Tolerance) -> Proposed:
-    """Purpose: contract rows of the cases that were looked at, as ``metrics.references`` proposes them, of this figure alone."""
+    """Purpose: contract rows for these cases and this figure, as ``metrics.references`` proposes them."""
     proposed = propose([(one.document, one.record) for one in looked.sources], tolerance)
     shown = {case for line in looked.history.lines for case in line.cases}
     about = [
@@ -60,7 +60,7 @@ def proposed_rows(looked: Looked, figure: str, tolerance: Tolerance) -> Proposed
 
 
 def _read(paths: Sequence[Path]) -> tuple[list[Source], list[str], tuple[str, ...]]:
-    """The campaigns that can be read in the order in which they began, those that have not begun, and what is wrong with others."""
+    """The readable campaigns in the order in which they began, those that have not begun, and what is wrong with the others."""
     sources: list[Source] = []
     not_begun: list[str] = []
     damaged: list[RecordError] = []

@@ -1,4 +1,4 @@
-"""Which cases of a campaign failed last: what ``run --last-failed`` runs again."""
+"""The cases of a campaign that failed last, for ``run --last-failed``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from shakedown.queries.status import look_at_runs
 
 
 def last_failed(campaign: Path) -> Failed:
-    """Purpose: the cases whose last result did not pass, and did not end as the case expects; in the order of the plan in force.
+    """Purpose: the cases whose last result neither passed nor ended as expected, in the order of the plan in force.
 
-    A case without a result is none of them. Errors: UsageError for a rehearsal and for a campaign that has not started;
+    A case without a result is not among them. Errors: UsageError for a rehearsal and for a campaign that has not started;
     RecordError where the record is damaged.
     """
     layout = Layout(campaign)

@@ -1,4 +1,4 @@
-"""Which nodes of a campaign stand out, and as of which event: worked out once for each state of its record."""
+"""The examination of a campaign's nodes, computed once for each state of its record."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from shakedown.report.reading import plan_in_force, refuse_no_log
 
 
 def nodes_of(layout: Layout, folds: Folds) -> tuple[NodesExamined, int]:
-    """Purpose: what all runs say about the nodes, and the last event that it is of.
+    """Purpose: what all runs say about the nodes, and the last event that was read.
 
-    Errors: UsageError where it is no campaign, RecordError where its log or its frozen plan is damaged or missing.
+    Errors: UsageError where it is not a campaign, RecordError where its log or its frozen plan is damaged or missing.
     """
     refuse_no_log(layout)
     digest = plan_in_force(layout, folds.record())

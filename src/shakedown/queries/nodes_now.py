@@ -1,4 +1,4 @@
-"""What the scheduler says of a campaign's nodes at this moment, for people who ask where it stands."""
+"""The present state of a campaign's nodes according to the scheduler, for ``status``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ASK_S = 5.0  # that the answer may take
 
 
 def nodes_now(state: State) -> dict[str, Any]:
-    """Purpose: nodes that are down or drained, as plain data; {} where the campaign runs on no cluster that can be asked."""
+    """Purpose: nodes that are down or drained, as plain data; {} where no cluster of the campaign can be asked."""
     asked: dict[Dialect, list[Cluster]] = {}
     for cluster in state.index.document.system.clusters:
         dialect = dialect_named(cluster.scheduler)
@@ -36,7 +36,7 @@ def nodes_now(state: State) -> dict[str, Any]:
 
 
 def _ask(dialect: Dialect, clusters: Sequence[Cluster]) -> tuple[Sequence[Any], str]:
-    """Nodes that are out, and what could not be asked. A package that fails keeps nobody from seeing the rest."""
+    """The nodes that are out, and why a scheduler could not be asked. A failing scheduler package does not stop the command."""
     try:
         found, trouble = call(dialect, "nodes_out", clusters, ASK_S)
     except UsageError as error:

@@ -1,7 +1,7 @@
-"""How a campaign comes out as its record stands, in the words of the scorecard and of the page: ``outcome_now``.
+"""The outcome of a campaign for its record so far, in the words of the scorecard and of the page: ``outcome_now``.
 
-What was worked out is kept beside the record for as long as nothing is added to it. Of a long campaign that goes on, or was
-amended, it is not worked out each time that somebody looks: it is told where the answer is. One that is over is worked out once.
+The result is kept beside the record until an event is added. For a long campaign that goes on, or was amended, it is not recomputed
+for every command: the reply says where to find it. For a campaign that is over it is computed once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ELSEWHERE = "not worked out at each look at so long a campaign; it is said by: s
 
 
 class OutcomeNow(Struct, frozen=True):
-    """``outcome``: the word, "" where it was not worked out; ``summary``: the sentence on the whole; ``exit_status``: that of
+    """``outcome``: the word, "" where it was not computed; ``summary``: the sentence on the whole; ``exit_status``: that of
     ``report``.
     """
 
@@ -31,8 +31,8 @@ class OutcomeNow(Struct, frozen=True):
 
 
 def outcome_now(folds: Folds) -> OutcomeNow | None:
-    """Purpose: the outcome as of the last event; None of a campaign that has not begun, or whose plans cannot be read: whoever
-    checks the record says why.
+    """Purpose: the outcome after the last event; None for a campaign that has not begun, or whose plans cannot be read (``verify``
+    says why).
     """
     record = folds.record()
     if not record.document:

@@ -1,4 +1,4 @@
-"""The papers' derived numbers, computed again from the papers' own tables. ``recomputed`` is the table of contents."""
+"""Recompute the papers' derived numbers from the papers' own tables. ``recomputed`` is the table of contents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _PAPER = re.compile(r"paper (\d{3}),? ?")
 class Recomputed(Struct, frozen=True):
     """One number. ``printed``: as the paper prints it, "" where it does not; ``computed``: in the printed unit.
 
-    ``how``: exact, rounded, truncated, above or below; "" where it does not come out as printed, and ``because`` says why.
+    ``how``: exact, rounded, truncated, above or below; "" where the result differs from the printed number, and ``because`` says
+    why.
     """
 
     paper: str
@@ -41,12 +42,12 @@ class Recomputed(Struct, frozen=True):
 
 
 def titles() -> dict[str, str]:
-    """Purpose: the papers by their numbers, with their titles."""
+    """Purpose: paper number -> title."""
     return {one.paper: one.title for one in papers()}
 
 
 def recomputed() -> tuple[Recomputed, ...]:
-    """Purpose: every derived number of the papers: of their tables, then of the machines that they describe."""
+    """Purpose: every derived number of the papers: from their tables, then from the machines that they describe."""
     found = [number for paper in papers() for number in _of_paper(paper)]
     found += [number for name in shipped_systems() for number in _of_machine(name)]
     return tuple(sorted(found, key=lambda one: one.paper))  # sorting is stable: a paper's order stays
@@ -65,7 +66,7 @@ def _of_paper(paper: Paper) -> Iterator[Recomputed]:
 
 
 def _number(paper: Paper, number: PaperNumber, row: str, cells: dict[str, Amount]) -> Recomputed:
-    """Compute one number; where it has a name it joins the cells, unrounded."""
+    """Recompute one number. A number with a name is added to the cells, unrounded."""
     given, printed, what = cells, number.printed, number.what
     if row:
         table = paper.tables[number.each]
@@ -101,7 +102,7 @@ def _held(paper: str, what: str, where: str, printed: str, computed: float, beca
 
 
 def _of_machine(name: str) -> Iterable[Recomputed]:
-    """What documents print of a shipped machine; the source of each begins with its paper."""
+    """The numbers that documents print about a shipped machine; the source of each begins with its paper."""
     problems = Problems()
     machine = shipped_machine(name, problems)
     problems.stop()

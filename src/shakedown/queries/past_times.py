@@ -1,4 +1,4 @@
-"""How long a case took in the newest campaigns of the site: what is expected of it the next time."""
+"""How long a case took in the newest campaigns of the site: the expected time of the next run."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ LARGEST_LOG = 50_000_000  # bytes; a longer log takes more time to read than a p
 
 
 class PastTime(Struct, frozen=True):
-    """``mean_s`` of the runs of a case, without the tail; ``source``: the campaign and how many runs."""
+    """``mean_s``: the mean of the case's runs, without the tail; ``source``: the campaign and how many runs."""
 
     mean_s: float
     source: str
 
 
 def past_times(site: Path, document: Document) -> dict[str, PastTime]:
-    """Purpose: case -> how long it took in the newest campaign that has its times, on the same system with the same shape.
+    """Purpose: case -> its time in the newest campaign that has one, on the same system with the same shape.
 
-    What cannot be read, or is too long to be read while a person waits, says nothing here.
+    A record that cannot be read, or is too long to be read while a person waits, is skipped.
     """
     wanted = {case.id: case for case in document.cases if not case.unavailable}
     found: dict[str, PastTime] = {}
@@ -52,7 +52,7 @@ def _newest(site: Path) -> Iterator[Layout]:
 
 
 def _written(layout: Layout) -> float:
-    """When its log was written last; 0 where there is none, or too much of it."""
+    """When the log was last written, in seconds since 1970; 0 where there is no log, or it is too large."""
     try:
         files = [file.stat() for file in layout.log.iterdir() if file.is_file()]
     except OSError:

@@ -1,4 +1,4 @@
-"""One run put together again from the record: its script, its environment, its output, though it never had files of its own."""
+"""One run reconstructed from the record: its script, its environment, its output, although it never had files of its own."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ COPY_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class RunView:
-    """Everything kept of one run. ``output`` is its end, at most 64 KiB; ``output_at`` points to all of it.
+    """Everything that was kept of one run. ``output`` is its end, at most 64 KiB; ``output_at`` points to all of it.
 
-    ``environment``: what the record keeps of it; ``not_stored``: names of the other variables that the run had.
+    ``environment``: the variables in the record; ``not_stored``: names of the other variables that the run had.
     """
 
     run: str
@@ -46,7 +46,7 @@ class RunView:
 
 
 def show_run(layout: Layout, run: str) -> RunView:
-    """Purpose: put a run together from the log and the packs. UsageError where the campaign has no such run."""
+    """Purpose: reconstruct a run from the log and the pack files. UsageError where the campaign has no such run."""
     found = _Found(layout, run)
     output = found.output
     size = int(output.get("bytes", 0))
@@ -68,7 +68,7 @@ def show_run(layout: Layout, run: str) -> RunView:
 
 
 def work_of_run(layout: Layout, run: str) -> tuple[Path, bool]:
-    """Purpose: where a run worked, and whether its ranks were traced. UsageError where the campaign has no such run."""
+    """Purpose: the work directory of a run, and whether its ranks were traced. UsageError where the campaign has no such run."""
     found = _Found(layout, run)
     return run_directory(layout, run, found.output), found.is_traced()
 
@@ -113,7 +113,7 @@ def _line(event: Event) -> str:
 
 
 class _Found:
-    """What the log has of one run."""
+    """The events of one run in the log."""
 
     def __init__(self, layout: Layout, run: str) -> None:
         self.layout, self.run = layout, run
@@ -142,7 +142,7 @@ class _Found:
             raise UsageError(f"{campaign_name(layout)} has no run '{run}'", hint=hint)
 
     def _is_of_its_job(self, event: Event) -> bool:
-        """What is said of the job that held it; what names another run is said of that one, which had the job after it."""
+        """Whether an event is about this run's job. An event that names another run is about that run, which had the job later."""
         if not event.job or event.run not in ("", self.run):
             return False
         return event.job in {other.job for other in self.events if other.event in ("submit_order", "requeued")}
@@ -180,11 +180,11 @@ class _Found:
         return any(case.id == self.case and "SHAKEDOWN_TRACE=" in case.script for case in self._document().cases)
 
     def stored(self) -> Environment:
-        """What is kept of the conductor's environment at its start."""
+        """The stored environment of the conductor at its start."""
         return read_environment(self.layout, self.drivers_environment)
 
     def environment(self) -> dict[str, str]:
-        """That, with what the case adds."""
+        """The stored environment plus the variables that the case adds."""
         case = next(case for case in self._document().cases if case.id == self.case)
         build = str(self.layout.build(case.build)) if case.build else ""
         return self.stored().variables | case_environment(case, self.layout, build)
@@ -194,9 +194,9 @@ class _Found:
 
 
 def scripts_of(system: System, case: Case, layout: Layout, run: str, job: str) -> dict[str, str]:
-    """Purpose: the scripts of a job by the names that ``export`` gives them; the first is what is started.
+    """Purpose: the scripts of a job, by the names that ``export`` gives them; the first is the one that is started.
 
-    On a cluster that is the job script, which runs the payload; on this machine it is all there is.
+    On a cluster that is the job script, which runs the payload; on this machine there is only one script.
     """
     cluster = case.partition.partition(":")[0]
     if any(one.name == cluster and not one.embedded for one in system.clusters):
@@ -207,7 +207,7 @@ def scripts_of(system: System, case: Case, layout: Layout, run: str, job: str) -
 
 
 def scripts_of_part(case: Case, layout: Layout, job: str) -> dict[str, str]:
-    """Purpose: the same for one run of a job of several. Its script is kept: it has all of them."""
+    """Purpose: as ``scripts_of``, for one run of a job with several. The job's script was kept, because it contains all of them."""
     path = layout.job(job) / "job.sh"
     try:
         script = read_plain(path).decode("utf-8", "replace")
@@ -217,7 +217,7 @@ def scripts_of_part(case: Case, layout: Layout, job: str) -> dict[str, str]:
 
 
 def in_one(scripts: dict[str, str]) -> str:
-    """Scripts one after the other, for reading."""
+    """The scripts one after the other, as one text for reading."""
     if len(scripts) == 1:
         return next(iter(scripts.values()))
     return "\n".join(f"# ---- {name}\n{text}" for name, text in scripts.items())

@@ -1,4 +1,4 @@
-"""How the tests of several campaigns scale, side by side: other systems, other toolchains, a rehearsal beside the machine."""
+"""Compare how the tests of several campaigns scale: other systems, other toolchains, a rehearsal with the machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shakedown.queries.comparisons import Asked, read_sources
 
 
 def look_at_scaling(asked: Sequence[Asked], low: float, tests: Sequence[str] = ()) -> list[Series]:
-    """Purpose: every series of these campaigns, of these tests where any is named. ``low``: the efficiency that it may fall below.
+    """Purpose: every series of these campaigns, or only of ``tests``. ``low``: the efficiency that counts as the lower limit.
 
     Errors: UsageError where no test of them says how it scales, or none has that name.
     """

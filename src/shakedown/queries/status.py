@@ -1,4 +1,4 @@
-"""Looking at a campaign without driving it: its state as the log stands."""
+"""The state of a campaign at the end of its log, without driving it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LINES_BYTES = 16 << 10  # of a few events: with less room nobody can say what h
 
 
 def _warm_ups(state: State, number: int) -> int:
-    """How many of a component's wanted results warm up."""
+    """How many of a component's wanted results are warm-up runs."""
     again = state.results.again.get(state.index.components[number].name, 0)
     once = sum(
         is_warm_up(mode) and not state.index.cases[case].unavailable
@@ -62,7 +62,7 @@ def _warm_ups(state: State, number: int) -> int:
 
 
 def _fillers(state: State, number: int) -> int:
-    """How many of a component's wanted results took nodes that its mix left idle, or take them now."""
+    """How many of a component's results used nodes that its mix left idle, including running ones."""
     closed = sum(
         len(repeats) for key, repeats in state.results.closed.items() if (key.component, key.mode) == (number, FILLER)
     )
@@ -70,7 +70,7 @@ def _fillers(state: State, number: int) -> int:
 
 
 def look(layout: Layout, folds: Folds | None = None) -> State:
-    """The state of a campaign as its log stands now."""
+    """The state of a campaign at the end of its log."""
     return (folds or Folds(layout)).state()[0]
 
 
@@ -80,15 +80,15 @@ def look_at_runs(layout: Layout) -> Record:
 
 
 def live_runs(layout: Layout, record: Record, folds: Folds | None = None) -> list[OpenRun]:
-    """Purpose: the runs that are live, as ``status`` counts them: one that was taken back before it began waits again."""
+    """Purpose: the live runs, as ``status`` counts them: a run that was withdrawn before it began waits again and is not live."""
     live = look(layout, folds).runs if record.open else {}
     return [row for row in record.open.values() if row.run in live]
 
 
 def status(layout: Layout, folds: Folds | None = None, ask: bool = True) -> dict[str, Any]:
-    """Purpose: where a campaign stands, as plain data: results by component, what is live, what waits and why.
+    """Purpose: the state of a campaign as plain data: results by component, what is live, what waits and why.
 
-    ``ask``: the scheduler is asked which nodes are out at this moment.
+    ``ask``: whether to ask the scheduler which nodes are out at this moment.
     """
     folds = folds or Folds(layout)
     state, refused = folds.state()
@@ -127,7 +127,7 @@ def status(layout: Layout, folds: Folds | None = None, ask: bool = True) -> dict
 
 
 def _components(state: State) -> list[dict[str, Any]]:
-    """Each component with what it wants and how far it is; what cannot run here is in no count, as in the report."""
+    """Each component with what it wants and its progress; cases that cannot run here are not counted, as in the report."""
     return [
         {
             "name": component.name,
@@ -147,7 +147,7 @@ def _components(state: State) -> list[dict[str, Any]]:
 
 
 def _deadlines(layout: Layout, state: State, folds: Folds) -> list[dict[str, Any]]:
-    """Planned dates against kept ones. The record is folded for them only where a plan of the campaign has some."""
+    """Planned dates against actual ones. The record is folded for them only where a plan of the campaign has dates."""
     document, plans = state.index.document, _every_plan(layout)
     if not any(part.deadline is not None for plan in (document, *plans.values()) for part in plan.components):
         return []
@@ -173,7 +173,7 @@ def _deadlines(layout: Layout, state: State, folds: Folds) -> list[dict[str, Any
 
 
 def _every_plan(layout: Layout) -> dict[str, Document]:
-    """The plans of a campaign that was amended, by digest; those that cannot be read are left out: ``verify`` tells them."""
+    """Digest -> plan, for a campaign that was amended; plans that cannot be read are left out: ``verify`` reports them."""
     names = [path.stem for path in layout.documents.glob("*.json")]
     documents, found = Documents(layout), dict[str, Document]()
     for name in names if len(names) > 1 else ():
@@ -183,12 +183,12 @@ def _every_plan(layout: Layout) -> dict[str, Document]:
 
 
 def _record_full(layout: Layout) -> str:
-    """Why what happens is not written down, by the look of the file system or by the driver's own words."""
+    """Why events cannot be recorded, from the file system or in the driver's own words; "" where they can."""
     return no_room(layout.log, _LINES_BYTES) or why_it_waits(layout)
 
 
 def _told(state: State) -> list[dict[str, str]]:
-    """What the scheduler adds to jobs: of what somebody did to them, or has to do before they can start, or of what it forgot."""
+    """The scheduler's notes on jobs: what people did to them, what they need before they can start, or which ones it forgot."""
     jobs = state.jobs.values()
     forgotten = [{"job": job.id, "run": job.run, "why": words} for job in jobs if (words := waits_again(job))]
     renamed = [{"job": job.id, "run": job.run, "why": job.report.note} for job in jobs if RENAMED in job.report.note]
@@ -200,7 +200,7 @@ def _told(state: State) -> list[dict[str, str]]:
 
 
 def _baselines(state: State, folds: Folds) -> list[dict[str, str]]:
-    """What criteria on a change are held against, and which of it is not as it was frozen: those criteria are undecided."""
+    """The baselines of criteria on a change, and which of them differ from what was frozen: those criteria are undecided."""
     if state.plan is None or not state.index.document.baselines:
         return []
     from shakedown.metrics.judging.since import baseline_state  # it takes time to load, and few plans have any
@@ -214,7 +214,7 @@ def _baselines(state: State, folds: Folds) -> list[dict[str, str]]:
 
 
 def drills_now(state: State) -> Iterator[dict[str, Any]]:
-    """Purpose: how far each drill of a component has come that runs for a time: due, begun, done, or when it comes."""
+    """Purpose: the progress of each drill of components that run for a time: due, begun, done, or its time."""
     for number, component in enumerate(state.index.components):
         for drill in component.drills:
             yield {"component": component.name, "drill": drill.name, "says": _drill_now(state, number, drill)}
@@ -244,7 +244,7 @@ def _drill_now(state: State, number: int, drill: Drill) -> str:
 
 
 def _clocks(state: State) -> Iterator[dict[str, Any]]:
-    """Of each component that runs for a time: how long its clock ran, whether it runs, how long it stood still for what."""
+    """For each component that runs for a time: how long its clock ran, whether it runs, and how long it was stopped, by cause."""
     for number, component in enumerate(state.index.components):
         spells, roll = state.clocks.events.get(component.name, []), state.clocks.mixes.get(component.name)
         acts = acts_of(state, number)
@@ -275,13 +275,13 @@ def _clocks(state: State) -> Iterator[dict[str, Any]]:
 
 
 def _is_over(state: State, number: int) -> bool:
-    """Whether the time of a component goes no further: it is up, or the campaign is over or was cancelled."""
+    """Whether a component's time does not continue: it is used up, or the campaign is over or was cancelled."""
     roll = state.clocks.mixes.get(state.index.components[number].name)
     return (roll is not None and roll.up) or bool(state.campaign.cancelled) or state.phase == CampaignPhase.ENDED
 
 
 def is_left_alone(layout: Layout, state: State) -> bool:
-    """Purpose: whether a campaign that is not over has no conductor: nothing of it goes on that needs one."""
+    """Purpose: whether a campaign that is not over has no conductor, so that nothing continues that needs one."""
     if state.phase != CampaignPhase.RUNNING or rehearsal_of(layout):
         return False
     held = holder(layout)
@@ -289,13 +289,13 @@ def is_left_alone(layout: Layout, state: State) -> bool:
 
 
 def _is_here(state: State, case: str) -> bool:
-    """Whether a case runs on this machine's own cores: their queue lives and dies with the conductor."""
+    """Whether a case runs on this machine's own cores: their queue exists only while the conductor runs."""
     place = state.index.cases[case].partition.partition(":")[0]
     return any(cluster.name == place and cluster.embedded for cluster in state.index.document.system.clusters)
 
 
 def what_it_does(state: State, run_id: str, alone: bool) -> tuple[str, str]:
-    """The phase of a live run, and what it is doing. ``alone``: nobody drives the campaign."""
+    """The phase of a live run, and what it is doing. ``alone``: the campaign has no conductor."""
     run = state.runs[run_id]
     if run.phase == RunPhase.RUNNING and _run_is_over(state, run.job):
         return "over", _OVER
@@ -315,22 +315,22 @@ _OVER = "it is over: its process is gone, and the record does not have its end y
 
 
 def _run_is_over(state: State, job_id: str) -> bool:
-    """Whether a run of this machine that the record has running is dead: its conductor is gone, or cannot write."""
+    """Whether a run of this machine that the record shows as running is dead: its conductor is gone, or cannot write."""
     job = state.jobs.get(job_id)
     name = job.scheduler_id if job is not None else ""
     return bool(boot_id()) and name.endswith(f":{boot_id()}") and not is_alive(name)
 
 
 def _now(layout: Layout, state: State) -> float:
-    """The time that ages count to: of what is over, or was rehearsed, that of its last event."""
+    """The time that ages are computed for: now, or the last event's time where the campaign is over or is a rehearsal."""
     return state.time if state.phase == CampaignPhase.ENDED or rehearsal_of(layout) else max(state.time, time.time())
 
 
 def _budgets(state: State, now: float | None = None) -> dict[str, dict[str, Any]]:
-    """What is taken of each budget, of each target where it has several, and of the copies of each test that somebody limits.
+    """The use of each budget, of each target where it has several, and of the copies of each test that has a limit.
 
-    ``taken``: by what runs, or may run for all we know; ``asked``: by jobs that wait at the scheduler; ``said``: the amounts as a
-    plan would write them. Where a number narrows it, ``observed`` has that, beside what others take by it.
+    ``taken``: by runs that run or may be running; ``asked``: by jobs that wait at the scheduler; ``said``: the amounts in the
+    notation of a plan. Where an observed number narrows the budget, ``observed`` has it, and how much others use according to it.
     """
     now = state.time if now is None else now
     system = state.index.document.system
@@ -363,7 +363,7 @@ def _budgets(state: State, now: float | None = None) -> dict[str, dict[str, Any]
 
 
 def _limit_now(state: State, name: str, now: float) -> float:
-    """The least that the plan, people and what is observed leave; windows and yields hold for single components."""
+    """The lowest of the limits from the plan, from people and from observation; windows and yields apply to single components."""
     said = [
         state.index.budgets.get(name),
         state.overrides.amounts.get(name),
@@ -375,7 +375,7 @@ def _limit_now(state: State, name: str, now: float) -> float:
 
 
 def _shut(state: State) -> list[dict[str, Any]]:
-    """The pools whose scheduler takes no job for now: why, how often in a row it was tried, when it is tried next."""
+    """The pools whose scheduler accepts no jobs now: why, how many tries failed in a row, when the next try is."""
     return [
         {"partition": pool, "reason": shut.why, "refused": shut.strikes, "until": shut.until}
         for pool, shut in state.pools.backoffs.items()
@@ -384,10 +384,10 @@ def _shut(state: State) -> list[dict[str, Any]]:
 
 
 def _asked(state: State) -> dict[str, Any]:
-    """How often all drivers of the campaign ran each command of the scheduler; {} where there was nobody to ask.
+    """How often all drivers of the campaign ran each command of the scheduler; {} where there is no scheduler to ask.
 
-    ``for_s``: how long they had driven by then, all together. ``per_hour`` is over at least a minute: the first seconds say
-    nothing. ``this_driver``: the same of the present one, or the last. A driver that was killed did not tell its last minutes.
+    ``for_s``: how long they had driven by then, in total. ``per_hour`` is over at least a minute, because the first seconds say
+    nothing. ``this_driver``: the same for the present or last driver. The last minutes of a killed driver are not counted.
     """
     every = Counter(state.driver.asked_before) + Counter(state.driver.asked)
     if not every:
@@ -403,7 +403,7 @@ def _calls(counts: Mapping[str, int], for_s: float) -> dict[str, Any]:
 
 
 def explained(state: State, alone: bool, case: str = "") -> list[Waiting]:
-    """What waits and why. On our own cores nothing is full where nobody drives: all there waits for a conductor."""
+    """What waits and why. On this machine's own cores, where no conductor runs, the reason is that, and not a lack of room."""
     found = explain(state, case, state.time)
     if not alone:
         return found
@@ -415,7 +415,7 @@ def explained(state: State, alone: bool, case: str = "") -> list[Waiting]:
 
 
 def _waiting(state: State, alone: bool) -> list[dict[str, Any]]:
-    """What waits, gathered by reason."""
+    """What waits, grouped by reason."""
     gathered: dict[str, dict[str, Any]] = {}
     for waiting in explained(state, alone):
         text = _in_short(waiting)
@@ -426,7 +426,7 @@ def _waiting(state: State, alone: bool) -> list[dict[str, Any]]:
 
 
 def _in_short(waiting: Waiting) -> str:
-    """A reason without what ``status`` says in full elsewhere: that a queue is held, that a node is left out."""
+    """A reason without the details that ``status`` shows elsewhere: that a queue is held, that a node is left out."""
     kind, _, pool = waiting.key.partition(":")
     if kind == "held":
         return queue_in_short(pool)

@@ -1,4 +1,4 @@
-"""Parts of where a campaign stands as sentences, for a terminal and for the live page. Most take a row of ``queries.status``."""
+"""Parts of a campaign's state as sentences, for a terminal and for the live page. Most take a row of ``queries.status``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shakedown.report.words import show_time
 
 
 def silent_in_words(data: dict[str, Any]) -> list[str]:
-    """Purpose: of a driver that lives and does not answer: what is known is old."""
+    """Purpose: a warning that the driver is alive but does not answer, so the data are old; [] where it answers."""
     if not data.get("silent_s"):
         return []
     then = "shakedown resume --if-needed, or --take-over, replaces it"
@@ -21,14 +21,14 @@ def silent_in_words(data: dict[str, Any]) -> list[str]:
 
 
 def shut_in_words(pool: dict[str, Any], time: float) -> str:
-    """Purpose: a pool whose scheduler takes nothing, and when the next job is tried there."""
+    """Purpose: a pool whose scheduler accepts no jobs, and when the next job is tried there."""
     times = "once" if pool["refused"] == 1 else f"{pool['refused']} times"
     due = f"in {pool['until'] - time:.0f} s" if pool["until"] > time else "now"
     return f"{pool['partition']} took no job, {times} in a row; one is tried again {due}"
 
 
 def clock_in_words(clock: dict[str, Any]) -> str:
-    """stability: the clock ran 3 d 4 h of 10 d 0 h, and runs; it stood still 2 h 00 min (maintenance)."""
+    """For example: stability: the clock ran 3 d 4 h of 10 d 0 h, and runs; it stood still 2 h 00 min (maintenance)."""
     now = "its time is over" if clock["over"] else "and runs" if clock["runs"] else "and stands still"
     text = (
         f"{clock['component']}: the clock ran {show_duration(clock['ran_s'])} of {show_duration(clock['of_s'])}, {now}"
@@ -38,7 +38,9 @@ def clock_in_words(clock: dict[str, Any]) -> str:
 
 
 def deadline_in_words(one: dict[str, Any]) -> str:
-    """performance: to be over by 2026-12-01 18:00:00 UTC (at first 2026-11-20 18:00:00 UTC); missed, 2 h 00 min late so far."""
+    """For example: performance: to be over by 2026-12-01 18:00:00 UTC (at first 2026-11-20 18:00:00 UTC); missed, 2 h 00 min late
+    so far.
+    """
     if one["planned"] is None:
         return (
             f"{one['component']}: at first to be over by {show_time(one['first'])} UTC; an amendment took the date away"
@@ -49,7 +51,7 @@ def deadline_in_words(one: dict[str, Any]) -> str:
 
 
 def said_of_run(record: Record, row: RunRow) -> list[str]:
-    """Purpose: the class of its failure, its ticket and the ruling in force, each with who said it."""
+    """Purpose: the class of a run's failure, its ticket and the ruling in force, each with the person who entered it."""
     lines = []
     if row.failure_class:
         by = f" (by {row.said_by}; found: {row.failure_class})" if row.said_class else ""

@@ -9,7 +9,7 @@ from shakedown.queries.comparisons import Asked, read_sources
 
 
 def look_at_toolchains(asked: Asked) -> list[Matrix]:
-    """Purpose: a matrix for each test that has several. Errors: UsageError where no test of it has."""
+    """Purpose: a matrix for each test that has several toolchains. Errors: UsageError where no test has."""
     if asked.epoch:
         raise UsageError("toolchains are looked at over a whole campaign", hint=f"leave #{asked.epoch} out")
     (source,) = read_sources([asked])

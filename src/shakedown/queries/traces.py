@@ -1,4 +1,4 @@
-"""What the tracer wrote of a run: found where the run worked."""
+"""The traces of a run, read from the directory where the run worked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a run or a case stands as it does, from its state, its verdicts and their reasons."""
+"""Explain why a run or a case has its state, from its state, its verdicts and their reasons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from shakedown.queries.status_words import said_of_run
 
 @dataclass(slots=True)
 class Answer:
-    """Why something is as it is: sentences, the most binding first."""
+    """Sentences that explain something, the most important first."""
 
     subject: str
     kind: str
@@ -35,7 +35,9 @@ class Answer:
 
 
 def why(layout: Layout, subject: str, folds: Folds | None = None) -> Answer:
-    """Purpose: explain a run (``r000012``) or a case, from its state, its verdicts and their reasons."""
+    """Purpose: explain a run (``r000012``) or a case, from its state, its verdicts and their reasons. Errors: UsageError for an
+    unknown name.
+    """
     folds = folds or Folds(layout)
     (state, refused), record = folds.state(), folds.whole_record()
     told = [f"log/snapshots/{name} is not what the log leads to: this is folded from the log" for name in refused]
@@ -51,7 +53,7 @@ def why(layout: Layout, subject: str, folds: Folds | None = None) -> Answer:
 
 
 def _near(state: State, record: Record, subject: str) -> str:
-    """What may have been meant by a word that is no run and no case."""
+    """A hint for a word that is neither a run nor a case."""
     listed = "'shakedown runs' lists runs, 'shakedown list cases' cases"
     if state.plan is None:
         return listed
@@ -62,7 +64,7 @@ def _near(state: State, record: Record, subject: str) -> str:
 
 
 def _ends_in(layout: Layout, record: Record, rows: Iterable[RunRow]) -> dict[str, str]:
-    """Of those of these runs after which a result was given up: why no further attempt follows."""
+    """Run -> why no further attempt follows, for those of these runs after which a result was given up."""
     seqs = {record.given_up[row.run] for row in rows if row.run in record.given_up}
     if not seqs:
         return {}
@@ -71,7 +73,7 @@ def _ends_in(layout: Layout, record: Record, rows: Iterable[RunRow]) -> dict[str
 
 
 def _what_followed(record: Record, row: RunRow, ends: Mapping[str, str]) -> str:
-    """Of an attempt that did not pass: the next one, or how many there were and why no more follows; "" where that is open."""
+    """For an attempt that did not pass: the next attempt, or how many there were and why no more follow; "" where that is open."""
     if row.verdict in ("passed", SPARED) or row.superseded_by:
         return ""
     mine = {other.run: other.attempt for other in record.current() if other.result == row.result}
@@ -119,14 +121,14 @@ def _why_run(
 
 
 def _held_there(state: State, run: str) -> list[str]:
-    """Of a live run that has not begun, why the queue of its pool is held."""
+    """For a live run that has not begun: why the queue of its pool is held; [] where it is not."""
     job = state.jobs.get(state.runs[run].job)
     pool = pool_of(state, job) if job is not None and job.phase == JobPhase.QUEUED else ""
     return [queue_in_words(state, pool, state.pools.guards[pool])] if pool in held_queues(state) else []
 
 
 def _given_to(layout: Layout, state: State, run: str) -> list[str]:
-    """The files of other runs that a run was given, by its order in the log."""
+    """The files of other runs that a run received, according to its order in the log."""
     if state.plan is None or not state.index.handing:
         return []
     order = next((e for e in read_events(layout.log) if e.event == "submit_order" and e.run == run), None)

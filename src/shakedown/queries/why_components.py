@@ -1,4 +1,4 @@
-"""Why a component, a criterion of one or a drill stands as it does: from the scorecard, and from the state for drills."""
+"""Explain why a component, a criterion or a drill has its state: from the scorecard, and for drills from the state."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def why_component(layout: Layout, subject: str, folds: Folds | None = None) -> A
 
 
 def _of_component(score: ComponentScore) -> list[str]:
-    """The outcome, what is to come, how its ladders came out, and every criterion that keeps it from being accepted; where none
-    does, all of them: they are why it is accepted.
+    """The outcome, what is to come, the results of its ladders, and every criterion that prevents acceptance; where none does, all
+    criteria: they are the reason for acceptance.
     """
     to_come = f", {score.to_come} to come" if score.to_come else ""
     lines = [f"{score.outcome}: {score.passed} of {score.wanted} wanted results passed{to_come}"]
