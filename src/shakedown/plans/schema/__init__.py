@@ -1,1 +1,1 @@
-"""The tables that say what each kind of file may hold; reading, errors and JSON Schema come from them."""
+"""The tables of what each kind of file may hold. Reading, error messages and JSON Schema are made from them."""

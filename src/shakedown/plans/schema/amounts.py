@@ -1,4 +1,4 @@
-"""Amounts against what they are compared with: whether both measure the same, and how to say it where they do not."""
+"""Compare amounts with what they apply to: whether both measure the same, and the error message where they do not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLAIN = "number"
 
 
 def check_dimension(quantity: Quantity, dimension: str, thing: str) -> None:
-    """Purpose: raise Wrong where an amount does not measure what ``thing`` is measured in."""
+    """Purpose: raise InvalidValue where an amount does not have the dimension of ``thing``."""
     if quantity.dimension == dimension:
         return
     fitting = _alike(dimension) or [dimension]
@@ -31,9 +31,9 @@ def check_dimension(quantity: Quantity, dimension: str, thing: str) -> None:
 
 
 def unlike(written: str, quantity: Quantity, unit: str, thing: str) -> InvalidValue:
-    """Purpose: why an amount cannot be converted into ``unit``, that of ``thing``, and the way out.
+    """Purpose: the error for an amount that cannot be converted into ``unit``, the unit of ``thing``, with a hint.
 
-    The way out names no number with another unit, which would be another amount; only one that had no unit gets one.
+    The hint does not repeat the number with another unit, which would be another amount; only a number without a unit gets one.
     """
     written = written.strip()
     if not unit:
@@ -53,7 +53,7 @@ def unlike(written: str, quantity: Quantity, unit: str, thing: str) -> InvalidVa
 
 
 def _with_unit(written: str, quantity: Quantity, unit: str) -> str:
-    """Who writes 0.95 beside percentages hardly means 0.95 %."""
+    """The hint for a number without a unit. A person who writes 0.95 for percentages hardly means 0.95 %."""
     if unit == "%":
         share = 0 < abs(quantity.value) <= 1
         return (
@@ -69,7 +69,9 @@ def _alike(dimension: str) -> list[str]:
 
 
 def known_amount(text: str) -> Quantity:
-    """Purpose: an amount above zero, in a known unit or one of a person that is not nearly a known one. Raises InvalidValue."""
+    """Purpose: an amount above zero in a known unit, or in a person's own unit that does not resemble a known one. Raises
+    InvalidValue.
+    """
     try:
         quantity = parse_quantity(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Every key of a baseline, which criteria on a change are held against."""
+"""Every key of a baseline, which criteria on a change compare with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One item of ``check``: a line of words, or one of the maps that compare files with others that lie beside the test."""
+"""One item of ``check``: a line of words, or a map that compares files with others in the test's directory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def _amount(text: str) -> float:
-    """A difference that is allowed: a number that is not negative."""
+    """An allowed difference: a number that is not negative."""
     number = float(text) if _NUMBER.fullmatch(text.strip()) else math.inf
     if not math.isfinite(number):
         raise InvalidValue(f"'{text}' is no tolerance", "write a number such as 1e-9")
@@ -31,7 +31,7 @@ def _amount(text: str) -> float:
 
 
 def _share(text: str) -> float:
-    """A share of the reference's number: 1e-6, or 5%. A plain number of 1 and more is a percentage that lacks its sign."""
+    """A share of the reference's number: 1e-6, or 5%. A plain number of 1 or more is an error: a percentage without its sign."""
     written = text.strip()
     if written.endswith("%"):
         return _amount(written[:-1]) / 100

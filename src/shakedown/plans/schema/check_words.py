@@ -19,7 +19,7 @@ _LONGEST_PATTERN = 10_000
 
 @lru_cache(maxsize=20_000)
 def parse_check(text: str) -> Check:
-    """Purpose: one check from its words, as the declarations in ``model.checks`` have them. Raises InvalidValue."""
+    """Purpose: one check from its words, in the forms that ``model.checks`` declares. Raises InvalidValue."""
     subject, _, rest = text.strip().partition(" ")
     rest = rest.strip()
     if subject == "exit":
@@ -40,7 +40,7 @@ def parse_check(text: str) -> Check:
 
 
 def _hint() -> str:
-    """Every form that is a line of words; maps are a matter of their own."""
+    """All forms that are a line of words; the forms that are maps are not included."""
     forms = [form for kind in check_kinds().values() if kind.argument not in ("sums", "map") for form, _ in kind.forms]
     return f"a check is one of: {'; '.join(forms)}"
 
@@ -55,7 +55,7 @@ def _of_subject(text: str, sort: str, subject: str, rest: str) -> Check:
 
 
 def _argument(kind: CheckKind, text: str, written: str) -> str:
-    """The argument of a check, in the form that the check's function takes."""
+    """The argument of a check, in the form that the check's function expects."""
     if kind.argument == "nothing":
         if written:
             raise InvalidValue(f"'{text}': nothing can follow '{kind.name}'")
@@ -69,7 +69,7 @@ def _argument(kind: CheckKind, text: str, written: str) -> str:
 
 
 def _words(kind: CheckKind, text: str, written: str) -> str:
-    """Words that fit the declaration. Those with braces are kept until the names in them have their values."""
+    """Words that fit the declaration. Words with braces are kept until the names in them have values."""
     return written if "{" in written else _fitting(kind, text, written)
 
 
@@ -81,7 +81,7 @@ def _fitting(kind: CheckKind, text: str, written: str) -> str:
 
 
 def with_argument(check: Check, argument: str) -> Check:
-    """Purpose: the same check with names filled in, which must be one too. Raises InvalidValue."""
+    """Purpose: the same check with names filled in; the result must be valid too. Raises InvalidValue."""
     kind = kind_of(check)
     if kind is not None and kind.argument == "pattern":
         compile_pattern(argument)
@@ -91,7 +91,7 @@ def with_argument(check: Check, argument: str) -> Check:
 
 
 def compile_pattern(text: str) -> re.Pattern[str]:
-    """Purpose: a regular expression that works, or InvalidValue with what is wrong about it."""
+    """Purpose: a compiled regular expression. Raises InvalidValue with what is wrong in it."""
     if len(text) > _LONGEST_PATTERN:
         raise InvalidValue(f"a regular expression of {len(text)} characters", f"{_LONGEST_PATTERN} are the most")
     return _compiled(text)
@@ -108,14 +108,14 @@ def _compiled(text: str) -> re.Pattern[str]:
 
 
 def inside(path: str) -> str:
-    """A path inside the run's directory; raises InvalidValue for one that leads out of it."""
+    """A path inside the run's directory. Raises InvalidValue for one that leads out of it."""
     if path.startswith("/") or ".." in path.split("/"):
         raise InvalidValue(f"'{path}' is not in the run's directory", "name the file from there, without '..'")
     return path
 
 
 def _unquoted(text: str, verb: str, argument: str) -> str:
-    """What stands between the quotes, as it is written; only a backslash before the quote itself goes."""
+    """The text between the quotes, unchanged except that a backslash before the quote character is removed."""
     quote = argument[:1]
     if quote not in ("'", '"'):
         raise InvalidValue(f"'{text}': what it {verb} is not in quotes", f'write {verb} "..."')

@@ -1,4 +1,4 @@
-"""Words of a cluster's description that have a grammar of their own: options of submissions."""
+"""Words in a cluster's description that have a grammar of their own: options of submissions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ _WHERE = {
 
 
 def submission_option(text: str) -> str:
-    """Purpose: an option for sbatch in one word. Raises InvalidValue where it is none, or is one that we give ourselves."""
+    """Purpose: an option for sbatch in one word. Raises InvalidValue where it is not an option, or is one that Shakedown sets
+    itself.
+    """
     if _OPTION.fullmatch(text) is None:
         raise InvalidValue(
             f"'{text}' is not one option in one word", "write --account=NAME, and another one as a word of its own"

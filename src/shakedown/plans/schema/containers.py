@@ -1,4 +1,4 @@
-"""Keys that say in which container image a test's programs run, and how a site starts containers."""
+"""Keys that name the container image of a test's programs, and how a site starts containers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _MOUNT = re.compile(r"/[^:,\x00-\x1f\x7f]*(:/[^:,\x00-\x1f\x7f]*)?")
 
 
 def image(text: str) -> str:
-    """Check an image: a file or directory, or a name in a registry or of the runtime. Raises InvalidValue."""
+    """The name of an image: a file or directory, or a name in a registry or of the runtime. Raises InvalidValue."""
     if _IMAGE.fullmatch(text) is None or text.startswith("-"):
         raise InvalidValue(f"'{text}' is no image", "a file such as lammps.sif, or a name such as docker://debian:12")
     return text
 
 
 def mount(text: str) -> str:
-    """A directory of the machine, with the place that it has in the container after ':'. Raises InvalidValue."""
+    """A directory of the machine, and after ':' its path in the container. Raises InvalidValue."""
     if _MOUNT.fullmatch(text) is None:
         raise InvalidValue(f"'{text}' is no mount", "an absolute path, or two: /scratch, /project/data:/data")
     return text

@@ -56,7 +56,7 @@ CELLS: dict[str, Callable[[str], Any]] = {
 
 
 def parse_where(text: str) -> dict[str, list[str]]:
-    """Purpose: ``threads=1|2; toolchain=gcc`` as a map. Raises InvalidValue."""
+    """Purpose: ``threads=1|2; toolchain=gcc`` as a map: name -> values. Raises InvalidValue."""
     where: dict[str, list[str]] = {}
     for part in filter(None, map(str.strip, text.split(";"))):
         name, equals, values = (piece.strip() for piece in part.partition("="))
@@ -70,7 +70,7 @@ def parse_where(text: str) -> dict[str, list[str]]:
 
 
 class Row:
-    """A row of a contract: as many cells as there are columns. It is read into its nodes; the columns say what they hold."""
+    """A row of a contract: as many cells as there are columns. It is read into its nodes; the columns say what the cells hold."""
 
     words = "a list of cells, one for each column"
 

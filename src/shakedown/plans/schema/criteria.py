@@ -1,4 +1,4 @@
-"""Every key of a criterion, and which measure each goes with."""
+"""Every key of a criterion, and the measures that each key applies to."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PER = {word: names(measure for measure in _ALL if word in measure.per) for word 
 
 @dataclass(frozen=True, slots=True)
 class Must:
-    """A bound as written: how it compares, and the text of the amount."""
+    """A bound as written: the comparison, and the text of the amount."""
 
     comparison: str
     amount: str
@@ -61,7 +61,7 @@ def read_must(text: str) -> Must:
 
 
 def _left_out(text: str) -> str:
-    """What a criterion leaves out: 'ruled site', 'outliers'."""
+    """What a criterion leaves out: 'ruled site', 'outliers'. Raises InvalidValue for anything else."""
     words = text.split()
     if words == [OUTLIERS]:
         return OUTLIERS

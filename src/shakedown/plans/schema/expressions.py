@@ -1,6 +1,6 @@
 """``{expression}`` in text: names, numbers, + - * / // % and parentheses, min() and max(), and nothing else.
 
-``{{`` and ``}}`` are literal braces. Nothing a person can write here takes long, or takes much memory.
+``{{`` and ``}}`` are literal braces. No expression can take much time or memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BRACES = "braces that are meant literally, such as the shell's, are doubled: '{
 
 
 class ExpressionError(ValueError):
-    """What is wrong with an expression, and the way out. ``unknown`` is the name that nobody knows, where it is that."""
+    """What is wrong with an expression, and a hint. ``unknown`` is the unknown name, where that is the error."""
 
     def __init__(self, message: str, hint: str | None = None, unknown: str = "") -> None:
         super().__init__(message)
@@ -59,7 +59,9 @@ def number(text: str, names: Mapping[str, Value]) -> int | float:
 
 @lru_cache(maxsize=20_000)
 def template(text: str) -> tuple[Part, ...]:
-    """Purpose: the text's pieces, literal ones as text. Raises ExpressionError where braces or an expression are wrong."""
+    """Purpose: the text's pieces: literal ones as str, the others as expressions. Raises ExpressionError where braces or an
+    expression are wrong.
+    """
     parts: list[Part] = []
     end = 0
     for match in _PIECES.finditer(text):
@@ -107,7 +109,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 def _check(tree: ast.expr, shown: str) -> None:
-    """Refuse every construct that is not listed."""
+    """Raise ExpressionError for every construct that is not allowed."""
     fine = True
     if isinstance(tree, ast.BinOp):
         fine = type(tree.op) in _ARITHMETIC
@@ -181,7 +183,7 @@ def _look_up(name: str, names: Mapping[str, Value]) -> Value:
 
 
 def _number(value: Value) -> int | float:
-    """A value to compute with: parameters are text until then."""
+    """A value as a number: parameters are text until they are used in arithmetic."""
     if not isinstance(value, str):
         return value
     text = value.strip()

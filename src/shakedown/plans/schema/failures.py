@@ -20,7 +20,7 @@ _FEWEST = 4  # characters, below which a text is in every other line
 
 
 def _text(text: str) -> str:
-    """A text with at least one part that is worth looking for."""
+    """A text to search for, with at least one part that is distinctive enough. Raises InvalidValue."""
     if len(text) > LONGEST_TEXT:
         raise InvalidValue(
             f"a text of {len(text)} characters", f"{LONGEST_TEXT} are the most; the telling part is enough"
@@ -34,7 +34,7 @@ def _text(text: str) -> str:
 
 
 def _pattern(text: str) -> str:
-    """A regular expression that finds something, but not in an empty line."""
+    """A regular expression that matches something, but not an empty line. Raises InvalidValue."""
     if len(text) > LONGEST_TEXT:
         raise InvalidValue(
             f"a regular expression of {len(text)} characters", f"{LONGEST_TEXT} are the most; write several"

@@ -1,4 +1,4 @@
-"""Every key of a figure: where its number is found, or the formula that it is computed by."""
+"""Every key of a figure: where to find its number, or the formula that computes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCES = ("regex", "json", "yaml", "table", "formula")  # a figure has one of t
 
 
 def _figure_pattern(text: str) -> str:
-    """A regular expression with the group that holds the number."""
+    """A regular expression with the group that holds the number. Raises InvalidValue."""
     if "value" not in compile_pattern(text).groupindex:
         raise InvalidValue(f"'{text}' has no group named 'value'", r"mark the number: (?P<value>\S+)")
     if "(?P<value>)" in text:

@@ -1,4 +1,4 @@
-"""JSON Schemas (draft 2020-12) of the files that people write, for editors; made from the same tables that read them."""
+"""JSON Schemas (draft 2020-12) of the files that people write, for editors; made from the same tables that read the files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema(kind: str = "") -> dict[str, Any]:
-    """Purpose: the schema of one kind of file (site, system, test, plan, contract), or of any of them."""
+    """Purpose: the schema of one kind of file (site, system, test, plan, contract), or where ``kind`` is "", of any of them."""
     if kind:
         return {"$schema": _DRAFT, **_of_file(kind)}
     about = "any file of a site directory; its first key says which kind it is"

@@ -17,7 +17,7 @@ _OF_PROGRAMS = ("programs", "get")
 
 
 class _Need(Record):
-    """Programs, or a test: one of the two, with the keys that go with it."""
+    """Programs, or a test: one of the two, with its other keys."""
 
     def read(self, node: Node, label: str, problems: Problems) -> dict[str, Any] | None:
         before = len(problems)
@@ -44,7 +44,7 @@ class _Need(Record):
 
 
 def path_inside(text: str) -> str:
-    """Purpose: a path or pattern within a run's directory. Raises InvalidValue for what is none, or leads out of it."""
+    """Purpose: a path or pattern within a run's directory. Raises InvalidValue for an invalid one, or one that leads out of it."""
     if not text or text.endswith("/") or "\0" in text or any(part in ("", ".") for part in text.split("/")[1:]):
         raise InvalidValue(f"'{text}' is no path of a file", "write it as out/mesh.txt")
     return inside(text)

@@ -1,4 +1,4 @@
-"""Every key of a number that narrows a budget."""
+"""Every key of an observed number that narrows a budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _URL = Key(Text("an address"), "the server's address, such as http://monitor.exa
 
 
 def _full(text: str) -> float:
-    """A number above zero; a percent sign is no more than a word."""
+    """A number above zero; a percent sign is ignored. Raises InvalidValue."""
     try:
         number = float(text.strip().removesuffix("%"))
     except ValueError:
@@ -29,7 +29,7 @@ def _full(text: str) -> float:
 
 
 def _smooth(text: str) -> tuple[str, float]:
-    """'2min', 'mean 2min', 'median 5min' or 'most 10min': how, and over how many seconds."""
+    """The smoothing '2min', 'mean 2min', 'median 5min' or 'most 10min', as (method, seconds). Raises InvalidValue."""
     first, _, rest = text.strip().partition(" ")
     try:
         return (first, _DURATION.convert(rest)) if first in _WAYS else ("mean", _DURATION.convert(text))

@@ -1,7 +1,7 @@
-"""What keys of a test are called elsewhere, in Slurm, ReFrame, JUBE or PBS, and how a test of ours says it.
+"""Keys of other tools (Slurm, ReFrame, JUBE, PBS), and the way to write them in a test here.
 
-A person who comes from there writes the word of there. The hint says how it is written here; a likeness of letters would
-mislead: `partition` is nearly `options`.
+People who know another tool write its words. The hint gives the key used here; a hint by similar letters would mislead: `partition`
+is nearly `options`.
 """
 
 from __future__ import annotations
@@ -59,5 +59,5 @@ TEST_WORDS: dict[str, str] = {
 
 
 def in_its_place(keys: Iterable[str], place: str) -> dict[str, str]:
-    """Purpose: a hint for each key that is known, but in another map. ``place``: where it belongs, with ``{}`` for the key."""
+    """Purpose: key -> hint, for keys that are known in another map. ``place``: where they belong, with ``{}`` for the key."""
     return {key: place.format(key) for key in keys}

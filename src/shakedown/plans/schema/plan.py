@@ -28,7 +28,7 @@ MOST_RESULTS = MOST  # of one case: each that is wanted takes its place in memor
 
 
 def _times(text: str) -> tuple[int, float]:
-    """How often, and the first wait in seconds: '2', '5 with backoff', '5 with backoff 30s'."""
+    """The number of attempts and the first wait in seconds: '2', '5 with backoff', '5 with backoff 30s'. Raises InvalidValue."""
     match = re.fullmatch(r"\s*(\d{1,6})(?:\s+with\s+backoff(?:\s+(\S.*?))?)?\s*", text)
     if match is None:
         raise InvalidValue(f"'{text}' is not a number of attempts", "write 2, '5 with backoff' or '5 with backoff 30s'")
@@ -60,7 +60,7 @@ _ZONE = "write 2026-12-01T18:00Z where it is in UTC, or 2026-12-01T18:00+01:00 w
 
 
 def _moment(text: str) -> float:
-    """Seconds since 1970 of a moment with its zone."""
+    """A time with a time zone, in seconds since 1970. Raises InvalidValue."""
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError as error:
@@ -71,7 +71,7 @@ def _moment(text: str) -> float:
 
 
 def _overlap(text: str) -> float:
-    """A share above nothing, as a fraction of one: '90%' is exactly 0.9."""
+    """A share above zero, as a fraction of one: '90%' is exactly 0.9. Raises InvalidValue."""
     parse_known(text, "share")
     share = parse_quantity(text).value / 100
     if not 0 < share <= 1:

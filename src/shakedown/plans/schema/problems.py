@@ -1,4 +1,4 @@
-"""Faults of files that people write, collected with their places so that all of them can be shown at once."""
+"""Faults in files that people write, collected with their places so that all of them can be shown at once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 
 class Problems:
-    """The faults found so far. A node knows the file, line and column it was written at.
+    """The faults found so far. A node knows the file, line and column where it was written.
 
-    ``about``: what a fault lies in, such as a name that nothing has. Many places may use the name; it is one mistake, told once.
+    ``about``: the cause of a fault, such as an undefined name. Many places may use that name; they are reported once, as one
+    mistake.
     """
 
     def __init__(self) -> None:
@@ -25,21 +26,21 @@ class Problems:
         return len(self.found)
 
     def at(self, node: Node, message: str, hint: str | None = None, about: str = "") -> None:
-        """A fault at a node."""
+        """Add a fault at a node."""
         mark: Any = node.start_mark
         self.file(mark.name, message, hint, mark.line + 1, mark.column + 1, about)
 
     def file(
         self, path: str, message: str, hint: str | None = None, line: int = 0, column: int = 0, about: str = ""
     ) -> None:
-        """A fault of a whole file, or at a line and column that no node stands for."""
+        """Add a fault of a whole file, or at a line and column without a node."""
         problem = Problem(path, line, column, one_line(message), one_line(hint) if hint else None)
         self.found.append(problem)
         if about:
             self.abouts[problem] = about
 
     def told(self) -> list[Problem]:
-        """Each once, in the order of their places; those about the same thing as one, at the first of its places."""
+        """Each fault once, sorted by place; faults with the same cause as one, at the first of their places."""
         together: dict[str, list[Problem]] = {}
         for problem in sorted(set(self.found), key=lambda p: (p.path, p.line, p.column, p.message)):
             about = self.abouts.get(problem, "")
@@ -47,7 +48,7 @@ class Problems:
         return [_at_all(alike) for alike in together.values()]
 
     def stop(self, show: Callable[[str], str] = str) -> None:
-        """Purpose: raise FileProblems where anything was found. ``show`` turns a file's name into what people are shown."""
+        """Purpose: raise FileProblems where there are faults. ``show`` turns a file's name into the one that people see."""
         if self.found:
             raise FileProblems(Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in self.told())
 
@@ -57,7 +58,7 @@ _PLACES = 3  # places that a fault names beside its own
 
 
 def _at_all(alike: list[Problem]) -> Problem:
-    """The first of several faults that are one mistake, with the other places."""
+    """Merge several faults with one cause into the first, with a list of the other places."""
     first, *others = alike
     places = list(
         dict.fromkeys(place for p in others if (place := f"{p.path}:{p.line}") != f"{first.path}:{first.line}")
@@ -70,7 +71,9 @@ def _at_all(alike: list[Problem]) -> Problem:
 
 
 def one_line(text: str) -> str:
-    """What people wrote, harmless for a terminal: control characters and new lines become escapes, endless text is cut."""
+    """A person's text, made safe for a terminal: control characters and new lines become escapes, long text is cut
+    in the middle.
+    """
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
     if text.isprintable():

@@ -1,4 +1,4 @@
-"""Kinds made of other kinds: maps with known keys, maps with free keys, lists, and choices between shapes."""
+"""Kinds that consist of other kinds: maps with known keys, maps with free keys, lists, and choices between shapes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shakedown.plans.schema.yaml_nodes import shape
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One known key of a map: its kind, what it is for, and whether it must be there."""
+    """One known key of a map: its kind, its description, and whether it is required."""
 
     kind: Kind
     about: str
@@ -24,13 +24,13 @@ class Key:
 
 
 def described(kind: Kind) -> dict[str, Any]:
-    """Purpose: the schema of a kind with its words, for an editor to show where no key says what the value is for."""
+    """Purpose: the schema of a kind with its description, for an editor to show where no key describes the value."""
     return {"description": kind.words, **kind.schema()}
 
 
 def _of_key(key: Key) -> dict[str, Any]:
-    """The schema of a key's value with what the key is for. Where a value has several shapes an editor shows the words of the one
-    that is written, so each that has words of its own says the key's, too.
+    """The schema of a key's value with the key's description. Where a value has several shapes, an editor shows the description of
+    the shape that is used, so each shape gets the key's description too.
     """
     schema = key.kind.schema()
     if "anyOf" in schema:
@@ -43,9 +43,9 @@ def _said(about: str, choice: dict[str, Any]) -> dict[str, Any]:
 
 
 class Record:
-    """A map with known keys. It is read into a dictionary of those that are written.
+    """A map with known keys. It is read into a dictionary of the keys that are present.
 
-    ``other_words``: what else people call these keys, and how each is written here.
+    ``other_words``: other names that people use for these keys, and how to write each here.
     """
 
     def __init__(self, words: str, keys: Mapping[str, Key], other_words: Mapping[str, str] | None = None) -> None:
@@ -89,9 +89,9 @@ class Record:
 
 
 class OpenRecord(Record):
-    """A map with known keys, and free ones with text beside them. It is read into text, so that all of it can be shown.
+    """A map with known keys, and free keys with text as values. It is read as text, so that all of it can be shown.
 
-    A free key that is nearly a known one is a fault: it was meant to be that.
+    A free key that is nearly a known one is a fault: the known one was meant.
     """
 
     def __init__(self, words: str, keys: Mapping[str, Key], free: Name) -> None:
@@ -123,7 +123,7 @@ class OpenRecord(Record):
 
 
 class MapOf:
-    """A map whose keys are names of a person's choosing."""
+    """A map whose keys are names that a person chooses."""
 
     def __init__(self, name: Name, value: Kind, words: str, called: str = "NAME") -> None:
         self.name, self.value, self.words, self.called = name, value, words, called
@@ -172,7 +172,7 @@ class ListOf:
 
 
 class Either:
-    """A value that may be written in several shapes; the shape says which kind it is."""
+    """A value that may be written in several shapes; the shape determines its kind."""
 
     def __init__(self, scalar: Kind | None = None, items: Kind | None = None, keys: Kind | None = None) -> None:
         self.by_shape = {ScalarNode: scalar, SequenceNode: items, MappingNode: keys}
@@ -191,9 +191,9 @@ class Either:
 
 
 class OneKey:
-    """A map with a single key, which says what the rest is. It is read into the pair (key, value).
+    """A map with a single key, which determines the rest. It is read into the pair (key, value).
 
-    ``called``: what the reference calls the key where all keys lead to the same.
+    ``called``: what the reference calls the key where all keys have the same kind of value.
     """
 
     def __init__(self, words: str, keys: Mapping[str, Key], called: str = "") -> None:
@@ -249,7 +249,7 @@ def documented(kind: Any, path: str = "") -> Iterator[tuple[str, Key]]:
 
 
 def _holds(item: Kind, choice: Kind) -> bool:
-    """Whether the items of a list may be written as this kind."""
+    """Whether the items of a list may have this kind."""
     return item is choice or (isinstance(item, Either) and any(kind is choice for kind in item.kinds))
 
 

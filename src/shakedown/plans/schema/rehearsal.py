@@ -1,4 +1,4 @@
-"""Every key of a rehearsal's file, and of ``twin`` in a system's file, which has the same."""
+"""Every key of a rehearsal's file, and of ``twin`` in a system's file, which has the same keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NODE = Name("a node's name", r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def _span(text: str) -> float:
-    """A duration, which may be nothing."""
+    """A duration in seconds, which may be zero. Raises InvalidValue."""
     value = parse_duration(text)
     if not 0 <= value < _LONGEST_S:
         raise InvalidValue(f"'{text}' is too long a time", "write a duration such as 90s, 2h or 1h30m")
@@ -302,7 +302,7 @@ REHEARSAL = Record(
 
 
 class _AsInRehearsals:
-    """The keys of a rehearsal inside another file, described where rehearsals are."""
+    """The keys of a rehearsal inside another file; they are described with rehearsals."""
 
     words = "a map of keys as in a rehearsal's file"
 

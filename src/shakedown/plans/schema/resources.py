@@ -1,4 +1,4 @@
-"""Keys of a test's ``run`` that ask for GPUs, memory and words of the scheduler, and the grammars of their values."""
+"""Keys of a test's ``run`` for GPUs, memory and options of the scheduler, and the grammars of their values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GPU_OPTIONS = ("gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket")
 
 
 def constraint(text: str) -> str:
-    """Features of nodes in the scheduler's words: knl&cache. Raises InvalidValue."""
+    """Features of nodes in the scheduler's notation: knl&cache. Raises InvalidValue."""
     if _CONSTRAINT.fullmatch(text) is None:
         raise InvalidValue(f"'{text}' is no constraint", "features, joined by '&' or '|' without blanks: knl&cache")
     return text
@@ -47,7 +47,7 @@ def memory(text: str) -> float:
 
 
 def filled_memory(text: str) -> float:
-    """The same where expressions were filled in: a plain number is bytes, as {node.memory} is. Raises ValueError."""
+    """As ``memory``, for text with expressions filled in: a plain number is in bytes, as {node.memory} is. Raises ValueError."""
     quantity = parse_quantity(text)
     return _above_zero(text, quantity.value) if not quantity.unit else memory(text)
 
@@ -59,7 +59,7 @@ def _above_zero(text: str, count: float) -> float:
 
 
 def option(text: str) -> str:
-    """An option of the submission that no other key of a test says. Raises InvalidValue."""
+    """An option of the submission that no other key of a test stands for. Raises InvalidValue."""
     submission_option(text)
     name = text[2:].partition("=")[0] if text.startswith("--") else text[1]
     for long, (short, hint) in _OF_TESTS.items():

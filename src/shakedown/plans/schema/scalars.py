@@ -1,4 +1,4 @@
-"""Kinds of scalars: how each is written, read, and described in a JSON Schema. The tables of keys are made of them."""
+"""Kinds of scalars: how each is written, read, and described in a JSON Schema. The tables of keys use them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TEMPLATE = {"type": "string", "pattern": r"\{.*\}"}
 
 
 class Kind(Protocol):
-    """How one value is written. ``read`` returns plain data, or None after it told ``problems`` what is wrong."""
+    """How one value is written. ``read`` returns plain data, or None after it added what is wrong to ``problems``."""
 
     words: str
 
@@ -32,7 +32,7 @@ class Kind(Protocol):
 
 
 class InvalidValue(ValueError):
-    """A value that does not fit its kind; the hint is the way out, ``about`` what it lies in, as problems have it."""
+    """A value that does not fit its kind. ``hint`` is the way out; ``about`` is the cause, as in ``Problems``."""
 
     def __init__(self, message: str, hint: str | None = None, about: str = "") -> None:
         super().__init__(message)
@@ -40,18 +40,18 @@ class InvalidValue(ValueError):
 
 
 def near_or_all(word: str, known: Iterable[str]) -> str:
-    """A hint for a word that is not known: the nearest known one, else all of them."""
+    """A hint for an unknown word: the nearest known one, else all of them."""
     names = sorted(known)
     return did_you_mean(word, names) or f"there are: {', '.join(names) or 'none'}"
 
 
 def listed(words: Sequence[str]) -> str:
-    """Words as a sentence has them: a, b and c."""
+    """Words as part of a sentence: a, b and c."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 class Scalar:
-    """A value of one word or line. ``templated``: it may hold ``{expressions}``, and is then kept as its text."""
+    """A value of one word or line. ``templated``: it may contain ``{expressions}``, and is then kept as text."""
 
     words = "text"
     templated = False
@@ -76,7 +76,7 @@ class Scalar:
         return None
 
     def convert(self, text: str) -> Any:
-        """The value that the text stands for. Raises ValueError."""
+        """The value of the text. Raises ValueError."""
         return text
 
     def schema(self) -> dict[str, Any]:
@@ -84,7 +84,9 @@ class Scalar:
 
 
 def _unquoted_expression(node: Node) -> str | None:
-    """The usual reason for a map where text is meant: ``{threads}`` without quotes."""
+    """A hint for the usual reason why there is a map instead of text: ``{threads}`` without quotes. None where that is not the
+    reason.
+    """
     pairs = node.value if node.__class__ is not ScalarNode and node.value else []
     if len(pairs) == 1 and isinstance(pairs[0], tuple) and getattr(node, "flow_style", False):
         key, value = pairs[0]
@@ -94,20 +96,20 @@ def _unquoted_expression(node: Node) -> str | None:
 
 
 def _split(text: str) -> tuple[str, str | None]:
-    """Errors of units end with their way out after a semicolon."""
+    """Message and hint of an error: errors about units end with a hint after a semicolon."""
     message, semicolon, hint = text.rpartition("; ")
     return (message, hint) if semicolon and hint.startswith(("did you mean", "write ")) else (text, None)
 
 
 class Text(Scalar):
-    """Text as it was written, whatever YAML would make of it."""
+    """Text exactly as written, even where YAML would read a number or another type."""
 
     def __init__(self, words: str = "text", templated: bool = False) -> None:
         self.words, self.templated = words, templated
 
 
 class Name(Scalar):
-    """A word that files, commands and ids are made of."""
+    """A word for the names of files, commands and ids."""
 
     def __init__(
         self, words: str = "a name", pattern: str = _NAME, rule: str = _NAME_RULE, templated: bool = False
@@ -127,14 +129,14 @@ class Name(Scalar):
 
 
 class Identifier(Name):
-    """A word that expressions and shells can use as the name of a variable."""
+    """A word that can be the name of a variable in expressions and shells."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words, r"[A-Za-z_][A-Za-z0-9_]*", "use letters, digits and '_', no digit first")
 
 
 class Word(Scalar):
-    """Text matching a pattern, said in ``rule``."""
+    """Text that matches a pattern, which ``rule`` describes."""
 
     def __init__(self, words: str, pattern: str, rule: str, templated: bool = False) -> None:
         self.words, self.pattern, self.rule, self.templated = words, re.compile(pattern), rule, templated
@@ -150,7 +152,7 @@ class Word(Scalar):
 
 
 class Whole(Scalar):
-    """A whole number, at least ``least``, and at most ``most`` where that is given."""
+    """A whole number of at least ``least``, and at most ``most`` where that is given."""
 
     _PATTERN = re.compile(r"[+-]?[0-9]{1,15}")
     _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
@@ -180,7 +182,7 @@ class Whole(Scalar):
 
 
 class YesNo(Scalar):
-    """true or false; yes, no, on and off too."""
+    """true or false; also yes, no, on and off."""
 
     words = "true or false"
     _MEANING = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -217,7 +219,7 @@ class Choice(Scalar):
 
 
 class Duration(Scalar):
-    """A time with its units, in seconds."""
+    """A time with its units; read into seconds."""
 
     words = "a duration such as 90s, 2h or 1h30m"
 
@@ -236,7 +238,7 @@ class Duration(Scalar):
 
 
 class Known(Scalar):
-    """A quantity of one dimension (bytes, flop/s), in base units."""
+    """A quantity of one dimension (bytes, flop/s); read into base units."""
 
     def __init__(self, dimension: str, example: str) -> None:
         self.dimension, self.words = dimension, f"a number with its unit, such as {example}"
@@ -252,7 +254,7 @@ class Known(Scalar):
 
 
 class Parsed(Scalar):
-    """Text with a grammar of its own, read by a function that raises Wrong."""
+    """Text with a grammar of its own, read by a function that raises InvalidValue."""
 
     def __init__(self, words: str, parse: Callable[[str], Any], templated: bool = False) -> None:
         self.words, self.parse, self.templated = words, parse, templated

@@ -1,4 +1,4 @@
-"""Every key of a plan that keeps a machine busy, spares it for others, or sees each of its nodes."""
+"""Every key of a plan that keeps a machine busy, leaves room for others, or makes sure that each node is used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 1_000_000  # of anything that takes its place in memory
 
 
 def _busy(text: str) -> float:
-    """A share of the nodes, above nothing."""
+    """A share of the nodes, above zero, as a fraction of one. Raises InvalidValue."""
     parse_known(text, "share")
     share = parse_quantity(text).value / 100
     if not 0 < share <= 1:
@@ -28,7 +28,7 @@ def _busy(text: str) -> float:
 
 
 def _worse(text: str) -> float:
-    """A share above nothing, as a fraction of one."""
+    """A share above zero, as a fraction of one. Raises InvalidValue."""
     parse_known(text, "share")
     share = parse_quantity(text).value / 100
     if share <= 0:
@@ -37,7 +37,7 @@ def _worse(text: str) -> float:
 
 
 def at_most(text: str) -> tuple[float, str]:
-    """Purpose: the longest time that is allowed, in seconds, and how it is shown: "<= 120s" or "120s"."""
+    """Purpose: the longest allowed time in seconds, and how it is shown: "<= 120s" or "120s"."""
     written = text.strip().removeprefix("<=").strip()
     return _DURATION.convert(written), f"<= {written}"
 
@@ -209,7 +209,7 @@ LADDER = Record(
 
 
 def keys_of_filling(selection: Either) -> dict[str, Key]:
-    """Purpose: the keys that a component has for this; ``selection`` is how it names tests."""
+    """Purpose: the keys of a component for this; ``selection`` is the kind of a selection of tests."""
     return {
         "filler": Key(
             Either(scalar=selection.kinds[0], items=ListOf(selection, "a list of tests", 1)),

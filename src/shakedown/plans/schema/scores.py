@@ -15,7 +15,7 @@ _MOST_FASTER = 100.0  # as a share: a hundred times
 
 
 def _number(text: str) -> float:
-    """A plain number above 0, or a product, as people write sizes: ``2880 * 32768 * 4``."""
+    """A plain number above 0, or a product, as people write sizes: ``2880 * 32768 * 4``. Raises InvalidValue."""
     found = 1.0
     for factor in text.split("*"):
         quantity = parse_quantity(factor)

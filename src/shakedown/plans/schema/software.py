@@ -1,4 +1,4 @@
-"""Keys that say what software is loaded before builds and runs: by shell files, by modules, by Spack."""
+"""Keys for the software to load before builds and runs: by shell files, by modules, by Spack."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shell_file(text: str) -> str:
 
 
 def spack_spec(text: str) -> str:
-    """A spec of Spack, to install and to load. Raises InvalidValue."""
+    """A Spack spec to install and load. Raises InvalidValue."""
     if _SPEC.fullmatch(text) is None:
         raise InvalidValue(f"'{text}' is no spec of Spack's", "such as hdf5+mpi or 'fftw@3.3 %gcc@13'")
     return text
@@ -35,7 +35,7 @@ def module_name(text: str) -> str:
 
 
 def software_keys(templated: bool) -> dict[str, Key]:
-    """Purpose: the keys of what is loaded; ``templated``: in a test, where parameters may stand in them."""
+    """Purpose: the keys for software to load. ``templated``: in a test, where values may contain parameters."""
     specs = Parsed("a spec such as hdf5+mpi", spack_spec, templated=templated)
     several = ListOf(specs, "a list of specs", 1)
     directory = Parsed("the absolute path of a directory", shell_file, templated=templated)

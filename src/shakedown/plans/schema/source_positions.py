@@ -1,4 +1,4 @@
-"""Finding the node that a value was read from, once something is to be said about it."""
+"""Find the node that a value was read from, in order to report a fault at its place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 
 def place(root: Node, *path: str | int) -> Node:
-    """Purpose: the node at a path of keys and positions below ``root``; the nearest one above it where the path ends early."""
+    """Purpose: the node at a path of keys and positions below ``root``; the nearest one above it where the path does not exist."""
     node = root
     for step in path:
         below = _below(node, step)
@@ -17,7 +17,7 @@ def place(root: Node, *path: str | int) -> Node:
 
 
 def key_place(root: Node, *path: str | int) -> Node:
-    """The node of the last key itself, rather than of its value."""
+    """The node of the path's last key, not of its value."""
     above = place(root, *path[:-1])
     below = _below(above, path[-1])
     return above if below is None else below[0]

@@ -1,4 +1,4 @@
-"""Keys of a system's file that say what its hardware is: node types, network, file systems, and what is printed of it."""
+"""Keys of a system's file for its hardware: node types, network, file systems, and numbers printed in documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FREE = Name("a word", r"[^\x00-\x1f]+")
 
 
 def printed_number(text: str) -> str:
-    """The text itself where it is a number as documents print it. Raises InvalidValue."""
+    """The same text, checked to be a number in the notation of documents. Raises InvalidValue."""
     try:
         parse_printed(text)
     except ValueError as error:
@@ -20,7 +20,7 @@ def printed_number(text: str) -> str:
 
 
 def dimensions(text: str) -> str:
-    """18x12x24, as it is written. Raises InvalidValue."""
+    """The same text, checked to be dimensions such as 18x12x24. Raises InvalidValue."""
     parts = text.split("x")
     if not all(part.isdecimal() and 0 < int(part) < 10**6 for part in parts):
         raise InvalidValue(f"'{text}' are no dimensions", "write the length of each, such as 18x12x24")

@@ -64,7 +64,7 @@ class _ParameterValue(Text):
 
 
 class _ParameterName(Identifier):
-    """A parameter is a name in expressions, so it cannot be one that has a meaning already."""
+    """The name of a parameter. It is used in expressions, so it cannot be a name that already has a meaning."""
 
     def __init__(self) -> None:
         super().__init__("a parameter")
@@ -115,7 +115,7 @@ _BUILD = Record(
 
 
 def mpi_word(text: str) -> str:
-    """The name of an MPI, or a type of srun's ``--mpi``."""
+    """The name of an MPI, or a type for srun's ``--mpi``. Raises InvalidValue."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", text):
         raise InvalidValue(
             f"'{text}' is no MPI", "mpich, openmpi, intel, cray or none; or a type that srun --mpi=list shows"

@@ -1,4 +1,4 @@
-"""Times of a week as people write them: 'Mon 06:00', '18:00', 'Mon-Fri', daily; and time zones."""
+"""Times of a week in people's notation: 'Mon 06:00', '18:00', 'Mon-Fri', daily; and time zones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORM = "write a day and a time, such as 'Mon 06:00'"
 
 
 def time_of_week(text: str) -> tuple[int | None, float]:
-    """Purpose: (the day from 0 = Monday, or None where none is named; seconds since its midnight). Raises InvalidValue."""
+    """Purpose: (the day from 0 = Monday, or None where there is none; seconds since midnight). Raises InvalidValue."""
     match = _TIME.fullmatch(text.strip())
     if match is None:
         raise InvalidValue(f"'{text}' is no time of a week", _FORM)
@@ -30,7 +30,7 @@ def time_of_week(text: str) -> tuple[int | None, float]:
 
 
 def days(text: str) -> tuple[int, ...]:
-    """Purpose: 'daily', 'Mon', 'Mon-Fri' or 'Sat-Mon' as days from 0 = Monday, in their order. Raises InvalidValue."""
+    """Purpose: 'daily', 'Mon', 'Mon-Fri' or 'Sat-Mon' as days from 0 = Monday, in order. Raises InvalidValue."""
     if text.strip().lower() == DAILY:
         return tuple(range(7))
     first, dash, last = text.partition("-")
@@ -41,7 +41,7 @@ def days(text: str) -> tuple[int, ...]:
 
 
 def day(word: str) -> int:
-    """Purpose: a day of the week, in full or its first three letters, from 0 = Monday. Raises InvalidValue."""
+    """Purpose: a day of the week from its full name or first three letters, from 0 = Monday. Raises InvalidValue."""
     wanted = word.strip().capitalize()
     for known in (DAYS, _FULL):
         if wanted in known:
@@ -52,14 +52,14 @@ def day(word: str) -> int:
 
 
 def show_time(day_number: int, seconds: float) -> str:
-    """A time of the week as it is written: Mon 06:00."""
+    """A time of the week in people's notation: Mon 06:00."""
     minutes = round(seconds / 60)
     return f"{DAYS[day_number]} {minutes // 60:02d}:{minutes % 60:02d}"
 
 
 @lru_cache(maxsize=100)
 def zone(text: str) -> str:
-    """Purpose: the name of a time zone that this machine knows. Raises InvalidValue."""
+    """Purpose: the same text, checked to be a time zone that this machine knows. Raises InvalidValue."""
     if text == "UTC":
         return text
     if text in _OF_THE_MACHINE or text.startswith(("posix/", "right/")):

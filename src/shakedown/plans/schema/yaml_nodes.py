@@ -1,6 +1,6 @@
-"""YAML text into nodes that know their places. What is wrong with the text itself is said in a sentence.
+"""Turn YAML text into nodes that know their places. Errors in the text become sentences.
 
-Nothing is constructed from tags, and no scalar is given a type here: the tables of keys do that.
+Tags create no objects, and scalars get no type here: the tables of keys assign types.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 
 
 def read_nodes(data: bytes, name: str, problems: Problems, first: str = "about") -> MappingNode | None:
-    """Purpose: the map that a file holds, or None with its faults added to ``problems``.
+    """Purpose: the map in a file, or None after its faults were added to ``problems``.
 
     ``name`` is the file's name in messages; every node carries it. ``first``: the key that such a file begins with.
     """
@@ -56,7 +56,7 @@ def read_nodes(data: bytes, name: str, problems: Problems, first: str = "about")
 
 
 def decode_text(data: bytes, name: str, problems: Problems) -> str | None:
-    """Purpose: the text of a file, or None with the first thing that is no text among the problems."""
+    """Purpose: the text of a file, or None after the first byte that is not text was added to ``problems``."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -74,13 +74,13 @@ def decode_text(data: bytes, name: str, problems: Problems) -> str | None:
 
 
 class _Stream(io.BytesIO):
-    """The text with the file's name on it: the parser puts it into every mark."""
+    """The text together with the file's name, which the parser adds to every mark."""
 
     name: str
 
 
 def _shallow(data: bytes, name: str, problems: Problems) -> bool:
-    """Walk the events, which needs no recursion, and stop at the first that is too deep."""
+    """Whether the text is not nested too deeply; otherwise adds a fault. Walks the events, which needs no recursion."""
     loader, depth = _loader(data, name), 0
     while loader.check_event():
         event = loader.get_event()
@@ -102,7 +102,7 @@ def _loader(data: bytes, name: str) -> Any:
 
 
 class _Untyped:
-    """A resolver that types nothing: a tag stays "" unless one was written."""
+    """A resolver that assigns no types: a tag stays "" unless one was written."""
 
     def descend_resolver(self, current_node: Any, current_index: Any) -> None: ...
 
@@ -159,7 +159,7 @@ def shape(node: Node) -> str:
 
 
 class _Special:
-    """Tags are refused; merge keys (``<<``) are carried out; aliases may not stand for too much, nor for themselves."""
+    """Refuses tags, expands merge keys (``<<``), and limits aliases: they may neither expand too far nor contain themselves."""
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
@@ -195,7 +195,7 @@ class _Special:
         return size
 
     def _merge(self, node: MappingNode) -> None:
-        """Replace ``<<`` by the entries of what it names; what the map says itself wins."""
+        """Replace ``<<`` by the entries of the map that it names; the map's own entries win."""
         merges = [(k, v) for k, v in node.value if isinstance(k, ScalarNode) and k.value == "<<" and not k.style]
         if not merges:
             return

@@ -16,7 +16,7 @@ _WAY_OUT = "close it in the line in which it is opened"
 
 
 def may_be_open(data: bytes) -> bool:
-    """Whether to look for a quote that was left open in a text that is YAML all the same: cheap, and true too often."""
+    """Whether an open quote is possible in a text that is valid YAML. A cheap check, which is often true without reason."""
     return data.count(b'"') % 2 == 1 or (data.count(b"'") % 2 == 1 and _OPEN.search(data) is not None)
 
 
@@ -72,7 +72,9 @@ def _bracket(brackets: Sequence[Any], token: Any, lines: list[str]) -> tuple[str
 
 
 def _swallows(token: yaml.ScalarToken, lines: list[str]) -> bool:
-    """Whether one of a quoted text's further lines is a key, or an entry of a list, that stands no deeper than its own line."""
+    """Whether one of the later lines of a quoted text looks like a key or list entry that is indented no deeper than its first
+    line.
+    """
     return _keys_between(token.start_mark.line, token.end_mark.line, lines)
 
 
@@ -83,5 +85,5 @@ def _keys_between(first: int, last: int, lines: list[str], outside: int | None =
 
 
 def _indentation(line: str) -> int:
-    """Of what a line holds, behind the dashes of lists."""
+    """The indentation of a line's content, including the dashes of lists."""
     return len(line) - len(line.lstrip(" -"))

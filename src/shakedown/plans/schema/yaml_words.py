@@ -1,4 +1,4 @@
-"""Explain errors in YAML in words for people who write plans rather than parsers."""
+"""Explain YAML errors in words for people who write plans, not parsers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _AT_THE_START = {"found unexpected end of stream"}  # shown where the trouble be
 
 
 def in_words(error: yaml.MarkedYAMLError, text: str) -> tuple[str, str | None, Any]:
-    """Purpose: (what is wrong, the way out or None, the mark where)."""
+    """Purpose: (what is wrong, the hint or None, the mark where)."""
     problem: str = error.problem or error.context or "it cannot be read"
     mark: Any = error.problem_mark or error.context_mark
     if problem in _AT_THE_START:
