@@ -12,7 +12,7 @@ import pytest
 import warm_commands
 from click.testing import CliRunner
 
-from shakedown.cli.log import _at_most
+from shakedown.cli.log import _capped_length
 from shakedown.cli.main import COMMANDS, cli
 from shakedown.model.errors import UsageError
 
@@ -32,7 +32,7 @@ def test_help_fits_into_eighty_columns(name: str) -> None:
 
 @pytest.mark.parametrize(("last", "kept"), [(None, None), (0, 0), (3, 3), (10**30, sys.maxsize)])
 def test_no_number_of_lines_is_too_large(last: int | None, kept: int | None) -> None:
-    assert _at_most(last) == kept
+    assert _capped_length(last) == kept
 
 
 @pytest.fixture

@@ -96,10 +96,10 @@ def _kept(directory: Path, wanted: Wanted, last: int | None) -> Iterator[Line]:
     from shakedown.events.reader import Reader
 
     lines = (line for line in Reader(directory).lines() if wanted(line[0]))
-    return lines if last is None else iter(deque(lines, maxlen=_at_most(last)))
+    return lines if last is None else iter(deque(lines, maxlen=_capped_length(last)))
 
 
-def _at_most(last: int | None) -> int | None:
+def _capped_length(last: int | None) -> int | None:
     """No log holds more lines than a list of this machine can."""
     return None if last is None else min(last, sys.maxsize)
 
@@ -118,7 +118,7 @@ def _follow(directory: Path, wanted: Wanted, last: int | None, show: Callable[[L
     from shakedown.events.follower import Follower
 
     follower, seen, ended = Follower(directory), 0, False
-    backlog: deque[Line] = deque(maxlen=_at_most(last))
+    backlog: deque[Line] = deque(maxlen=_capped_length(last))
     while lines := follower.new_lines():
         backlog.extend(line for line in lines if wanted(line[0]))
         seen, ended = lines[-1][0].seq, lines[-1][0].event in ("campaign_end", "driver_stop")

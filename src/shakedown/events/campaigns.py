@@ -42,7 +42,7 @@ def new_identifier(site: Path, plan: str, folder_name: str = CAMPAIGNS, used: Co
     pattern = re.compile(re.escape(plan) + r"-([1-9]\d*)", flags=re.IGNORECASE)
     try:
         folder.mkdir(exist_ok=True)
-        other = _other(folder)
+        other = _other_folder(folder)
         there = [path.name for place in (folder, other) if place.is_dir() for path in place.iterdir()] + list(used)
         taken = [int(match.group(1)) for name in there if (match := pattern.fullmatch(name))]
         number = max(taken, default=0) + 1
@@ -97,7 +97,7 @@ def _forget(draft: Layout) -> None:
     shutil.rmtree(draft.root, ignore_errors=True)
 
 
-def _other(folder: Path) -> Path:
+def _other_folder(folder: Path) -> Path:
     """The folder of the other kind: rehearsals beside campaigns, campaigns beside rehearsals."""
     return folder.with_name(CAMPAIGNS if folder.name == REHEARSALS else REHEARSALS)
 
@@ -106,11 +106,11 @@ def _refuse_taken(root: Path, identifier: str) -> None:
     if root.name not in (CAMPAIGNS, REHEARSALS):
         return
     _refuse_alike(root, identifier)
-    if not os.path.lexists(_other(root) / identifier):
+    if not os.path.lexists(_other_folder(root) / identifier):
         return
     kind = "a rehearsal" if root.name == CAMPAIGNS else "a campaign"
     raise UsageError(
-        f"there is {kind} of the name {identifier}: {_other(root) / identifier}",
+        f"there is {kind} of the name {identifier}: {_other_folder(root) / identifier}",
         hint="campaigns and rehearsals share their names, so that each name means one thing: give another one",
     )
 
@@ -120,7 +120,7 @@ def _refuse_alike(root: Path, identifier: str) -> None:
 
     People read such names as one, and some file systems give both the same directory.
     """
-    for folder in (root, _other(root)):
+    for folder in (root, _other_folder(root)):
         names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
         alike = [name for name in names if name != identifier and name.casefold() == identifier.casefold()]
         if alike:
@@ -229,11 +229,11 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
             "if this was one, its file system may be away (not mounted)",
         )
     known = [*_ids(folder.with_name(REHEARSALS)), *_ids(folder)]
-    hint = _alike(name, known) or (there_are(known, 5, newest=True) if known else "there is none yet")
+    hint = _most_similar(name, known) or (there_are(known, 5, newest=True) if known else "there is none yet")
     raise UsageError(f"there is no campaign {name!r} in {folder}", hint=hint)
 
 
-def _alike(name: str, known: Sequence[str]) -> str | None:
+def _most_similar(name: str, known: Sequence[str]) -> str | None:
     """The known name that is most like a misspelt one, or None. Many campaigns share a number, so the part before it must be alike
     too.
     """

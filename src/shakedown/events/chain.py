@@ -117,7 +117,7 @@ def _first_damage(
     except LaterVersion:
         raise
     except RecordError as error:
-        return _told(layout, error.message)
+        return _as_damage(layout, error.message)
     if not found:
         return _gone(layout, end)
     digests: list[str] = []
@@ -453,7 +453,7 @@ def _name(span: Span) -> str:
     return f"log/{span.path.name}"
 
 
-def _told(layout: Layout, message: str) -> Damage:
+def _as_damage(layout: Layout, message: str) -> Damage:
     """Turn an error message that names a file into the damage of that file."""
     path, _, why = message.partition(": ")
     inside = path.removeprefix(f"{layout.root}/")

@@ -73,10 +73,10 @@ def not_borne_out(layout: Layout, known: Sequence[Entry], looks: Looks | None = 
     if furthest.event > last:
         return "" if is_news_from_elsewhere(layout) else _shorter(furthest, last)
     if summed is not None and digest != summed.log:
-        return _other(summed)
+        return _differs_in_words(summed)
     for one in known:
         if one.fact == SEALED and one.digest.encode() not in named.get(one.event, b""):
-            return _other(one)
+            return _differs_in_words(one)
         if one.fact == FOUND and one.digest and not (seals_of(layout) / f"{one.digest}.json").is_file():
             return f"{_SET_BACK}: its seal {one.digest[:16]}, which entry {one.entry} of the site's register names, is gone"
     return ""
@@ -86,17 +86,17 @@ _SET_BACK = "was set back to an older copy, or its log was changed"
 
 
 def _shorter(one: Entry, last: int) -> str:
-    return f"{_SET_BACK}: {_said(one)}, and it has {last} now"
+    return f"{_SET_BACK}: {_entry_in_words(one)}, and it has {last} now"
 
 
-def _other(one: Entry) -> str:
-    return f"{_SET_BACK}: {_said(one)}, and its first {one.event} events are others now"
+def _differs_in_words(one: Entry) -> str:
+    return f"{_SET_BACK}: {_entry_in_words(one)}, and its first {one.event} events are others now"
 
 
 _WHEN = {ENDED: "when it ended", SEALED: "when it was sealed"}
 
 
-def _said(one: Entry) -> str:
+def _entry_in_words(one: Entry) -> str:
     """For example: entry 3 of the site's register says that it had 52 events when it ended (rejected)."""
     when = _WHEN.get(one.fact, "when it was found")
     outcome = f" ({one.outcome})" if one.outcome else ""

@@ -67,7 +67,7 @@ def _bar(box: Box, place: int, bar: Counter[str], start: float) -> Iterable[str]
             continue
         x, width = box.x(place), max(1.0, box.x(place + 1) - box.x(place) - 1)
         y, height = box.y(below + bar[group]), box.y(below) - box.y(below + bar[group])
-        words = escape(f"{show_time(start)}: {bar[group]} {_said(group)}")
+        words = escape(f"{show_time(start)}: {bar[group]} {_group_in_words(group)}")
         place_of_bar = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
         yield f'<rect class="{group}" {place_of_bar}><title>{words}</title></rect>'
         below += bar[group]
@@ -90,7 +90,7 @@ def run_times(found: Sequence[tuple[float, float, str, str]]) -> Markup:
     for (across, down, group), here in sorted(places.items()):
         tests = Counter(one[3] for one in here).most_common(3)
         said = ", ".join(f"{test}: {count}" for test, count in tests)
-        words = escape(f"{show_time(here[0][0])}, {here[0][1]:.3g} s, {_said(group)} ({said})")
+        words = escape(f"{show_time(here[0][0])}, {here[0][1]:.3g} s, {_group_in_words(group)} ({said})")
         x, y = across * 3, down * 3
         if group == "passed":
             marks.append(f'<circle class="passed" cx="{x}" cy="{y}" r="2"><title>{words}</title></circle>')
@@ -123,5 +123,5 @@ def _group(state: str) -> str:
     return "passed" if state == "passed" else "other" if state in NO_FAILURE else "bad"
 
 
-def _said(group: str) -> str:
+def _group_in_words(group: str) -> str:
     return {"passed": "passed", "bad": "not passed", "other": "with another verdict"}[group]

@@ -62,10 +62,10 @@ class Token:
             return
         request = Request(scope, receive)
         brought = request.query_params.get("token", "")
-        if brought and self._is_it(brought):
+        if brought and self._is_token(brought):
             rest = [(key, value) for key, value in request.query_params.multi_items() if key != "token"]
             answer: Callable[[Scope, Receive, Send], Awaitable[None]] = _with_cookie(request.url.path, rest, self.token)
-        elif self._is_it(request.cookies.get(COOKIE, "")) or self._is_it(_bearer(request)):
+        elif self._is_token(request.cookies.get(COOKIE, "")) or self._is_token(_bearer(request)):
             answer = self.app
         else:
             answer = PlainTextResponse(
@@ -73,7 +73,7 @@ class Token:
             )
         await answer(scope, receive, send)
 
-    def _is_it(self, brought: str) -> bool:
+    def _is_token(self, brought: str) -> bool:
         return hmac.compare_digest(brought.encode(), self.token.encode())
 
 

@@ -145,7 +145,7 @@ class Pages:
                 _refuse_unknown("column", value, COLUMNS)
         columns = tuple(value for key, value in items if key == "column" and value in COLUMNS)
         usual = USUAL if campaign else ("campaign", *USUAL)
-        size = _whole(words, "rows", PAGE_ROWS, 1, MOST_ROWS)
+        size = _whole_number(words, "rows", PAGE_ROWS, 1, MOST_ROWS)
         sort = words.get("sort", "at")
         if sort not in SORTABLE:
             raise UsageError(f"sort={sort}: runs are sorted by one of {', '.join(SORTABLE)}")
@@ -160,7 +160,7 @@ class Pages:
             sort=sort,
             rising=words.get("rising") == "1",
             limit=size,
-            offset=_whole(words, "page", 0, 0, 10_000_000) * size,
+            offset=_whole_number(words, "page", 0, 0, 10_000_000) * size,
             texts=TEXTS,
         )
         return Asked(wanted, columns or usual, tuple(items))
@@ -196,7 +196,7 @@ def static(name: str) -> tuple[bytes, str] | None:
     return None
 
 
-def _whole(words: dict[str, str], key: str, default: int, least: int, most: int) -> int:
+def _whole_number(words: dict[str, str], key: str, default: int, least: int, most: int) -> int:
     text = words.get(key, str(default))
     if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
         raise UsageError(f"{key}={text}: it is a whole number from {least} to {most}")

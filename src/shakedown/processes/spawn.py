@@ -107,7 +107,7 @@ def spawn_shell(
     OSError.
     """
     actions = [
-        (os.POSIX_SPAWN_DUP2, _nothing() if standard_input < 0 else standard_input, 0),
+        (os.POSIX_SPAWN_DUP2, _null_device() if standard_input < 0 else standard_input, 0),
         (os.POSIX_SPAWN_DUP2, output, 1),
         (os.POSIX_SPAWN_DUP2, output if errors < 0 else errors, 2),
     ]
@@ -157,7 +157,7 @@ def reap(child: Child) -> int | None:
 
 
 @cache
-def _nothing() -> int:
+def _null_device() -> int:
     """A descriptor for /dev/null, opened once.
 
     It also restores the usual handling of ended children, if our parent had set the kernel to collect them: their status would be

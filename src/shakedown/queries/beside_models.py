@@ -67,7 +67,7 @@ def _tests(asked: Measured, document: Document) -> list[str]:
     every = [
         test.name
         for test in document.tests
-        if any(spec.name == first and _in_unit(1.0, spec.unit, unit) is not None for spec in test.figures)
+        if any(spec.name == first and _converted(1.0, spec.unit, unit) is not None for spec in test.figures)
     ]
     if asked.test and asked.test not in every:
         hint = did_you_mean(asked.test, every) or (f"there are: {', '.join(every)}" if every else "")
@@ -82,13 +82,13 @@ def _rows(asked: Measured, case: CaseRuns, document: Document, model: Model) -> 
     units = {spec.name: spec.unit for spec in test.figures}
     told = model(case.case, document)
     for figure, unit in asked.units.items():
-        values = [_in_unit(value, units.get(figure, ""), unit) for _, value in case.values(figure)]
+        values = [_converted(value, units.get(figure, ""), unit) for _, value in case.values(figure)]
         known = [value for value in values if value is not None]
         if known:
             yield beside(case.case.id, figure, unit, known, told[figure])
 
 
-def _in_unit(value: float, its: str, unit: str) -> float | None:
+def _converted(value: float, its: str, unit: str) -> float | None:
     try:
         return value if its == unit else Quantity(value, its).to(unit)
     except ValueError:

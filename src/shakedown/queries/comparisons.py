@@ -159,10 +159,10 @@ def _conditions(
     if by != "campaign":
         return ()
     sides = {source.label: (one, source) for one, source in zip(asked, sources, strict=True)}
-    return tuple(_between(*sides[baseline], *sides[pair.after]) for pair in pairs)
+    return tuple(_conditions_between(*sides[baseline], *sides[pair.after]) for pair in pairs)
 
 
-def _between(first: Asked, before: Source, second: Asked, after: Source) -> Conditions:
+def _conditions_between(first: Asked, before: Source, second: Asked, after: Source) -> Conditions:
     real = not any_rehearsed((before, after))  # nobody asks a model for its firmware
     return Conditions(
         before.label,

@@ -37,7 +37,7 @@ def look_back(
     wanted = _chooser(tests, cases)
     history = history_of(figure, sources, least, wanted)
     if not history.lines:
-        raise _nothing(figure, sources, tests, cases)
+        raise _no_values_error(figure, sources, tests, cases)
     return Looked(
         history, tuple(sources), tuple(not_begun), tuple(notes_on(sources)), any_rehearsed(sources), unreadable
     )
@@ -85,7 +85,7 @@ def _chooser(tests: Sequence[str], cases: Sequence[str]) -> Callable[[Pairs, Seq
     return wanted
 
 
-def _nothing(figure: str, sources: Sequence[Source], tests: Sequence[str], cases: Sequence[str]) -> UsageError:
+def _no_values_error(figure: str, sources: Sequence[Source], tests: Sequence[str], cases: Sequence[str]) -> UsageError:
     known = {"elapsed"} | {one.name for source in sources for test in source.document.tests for one in test.figures}
     of = f" of {', '.join((*tests, *cases))}" if tests or cases else ""
     if figure in known:

@@ -110,7 +110,7 @@ def status(layout: Layout, folds: Folds | None = None, ask: bool = True) -> dict
         "builds": {state.index.build_names[key]: build.phase for key, build in state.builds.items()},
         "live": [_live(state, run.id, alone) for run in state.runs.values()],
         "record_full": _record_full(layout) if state.phase != CampaignPhase.ENDED else "",
-        "budgets": _budgets(state, _now(layout, state)),
+        "budgets": _budgets(state, _time_for_ages(layout, state)),
         "waiting": _waiting(state, alone),
         "shut": _shut(state),
         "held": [queue_in_words(state, pool, state.pools.guards[pool]) for pool in held_queues(state)],
@@ -288,7 +288,7 @@ def is_left_alone(layout: Layout, state: State) -> bool:
     return held is None or held.gone
 
 
-def _is_here(state: State, case: str) -> bool:
+def _runs_on_this_machine(state: State, case: str) -> bool:
     """Whether a case runs on this machine's own cores: their queue exists only while the conductor runs."""
     place = state.index.cases[case].partition.partition(":")[0]
     return any(cluster.name == place and cluster.embedded for cluster in state.index.document.system.clusters)
@@ -299,7 +299,7 @@ def what_it_does(state: State, run_id: str, alone: bool) -> tuple[str, str]:
     run = state.runs[run_id]
     if run.phase == RunPhase.RUNNING and _run_is_over(state, run.job):
         return "over", _OVER
-    if alone and run.phase in RUN_NOT_BEGUN and _is_here(state, run.case):
+    if alone and run.phase in RUN_NOT_BEGUN and _runs_on_this_machine(state, run.case):
         return "waiting", f"{_WAITS}: the queue of this machine's cores ended with the last one"
     return run.phase, explain_run(state, run_id)
 
@@ -321,7 +321,7 @@ def _run_is_over(state: State, job_id: str) -> bool:
     return bool(boot_id()) and name.endswith(f":{boot_id()}") and not is_alive(name)
 
 
-def _now(layout: Layout, state: State) -> float:
+def _time_for_ages(layout: Layout, state: State) -> float:
     """The time that ages are computed for: now, or the last event's time where the campaign is over or is a rehearsal."""
     return state.time if state.phase == CampaignPhase.ENDED or rehearsal_of(layout) else max(state.time, time.time())
 
@@ -409,7 +409,7 @@ def explained(state: State, alone: bool, case: str = "") -> list[Waiting]:
         return found
     why = f"{_WAITS}: shakedown resume goes on"
     return [
-        replace(one, key="conductor", text=why) if one.key == "room" and _is_here(state, one.case) else one
+        replace(one, key="conductor", text=why) if one.key == "room" and _runs_on_this_machine(state, one.case) else one
         for one in found
     ]
 
@@ -418,14 +418,14 @@ def _waiting(state: State, alone: bool) -> list[dict[str, Any]]:
     """What waits, grouped by reason."""
     gathered: dict[str, dict[str, Any]] = {}
     for waiting in explained(state, alone):
-        text = _in_short(waiting)
+        text = _short_reason(waiting)
         group = gathered.setdefault(text, {"reason": text, "key": waiting.key, "count": 0, "cases": []})
         group["count"] += waiting.count
         group["cases"].append(waiting.case)
     return sorted(gathered.values(), key=lambda group: -group["count"])
 
 
-def _in_short(waiting: Waiting) -> str:
+def _short_reason(waiting: Waiting) -> str:
     """A reason without the details that ``status`` shows elsewhere: that a queue is held, that a node is left out."""
     kind, _, pool = waiting.key.partition(":")
     if kind == "held":

@@ -31,7 +31,7 @@ def read_output(root: Path, pointer: Mapping[str, Any], limit: int, tail: bool =
     damage = output_damage(root, pointer)
     if damage:
         return Output(trouble=damage)
-    offset, size = _whole(pointer.get("offset")), _whole(pointer.get("bytes"))
+    offset, size = _whole_number(pointer.get("offset")), _whole_number(pointer.get("bytes"))
     try:
         return _read(path, offset, size, limit, tail)
     except OSError as error:
@@ -61,5 +61,5 @@ def _read(path: Path, offset: int, size: int, limit: int, tail: bool) -> Output:
     return Output(data, "" if tail else cut)
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0

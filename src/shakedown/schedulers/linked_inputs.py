@@ -30,7 +30,7 @@ def link_input(place: str, source: str, link: Link = make_link) -> None:
     Raises OSError with a path.
     """
     real = os.path.realpath(source) if _is_directory(source) else ""
-    if not real or _holds(real, place):
+    if not real or _contains(real, place):
         link(source, place)
         return
     _own_directory(place, source)
@@ -81,7 +81,7 @@ def deepest_first(files: Pairs) -> Pairs:
     return tuple(sorted(files, key=lambda pair: -pair[0].count("/")))
 
 
-def _holds(real: str, place: str) -> bool:
+def _contains(real: str, place: str) -> bool:
     return f"{os.path.realpath(os.path.dirname(place))}/".startswith(f"{real}/")  # noqa: PTH120
 
 

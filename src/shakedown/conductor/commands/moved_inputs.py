@@ -39,7 +39,7 @@ def moved_inputs(layout: Layout, inputs: str, before: Document, after: Document)
     for new, places in pairs.items():
         was = next(iter(places))
         fits = len(json.dumps([*found.items(), (new, was)])) <= _ROOM
-        if len(places) == 1 and was != new and fits and _hold_the_same(known, was, new):
+        if len(places) == 1 and was != new and fits and _have_same_content(known, was, new):
             found[new] = was
     return found
 
@@ -60,7 +60,7 @@ def moved_words(moved: Mapping[str, str]) -> list[str]:
     return [f"input {was} lies at {new}, with the same content" for new, was in moved.items()]
 
 
-def _hold_the_same(known: Mapping[str, str], was: str, new: str) -> bool:
+def _have_same_content(known: Mapping[str, str], was: str, new: str) -> bool:
     there = {path: sum_of(said) for path, said in known.items() if path == was or path.startswith(f"{was}/")}
     before = {path[len(was) :]: digest for path, digest in there.items()} or _sums(Path(was))
     return bool(before) and "" not in before.values() and before == _sums(Path(new))

@@ -52,7 +52,7 @@ def amount_of(state: State, name: str, written: Any) -> float:
     its unit usually is.
     """
     budget = name.partition("@")[0]
-    own, amount = _own(state, budget), _base_units(str(written))
+    own, amount = _planned_amount(state, budget), _base_units(str(written))
     amount = amount * own if str(written).strip().endswith("%") else amount
     unit = dict(state.index.document.system.budget_units).get(budget, "")
     said = partial(show_amount, unit=unit)
@@ -71,7 +71,7 @@ def amount_of(state: State, name: str, written: Any) -> float:
     return amount
 
 
-def _own(state: State, budget: str) -> float:
+def _planned_amount(state: State, budget: str) -> float:
     document = state.index.document
     return min(
         dict(amounts)[budget]

@@ -93,7 +93,7 @@ def _pause(state: State, now: float, value: Value) -> Event:
     number = state.index.component_number[component.name]
     if component.name in state.overrides.paused:
         raise UsageError(f"component {component.name} is paused already: {state.overrides.paused[component.name].why}")
-    _goes_on(state, number)
+    _refuse_finished(state, number)
     cause = str(value.get("cause") or "other")
     _check_cause(cause)
     said: Value = {"component": component.name, "cause": cause}
@@ -104,7 +104,7 @@ def _pause(state: State, now: float, value: Value) -> Event:
     return Event("paused", value=said)
 
 
-def _goes_on(state: State, number: int) -> None:
+def _refuse_finished(state: State, number: int) -> None:
     name = state.index.components[number].name
     why = drained(state, number)
     if why:
@@ -148,7 +148,7 @@ def _drain(state: State, now: float, value: Value) -> Event:
             raise UsageError(f"{state.overrides.draining['']}; it is on its way")
         return Event("drain_request")
     component = component_of(state, value)
-    _goes_on(state, state.index.component_number[component.name])
+    _refuse_finished(state, state.index.component_number[component.name])
     return Event("drain_request", value={"component": component.name})
 
 
@@ -163,7 +163,7 @@ def _clock(state: State, now: float, value: Value) -> Event:
     return Event("clock", value={"component": component.name} | said)
 
 
-def _again(state: State, now: float, value: Value) -> Event:
+def _run_again(state: State, now: float, value: Value) -> Event:
     """A component that is over is run again."""
     component = component_of(state, value)
     number = state.index.component_number[component.name]
@@ -298,7 +298,7 @@ _ORDERS: dict[str, Callable[[State, float, Value], Event]] = {
     "include": _include,
     "drain": _drain,
     "clock": _clock,
-    "again": _again,
+    "again": _run_again,
 }
 
 

@@ -170,7 +170,7 @@ def why_not_waive(document: Document, what: str, component: str, name: str) -> s
         return f"'{what[:40]}' cannot be waived; {', '.join(WAIVABLE)} can"
     components = {found.name: found for found in document.components}
     if component not in components:
-        return _nothing("the plan in force", "component", component, list(components))
+        return _unknown_name("the plan in force", "component", component, list(components))
     if what == "gate":
         awaited = {first for other in document.components if other.gate == "met" for first in other.after}
         return "" if component in awaited else f"nothing in the plan in force waits until {component} is met"
@@ -183,7 +183,7 @@ def _no_row(document: Document, component: Component, name: str) -> str:
     """Why a row cannot be waived for a component: a waiver of a row that asks nothing of the component would have no effect."""
     rows = [row.name for contract in document.contracts for row in contract.rows]
     if name not in rows:
-        return _nothing("the plan in force", "contract row", name, rows)
+        return _unknown_name("the plan in force", "contract row", name, rows)
     force = {case.id for case in document.cases if name in case.rows}
     asked = [found.name for found in document.components if not force.isdisjoint(found.cases)]
     if component.name in asked:
@@ -194,10 +194,10 @@ def _no_row(document: Document, component: Component, name: str) -> str:
 
 def _no_criterion(component: Component, name: str) -> str:
     names = [criterion.name for criterion in criteria_of(component)]
-    return "" if name in names else _nothing(f"component {component.name}", "criterion", name, names)
+    return "" if name in names else _unknown_name(f"component {component.name}", "criterion", name, names)
 
 
-def _nothing(where: str, what: str, name: str, known: list[str]) -> str:
+def _unknown_name(where: str, what: str, name: str, known: list[str]) -> str:
     near = did_you_mean(name, known) or there_are(known, says="there are:")
     return f"{where} has no {what} '{name[:100]}'; {near}"
 

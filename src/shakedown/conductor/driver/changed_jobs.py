@@ -48,10 +48,10 @@ def as_ordered(state: State, report: JobReport) -> JobReport:
     before, now = job.terms, report.terms or job.terms_now
     if before is None and report.terms is not None and not report.run:
         before = ordered_as(state, job, report.terms)
-    why = _other_nodes(state, place, report, before, now)
+    why = _why_nodes_differ(state, place, report, before, now)
     if not why and not job.bundle:
         often = run is not None and run.attempt >= MOST_CUT_SHORT
-        why = _other_number(case, report) or ("" if often else _other_terms(case, before, now))
+        why = _why_node_count_differs(case, report) or ("" if often else _why_terms_differ(case, before, now))
     return no_result(report, f"{why}: {_WHO}") if why else report
 
 
@@ -131,14 +131,16 @@ def _limits(job: Job, now: Terms | None) -> tuple[float | None, float | None]:
     return (job.terms.time_limit_s if job.terms is not None else None), (now.time_limit_s if now is not None else None)
 
 
-def _other_number(case: Case, report: JobReport) -> str:
+def _why_node_count_differs(case: Case, report: JobReport) -> str:
     wanted, nodes = case.shape.units, len(names_in(report.nodes)) if report.nodes else 0
     if nodes in (0, wanted) or report.state not in _OWN_END:
         return ""
     return f"it ran on {_count(nodes)} ({report.nodes}) and asks for {wanted}"
 
 
-def _other_nodes(state: State, place: Partition, report: JobReport, before: Terms | None, now: Terms | None) -> str:
+def _why_nodes_differ(
+    state: State, place: Partition, report: JobReport, before: Terms | None, now: Terms | None
+) -> str:
     """A sentence, where the job ran on nodes of another type, or, if it was sent elsewhere, on nodes outside of its own partition;
     else "". A partition that has grown since it was described is no change.
     """
@@ -159,7 +161,7 @@ def _other_nodes(state: State, place: Partition, report: JobReport, before: Term
     return f"it ran on {where}, and asks for nodes of {place.name}"
 
 
-def _other_terms(case: Case, before: Terms | None, now: Terms | None) -> str:
+def _why_terms_differ(case: Case, before: Terms | None, now: Terms | None) -> str:
     """Why the terms of the job are not those that its case asks for; "" where they are, or it is not known. ``before``: the terms
     with which the scheduler first had the job: what differs in those is a rule of the site; None: nobody saw that.
     """
@@ -172,10 +174,10 @@ def _other_terms(case: Case, before: Terms | None, now: Terms | None) -> str:
     asked, changed = case.shape.resources, altered(before, now)
     wanted = {"features": asked.constraint, "gpus": asked.gpus_per_node, "reservation": asked.reservation}
     others = {name: changed[name] for name, wants in wanted.items() if wants and name in changed}
-    return f"it ran on other terms ({in_words(others)})" if others else _less(case, before, now)
+    return f"it ran on other terms ({in_words(others)})" if others else _smaller_share(case, before, now)
 
 
-def _less(case: Case, before: Terms, now: Terms) -> str:
+def _smaller_share(case: Case, before: Terms, now: Terms) -> str:
     """What the job has less of than its case asks for, unless it had no more when the scheduler took it."""
     shape, asked = case.shape, case.shape.resources
     tasks, memory = shape.nodes * shape.tasks_per_node, max(asked.memory_bytes, asked.memory_per_cpu_bytes)

@@ -23,8 +23,8 @@ def files_changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[s
     lines += [f"{name} was removed" for name in files_removed(before, after)]
     for name in before.keys() & after.keys():
         was, now = before[name], after[name]
-        if not _is_same(was, now):
-            lines.append(f"{name} {_how(name, was, now)}")
+        if not _has_same_content(was, now):
+            lines.append(f"{name} {_change_in_words(name, was, now)}")
     return sorted(lines)
 
 
@@ -35,10 +35,10 @@ def files_removed(before: Mapping[str, str], after: Mapping[str, str]) -> set[st
     whole = {
         name for name in before.keys() & after.keys() if name.startswith(DIRECTORY) and not before[name] + after[name]
     }
-    return {name for name in before.keys() - after.keys() if whole and _lies_in(name, whole)}
+    return {name for name in before.keys() - after.keys() if whole and _is_input_in(name, whole)}
 
 
-def _lies_in(name: str, whole: set[str]) -> bool:
+def _is_input_in(name: str, whole: set[str]) -> bool:
     """Whether the file lies in one of these directories and is an input at all."""
     folder, names = name, []
     while "/" in folder:
@@ -49,7 +49,7 @@ def _lies_in(name: str, whole: set[str]) -> bool:
     return False
 
 
-def _is_same(was: str, now: str) -> bool:
+def _has_same_content(was: str, now: str) -> bool:
     """Whether two entries mean the same content: by sha256 where both have one, so a file with only a new time is the same."""
     (place, _, old), (new_place, _, new) = _parts(was), _parts(now)
     return (place, old) == (new_place, new) if old and new else was.partition("#")[0] == now.partition("#")[0]
@@ -62,7 +62,7 @@ def _parts(known: str) -> tuple[str, str, str]:
     return place, mark, digest
 
 
-def _how(name: str, was: str, now: str) -> str:
+def _change_in_words(name: str, was: str, now: str) -> str:
     if now.startswith("cannot be read"):
         return now
     if was.startswith("cannot be read"):

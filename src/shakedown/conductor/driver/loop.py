@@ -54,10 +54,10 @@ def loop(conductor: Conductor, stop: Callable[[Conductor], bool]) -> None:
             conductor.commit()
             return
         conductor.flush()
-        conductor.ports.clock.wait(_soonest(wake_at, conductor.next_poll or None, conductor.next_number))
+        conductor.ports.clock.wait(_earliest(wake_at, conductor.next_poll or None, conductor.next_number))
 
 
-def _soonest(*times: float | None) -> float | None:
+def _earliest(*times: float | None) -> float | None:
     return min((time for time in times if time is not None), default=None)
 
 

@@ -197,7 +197,7 @@ def refuse_small_limits(document: Document, begun: bool = False) -> None:
     """
     from shakedown.processes.allowance import lacking_files, lacking_processes
 
-    at_once, builds = _at_once(document), document.limits.builds
+    at_once, builds = _most_local_runs(document), document.limits.builds
     to_come = 0 if begun else _FILES_TO_COME
     lacking = lacking_files(_FILES + to_come + _FILES_OF_A_RUN * at_once + _FILES_OF_A_RUN * builds)
     lacking = lacking or lacking_processes(_PROCESSES + 2 * at_once + 2 * builds)
@@ -206,8 +206,8 @@ def refuse_small_limits(document: Document, begun: bool = False) -> None:
         raise UsageError(f"plan {document.plan} cannot be driven here: {lacking}", hint=hint)
 
 
-def _at_once(document: Document) -> int:
-    """How many runs of this machine are alive at once at most; on a cluster none is a process of ours."""
+def _most_local_runs(document: Document) -> int:
+    """The most runs that are alive on this machine at once. On a cluster none is a process of ours."""
     if not clusters_of(document)[0].embedded:
         return 0
     cores, most = document.system.capacities(), dict[str, int]()

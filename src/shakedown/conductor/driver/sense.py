@@ -28,7 +28,7 @@ def nonsense_of(layout: Layout, kinds: bool = True) -> Damage | None:
         for event in Reader(layout.log).events():
             strange = (_of_another_kind(event) if kinds else "") or _too_large(event)
             if strange:
-                return _told(layout, event, strange)
+                return _damage_at(layout, event, strange)
             try:
                 record.add(event)
                 fold_one(state, event, documents)
@@ -43,10 +43,10 @@ def nonsense_of(layout: Layout, kinds: bool = True) -> Damage | None:
 
 def _at(layout: Layout, event: Event, error: Exception) -> Damage:
     said = f"{error} is missing, or names nothing that there is" if isinstance(error, KeyError) else str(error)
-    return _told(layout, event, said)
+    return _damage_at(layout, event, said)
 
 
-def _told(layout: Layout, event: Event, said: str) -> Damage:
+def _damage_at(layout: Layout, event: Event, said: str) -> Damage:
     path, number = line_of(layout.log, event.seq)
     why = f"this '{event.event}' makes no sense: {said}"
     return Damage(f"log/{path.name}", why, int(path.stem), number, event=event.seq)

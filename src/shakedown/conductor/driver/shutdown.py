@@ -58,7 +58,7 @@ class Interruptions:
             self.told = HURRY
             conductor.log("stop_request", value={"signal": self.signal}, reason=SAID[self.signal])
             again = "leave at once; they go on without us" if self.jobs_go_on else "leave at once"
-            may_end = f"{_jobs(state)} may end" if self.jobs_go_on else _may_end_here(state)
+            may_end = f"{_jobs(state)} may end" if self.jobs_go_on else _jobs_that_may_end(state)
             self.say(f"nothing new is submitted; {may_end} (Ctrl-C again to {again})")
         self._ask_people(state)
         if stays_undetermined(state):
@@ -116,7 +116,7 @@ def leave(conductor: Conductor, end_runs: EndRuns, signal_name: str = "") -> str
     if not state.driver.stopping or ended:
         _say_leaving(conductor, signal_name, ended)
     if end_runs is None:
-        return state.driver.stopping + _go_on(state)
+        return state.driver.stopping + _jobs_left_in_words(state)
     if state.jobs:
         log_reports(conductor, reports)
         hear(conductor)
@@ -144,17 +144,17 @@ def leave_on_full_disk(conductor: Conductor, end_runs: EndRuns, full: DiskFull) 
         conductor.commit()
     if end_runs is not None:
         return f"{full.message}; what ran was ended and is tried again"
-    return full.message + _go_on(conductor.state)
+    return full.message + _jobs_left_in_words(conductor.state)
 
 
-def _go_on(state: State) -> str:
+def _jobs_left_in_words(state: State) -> str:
     """What becomes of the jobs that are left behind, in words."""
     if not state.jobs:
         return ""
     return f"; {_jobs(state)} at the scheduler: they go on without us, and whoever resumes the campaign picks them up"
 
 
-def _may_end_here(state: State) -> str:
+def _jobs_that_may_end(state: State) -> str:
     """How many jobs may end, in words. On this machine only running jobs do: queued ones never begin without the conductor."""
     running = sum(job.phase == JobPhase.RUNNING for job in state.jobs.values())
     waiting = len(state.jobs) - running

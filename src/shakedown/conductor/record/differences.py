@@ -213,14 +213,14 @@ def _of_contract(old: Contract, new: Contract) -> Iterator[str]:
     changed = [role for role in {**roles[0], **roles[1]} if roles[0].get(role) != roles[1].get(role)]
     points += [f"{role} {roles[0].get(role, 'nobody')} -> {roles[1].get(role, 'nobody')}" for role in changed]
     before, after = _asked(old), _asked(new)
-    points += [f"no longer {_subject(row)} {_said(row)}" for key, row in before.items() if key not in after]
+    points += [f"no longer {_subject(row)} {_row_in_words(row)}" for key, row in before.items() if key not in after]
     for key, row in after.items():
         was = before.get(key)
         if was is None:
-            points.append(f"now {_subject(row)} {_said(row)}")
+            points.append(f"now {_subject(row)} {_row_in_words(row)}")
             continue
-        if _said(was) != _said(row):
-            points.append(f"{_subject(row)} {_said(was)} -> {_said(row)}")
+        if _row_in_words(was) != _row_in_words(row):
+            points.append(f"{_subject(row)} {_row_in_words(was)} -> {_row_in_words(row)}")
         points += [f"{said} ({_subject(row)} {row.must})" for said in _of_fields(was, row, beside=_NO_WORDS_OF_A_ROW)]
     yield from points or ["what it asks is as it was"]
 
@@ -241,7 +241,7 @@ def _subject(row: ContractRow) -> str:
     return f"{row.basis}'s {row.test}: {figure}{said}"
 
 
-def _said(row: ContractRow) -> str:
+def _row_in_words(row: ContractRow) -> str:
     words = (row.clause, "a run outside is judged performance" if row.verdict else "")
     said = ", ".join(filter(None, words))
     return row.must + (f" ({said})" if said else "")
@@ -366,12 +366,12 @@ def _is_list(value: Any) -> bool:
 def _of_list(name: str, was: Sequence[str], now: Sequence[str]) -> Iterator[str]:
     """Which names were added and removed, as many as fit on a line."""
     gone, new = ([one for one in a if one not in set(b)] for a, b in ((was, now), (now, was)))
-    yield from (f"{name}: {word} {_few(found)}" for word, found in (("no longer", gone), ("now", new)) if found)
+    yield from (f"{name}: {word} {_first_names(found)}" for word, found in (("no longer", gone), ("now", new)) if found)
     if not gone and not new:
         yield f"the order of {name}"
 
 
-def _few(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     shown = [_brief(name) for name in names[:FEW]]
     return ", ".join(shown) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
 

@@ -117,7 +117,7 @@ def _binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> 
     return (
         whole[0]
         or (standing_reason(state, key, now) if whole[1] or state.overrides.stopped or state.overrides.caps else None)
-        or (_all_else(state, key) if key.mode == CLEAN_UP else None)
+        or (_results_before_clean_up(state, key) if key.mode == CLEAN_UP else None)
         or (_moment(state, key, now) if is_drill(key.mode) else None)
         or _waits_for_build(state, key)
         or (_too_few(state, key, now, ahead.probed) if state.overrides.excluded or state.pools.left_out else None)
@@ -215,7 +215,8 @@ def _gate(state: State, key: QueueKey) -> Reason | None:
         if not tally.over:
             open_results = tally.waiting + tally.in_flight
             return Reason(
-                f"gate:{name}", f"component {name} comes first; {open_results} of its results {_are(open_results)} open"
+                f"gate:{name}",
+                f"component {name} comes first; {open_results} of its results {_is_or_are(open_results)} open",
             )
         if name in state.gates.waived:
             continue
@@ -267,7 +268,7 @@ def _turn(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
     holder = holder_of(state, key.pool, ahead)
     live = state.usage.jobs.get(key.pool, 0) + ahead.jobs.get(key.pool, 0)
     if holder and holder != key.stage:
-        return Reason(f"turn:{key.pool}", f"{_in_words(holder)} has {key.pool} to itself; {_jobs(live)} there")
+        return Reason(f"turn:{key.pool}", f"{_stage_in_words(holder)} has {key.pool} to itself; {_jobs(live)} there")
     if not key.stage:
         return None
     warming = _warm_up(state, key)
@@ -290,7 +291,7 @@ def holder_of(state: State, pool: str, ahead: Outlook) -> Stage | None:
     return ahead.turns[pool].stage if pool in ahead.turns else None
 
 
-def _in_words(stage: Stage) -> str:
+def _stage_in_words(stage: Stage) -> str:
     return (
         f"{'one isolated run' if stage.mode == 'isolated' else 'a fill'} of {stage.case} in component {stage.component}"
     )
@@ -305,7 +306,7 @@ def _warm_up(state: State, key: QueueKey) -> Reason | None:
     closed = len(state.results.closed.get(ResultsKey(key.component, warm_up(key.mode), key.case), ())) if wanted else 0
     if closed >= wanted:
         return None
-    return Reason("warm-up", f"its warm-up runs come first; {wanted - closed} {_are(wanted - closed)} open")
+    return Reason("warm-up", f"its warm-up runs come first; {wanted - closed} {_is_or_are(wanted - closed)} open")
 
 
 def _moment(state: State, key: QueueKey, now: float) -> Reason | None:
@@ -319,7 +320,7 @@ def _moment(state: State, key: QueueKey, now: float) -> Reason | None:
     return Reason(f"drill:{component.name}:{word.name}", said)
 
 
-def _all_else(state: State, key: QueueKey) -> Reason | None:
+def _results_before_clean_up(state: State, key: QueueKey) -> Reason | None:
     """A clean-up begins when every other result of its component is closed."""
     component, tally = state.index.components[key.component], state.tallies[key.component]
     mine = [case for case in component.clean_up if not state.index.cases[case].unavailable]
@@ -328,7 +329,7 @@ def _all_else(state: State, key: QueueKey) -> Reason | None:
     count = tally.waiting + tally.in_flight - (wanted - closed)
     if count <= 0:
         return None
-    said = f"it cleans up after all else of component {component.name}; {count} of its results {_are(count)} open"
+    said = f"it cleans up after all else of component {component.name}; {count} of its results {_is_or_are(count)} open"
     return Reason(f"clean-up:{component.name}", said)
 
 
@@ -373,7 +374,7 @@ def _disturbed(state: State, key: QueueKey, building: bool) -> Reason | None:
     return None
 
 
-def _are(count: int) -> str:
+def _is_or_are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
@@ -384,7 +385,9 @@ def _next_door(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
             holder_of(state, other, ahead) if key.stage is None else next(iter(state.usage.stages.get(other, ())), None)
         )
         if holder:
-            return Reason(f"turn:{other}", f"{_in_words(holder)} has {other}, where nodes of {key.pool} are, to itself")
+            return Reason(
+                f"turn:{other}", f"{_stage_in_words(holder)} has {other}, where nodes of {key.pool} are, to itself"
+            )
         live = state.usage.jobs.get(other, 0) + ahead.jobs.get(other, 0)
         if key.stage and live:
             return Reason(f"alone:{other}", f"it wants {key.pool} to itself; {_jobs(live)} in {other}, on nodes of it")

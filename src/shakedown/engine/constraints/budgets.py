@@ -217,12 +217,12 @@ def _full_in_words(
     need = show_amount(load, unit)
     if rooms[0].own != name:
         shown = [
-            f"{room.own.rpartition('@')[2]} {_standing(state, room, waits, unit, promised, now)}{_seen(state, room.own, now)}"
+            f"{room.own.rpartition('@')[2]} {_use_in_words(state, room, waits, unit, promised, now)}{_seen(state, room.own, now)}"
             for room in rooms[:_SHOWN]
         ]
         shown += [f"and {len(rooms) - _SHOWN} more"] if len(rooms) > _SHOWN else []
         return f"{name}: no target has room for {need} more ({', '.join(shown)})"
-    words = _standing(state, rooms[0], waits, unit, promised, now)
+    words = _use_in_words(state, rooms[0], waits, unit, promised, now)
     taken, comma, more = words.partition(", ")
     return f"{name}: {taken} is taken{comma}{more}{',' if more else ''} and it needs {need}{_seen(state, name, now)}"
 
@@ -243,7 +243,7 @@ def _no_place_in_words(state: State, name: str, ours: float, most: float) -> str
     )
 
 
-def _standing(
+def _use_in_words(
     state: State, room: Room, waits: Mapping[str, float], unit: str, promised: ReservedLoads, now: float
 ) -> str:
     """For instance "1 of 2, 3 more asked for". No limit is named where the only one is that no number was observed."""

@@ -38,7 +38,7 @@ def keep_nodes(state: State, decision: Decision, now: float) -> bool:
     before = len(decision.orders)
     for node, out in pools.left_out.items():
         if out.proved:
-            decision.record(_let_in(node, out, now))
+            decision.record(_readmission(node, out, now))
         elif now < out.until:
             decision.wake(out.until)
     for node, row in pools.in_vain.items():
@@ -171,7 +171,7 @@ def _leave_out(node: str, row: VainRow) -> Event:
     return Event("finding", value=value, reason=f"{why}: {said}; {then}; no attempt is spent")
 
 
-def _let_in(node: str, out: LeftOut, now: float) -> Event:
+def _readmission(node: str, out: LeftOut, now: float) -> Event:
     value = {"kind": "node_let_in", "nodes": [node], "pool": out.pool, "held_s": round(now - out.since, 3)}
     why = f"{node} is given jobs again after {show_duration(now - out.since)}: {out.proved} has taken its claim there"
     return Event("finding", value=value, reason=why)

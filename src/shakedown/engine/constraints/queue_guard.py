@@ -40,9 +40,9 @@ def keep_queues(state: State, decision: Decision, now: float) -> bool:
             if _is_due(guard) and not points_to_nodes(state, pool, guard, now):
                 decision.record(_held(state, pool, guard))
         elif _is_proven(state, decision, guard, now):
-            decision.record(_let_go(state, pool, guard, now))
+            decision.record(_release_queue(state, pool, guard, now))
         elif _is_about_nodes(state, guard):
-            decision.record(_let_go_for_nodes(pool, guard, now))
+            decision.record(_release_queue_for_nodes(pool, guard, now))
         elif not state.driver.stopping:
             _keep(state, decision, pool, now)
             _probe(state, decision, pool, guard, now)
@@ -151,7 +151,7 @@ def _is_proven(state: State, decision: Decision, guard: Guard, now: float) -> bo
     return now >= due
 
 
-def _let_go(state: State, pool: str, guard: Guard, now: float) -> Event:
+def _release_queue(state: State, pool: str, guard: Guard, now: float) -> Event:
     job = state.jobs.get(guard.probe)
     case = guard.proved or (job.case if job is not None else "")
     value: dict[str, Any] = {"kind": "queue_released", "pool": pool, "held_s": round(now - guard.since, 3)}
@@ -166,7 +166,7 @@ def _is_about_nodes(state: State, guard: Guard) -> bool:
     return bool(nodes) and nodes <= state.pools.left_out.keys() and guard.probe not in state.jobs
 
 
-def _let_go_for_nodes(pool: str, guard: Guard, now: float) -> Event:
+def _release_queue_for_nodes(pool: str, guard: Guard, now: float) -> Event:
     nodes = list(dict.fromkeys(one.node for one in guard.row.values()))
     value: dict[str, Any] = {"kind": "queue_released", "pool": pool, "held_s": round(now - guard.since, 3)}
     why = f"the queue of {pool} goes on after {now - guard.since:.0f} s: all that failed was on {', '.join(nodes[:5])}"
@@ -211,7 +211,7 @@ def _waiting_there(state: State, pool: str) -> Iterator[Job]:
 def _probe(state: State, decision: Decision, pool: str, guard: Guard, now: float) -> None:
     """When it is time, release a waiting job to probe the queue. Where none waits, the next job that is ordered probes."""
     if guard.probe in state.jobs:
-        _let_go_anywhere(state, decision, guard, now)
+        _probe_any_node(state, decision, guard, now)
         return
     if now < guard.until:
         decision.wake(guard.until)
@@ -221,7 +221,7 @@ def _probe(state: State, decision: Decision, pool: str, guard: Guard, now: float
         order_release(state, decision, job, job.targets, {"again": True, "probe": True})
 
 
-def _let_go_anywhere(state: State, decision: Decision, guard: Guard, now: float) -> None:
+def _probe_any_node(state: State, decision: Decision, guard: Guard, now: float) -> None:
     """A probe that has waited in vain for nodes without a failed launch may get any node, for those nodes may be busy for hours. It
     may also find that the other nodes launch jobs again.
     """

@@ -173,13 +173,13 @@ def _want_again(state: State, before: _Before, number: int, mode: str, case: str
     elif key in before.flying:
         _fly_on(state, before.flying.pop(key), number)
     else:
-        entry = before.waiting.pop(key, None) or _goes_on(state, before, number, WantedKey(*key))
+        entry = before.waiting.pop(key, None) or _result_wanted_again(state, before, number, WantedKey(*key))
         entry.component = number
         _wait_on(state, entry, cancelled=id(entry) in before.cancelled)
     return False
 
 
-def _goes_on(state: State, before: _Before, number: int, key: WantedKey) -> PendingResult:
+def _result_wanted_again(state: State, before: _Before, number: int, key: WantedKey) -> PendingResult:
     """A result that is wanted again after a plan did not want it: with its next attempt, where one was or would have been due, else
     from its first. In a mix, and for a drill, it always begins anew: a mix counts no results, and nobody repeats a drill unasked.
     """

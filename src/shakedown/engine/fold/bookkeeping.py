@@ -262,7 +262,7 @@ def _reserve(state: State, job: Job, sign: int) -> None:
     state.usage.units[key.pool] = state.usage.units.get(key.pool, 0) + sign * key.units
     state.usage.exclusive += sign if key.exclusive else 0
     if key.stage is not None:
-        _stand(state, key.pool, key.stage, sign)
+        _count_stage(state, key.pool, key.stage, sign)
     _load(state, ((name, load) for name, load in job.loads if not is_place(name)), sign)
 
 
@@ -272,7 +272,7 @@ def _load(state: State, loads: Iterable[tuple[str, float]], sign: int) -> None:
         state.usage.loads[budget] = left if abs(left) > _NOTHING else 0.0
 
 
-def _stand(state: State, pool: str, stage: Stage, sign: int) -> None:
+def _count_stage(state: State, pool: str, stage: Stage, sign: int) -> None:
     stages = state.usage.stages.setdefault(pool, {})
     stages[stage] = stages.get(stage, 0) + sign
     if not stages[stage]:

@@ -42,7 +42,9 @@ def paused(state: State, event: Event) -> None:
     if phase:
         state.clocks.parts_over[name] = state.clocks.parts_over.get(name, 0) + 1
     if clock in AFTER_PAUSE:
-        _say(state, name, ClockEvent(value.get("from", event.time), "stop", value.get("cause", ""), event.reason))
+        _add_clock_event(
+            state, name, ClockEvent(value.get("from", event.time), "stop", value.get("cause", ""), event.reason)
+        )
 
 
 def continued(state: State, event: Event) -> None:
@@ -53,22 +55,22 @@ def continued(state: State, event: Event) -> None:
         return
     pause = state.overrides.paused.pop(name, None)
     if pause is not None and pause.clock in AFTER_PAUSE:
-        _say(state, name, ClockEvent(event.time, AFTER_PAUSE[pause.clock], pause.cause, event.reason))
+        _add_clock_event(state, name, ClockEvent(event.time, AFTER_PAUSE[pause.clock], pause.cause, event.reason))
 
 
 def clock(state: State, event: Event) -> None:
     value = event.value
     spell = ClockEvent(value.get("from", event.time), value["act"], value.get("cause", ""), event.reason)
-    _say(state, value["component"], spell)
+    _add_clock_event(state, value["component"], spell)
 
 
 def stood_still(state: State, component: str, since: float, event: Event) -> None:
     """A component goes on that did nothing since ``since``: that time does not count on its clock."""
     for at, act in ((since, "stop"), (event.time, "go on")):
-        _say(state, component, ClockEvent(at, act, "", event.reason))
+        _add_clock_event(state, component, ClockEvent(at, act, "", event.reason))
 
 
-def _say(state: State, component: str, spell: ClockEvent) -> None:
+def _add_clock_event(state: State, component: str, spell: ClockEvent) -> None:
     """Add an act to the clock of a component, sorted by time. A restart sets its time, its parts, its drills and the shares of its
     mix to zero.
     """
@@ -84,7 +86,7 @@ def _say(state: State, component: str, spell: ClockEvent) -> None:
 def drain_request(state: State, event: Event) -> None:
     component = event.value.get("component", "")
     of = f"component {component} was" if component else "the campaign was"
-    state.overrides.draining[component] = f"{of} drained {_by(event)}"
+    state.overrides.draining[component] = f"{of} drained {_said_by(event)}"
     _put_aside(state)
 
 
@@ -104,7 +106,7 @@ def capped(state: State, event: Event) -> None:
     state.overrides.said_by.pop(LimitKey("cap", test), None)
     if copies is not None:
         cap_test(state, test)
-        state.overrides.caps[test], state.overrides.said_by[LimitKey("cap", test)] = int(copies), _by(event)
+        state.overrides.caps[test], state.overrides.said_by[LimitKey("cap", test)] = int(copies), _said_by(event)
 
 
 def budget_set(state: State, event: Event) -> None:
@@ -112,14 +114,17 @@ def budget_set(state: State, event: Event) -> None:
     state.overrides.amounts.pop(name, None)
     state.overrides.said_by.pop(LimitKey("budget", name), None)
     if amount is not None:
-        state.overrides.amounts[name], state.overrides.said_by[LimitKey("budget", name)] = float(amount), _by(event)
+        state.overrides.amounts[name], state.overrides.said_by[LimitKey("budget", name)] = (
+            float(amount),
+            _said_by(event),
+        )
 
 
 def excluded(state: State, event: Event) -> None:
     """Nodes are excluded. Jobs that wait at a scheduler were ordered without knowing that: they are taken back and
     ordered again.
     """
-    why = f"excluded {_by(event)}" if event.value.get("by") else event.reason
+    why = f"excluded {_said_by(event)}" if event.value.get("by") else event.reason
     state.overrides.excluded |= dict.fromkeys(event.value["nodes"], why)
     local = {one.name for one in state.index.document.system.clusters if one.embedded}
     for job in state.jobs.values():
@@ -146,7 +151,7 @@ def surveyed(state: State, event: Event) -> None:
     state.pools.idle |= {pool: list(numbers) for pool, numbers in event.value.get("idle", {}).items()}
     state.pools.pending |= event.value.get("pending", {})
     for pool, out in event.value.get("out", {}).items():
-        _out(state, pool, out)
+        _note_nodes_out(state, pool, out)
     for pool, names in event.value.get("silent", {}).items():
         if names:
             state.pools.silent[pool] = list(names)
@@ -160,7 +165,7 @@ def surveyed(state: State, event: Event) -> None:
     _yield_again(state)
 
 
-def _out(state: State, pool: str, out: dict[str, list[int]]) -> None:
+def _note_nodes_out(state: State, pool: str, out: dict[str, list[int]]) -> None:
     """Note which nodes of a pool are down or drained. Where one is back, sweeps that waited for it can go on."""
     before, after = _numbers(state.pools.out.get(pool, {})), _numbers(out)
     if before - after:
@@ -332,7 +337,7 @@ def _is_budget(state: State, name: str) -> bool:
     return budget in known and (not target or target in dict(document.system.targeted).get(budget, ()))
 
 
-def _by(event: Event) -> str:
+def _said_by(event: Event) -> str:
     """Who said it, when and why, as words."""
     by = event.value.get("by") or event.value.get("who") or "somebody"
     return f"by {by} on {moment(event.time)}: {event.reason}"

@@ -216,12 +216,12 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
         note = what_it_needs(state, job)  # once for a job of several runs
     if job is not None and note and job.phase == JobPhase.QUEUED and we_hold(job):
         note = _held_by_us(state, job)  # the scheduler's own word would send a person to let it go
-    doubt = _doubt(state, job) if job is not None else ""
+    doubt = _why_job_is_uncertain(state, job) if job is not None else ""
     if job is not None and job.phase == JobPhase.REFUSED and job.spared:
         return "it ended before it took its claim; it waits again, without an attempt spent, once its claim is ours"
     if job is not None and job.report.state == "absent" and run.phase == RunPhase.QUEUED:
         return f"the scheduler took it; {doubt}"
-    return _doing(run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
+    return _activity(run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
 
 
 def waits_again(job: Job) -> str:
@@ -246,7 +246,7 @@ def _held_by_us(state: State, job: Job) -> str:
     return "we held it, and are letting it go now"
 
 
-def _doing(phase: RunPhase) -> str:
+def _activity(phase: RunPhase) -> str:
     """What a run is doing, by its phase."""
     match phase:
         case RunPhase.ORDERED:
@@ -267,7 +267,7 @@ def _doing(phase: RunPhase) -> str:
             assert_never(phase)
 
 
-def _doubt(state: State, job: Job) -> str:
+def _why_job_is_uncertain(state: State, job: Job) -> str:
     policy = state.index.policy
     if job.phase == JobPhase.AMBIGUOUS:
         return f"whether the scheduler took it is not known ({job.report.message or 'the conductor stopped while it was ordered'})"

@@ -138,7 +138,7 @@ def _wanted(state: State, ahead: Outlook, pool: str, now: float) -> list[_Wanted
     """The jobs that may start and wait for nodes, first come first served. Jobs that wait for something else are left out."""
     found = []
     lacking = _lacking(state, ahead, pool, now) if state.index.licensed else {}
-    for one, noted in reversed(list(_all(state, ahead, pool))):
+    for one, noted in reversed(list(_jobs_that_may_start(state, ahead, pool))):
         licence = next((name for name, _ in one.key.loads if lacking.get(name, 0.0) > 0), "") if lacking else ""
         if licence:
             lacking[licence] -= dict(one.key.loads)[licence]
@@ -147,7 +147,7 @@ def _wanted(state: State, ahead: Outlook, pool: str, now: float) -> list[_Wanted
     return found[::-1]
 
 
-def _all(state: State, ahead: Outlook, pool: str) -> Iterator[tuple[_Wanted, bool]]:
+def _jobs_that_may_start(state: State, ahead: Outlook, pool: str) -> Iterator[tuple[_Wanted, bool]]:
     """All jobs that may start, each with whether the scheduler says that something other than nodes keeps it waiting."""
     for name in state.job_index.waiting.get(pool, ()):
         job = state.jobs[name]

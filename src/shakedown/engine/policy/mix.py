@@ -160,7 +160,7 @@ class Mix:
 
     def reason(self, state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
         """Purpose: what holds a class of the mix back, apart from a full machine; None where nothing does."""
-        found = binding_reason(state, key, now, ahead) or self._too_late(state, key, now) or self._ahead(key)
+        found = binding_reason(state, key, now, ahead) or self._too_late(state, key, now) or self._too_far_ahead(key)
         if found is None and key.mode == FILLER:
             found = self.gap(state, ahead, key.pool).reason(key.units, now, self._longest(key.case))
         return found or (self._licensed(state, key, now, ahead) if state.index.licensed else None)
@@ -174,7 +174,7 @@ class Mix:
         text = f"all of {name} is in use, and runs wait for it at the scheduler as long as the plan wants"
         return Reason(f"licence:{name}", text, notable=False)
 
-    def _ahead(self, key: QueueKey) -> Reason | None:
+    def _too_far_ahead(self, key: QueueKey) -> Reason | None:
         """In a mix with fillers, a test that is two runs ahead of its share waits until the others catch up."""
         test = self.tests[key.case]
         if not self.filled or not self.is_ahead(test):
@@ -283,7 +283,7 @@ def _mix(state: State, number: int, roll: MixProgress, ends: float | None, now: 
     busy = {pool: component.fill.target * _capacity(state, pool) for pool in state.index.topped(number)}
     typical = sum([terms.shares.get(test, 0.0) * seconds[test] for test in terms.own])
     bridged = max(component.fill.queue_ahead_s, component.fill.survive_s)
-    topped = {pool: units + _ahead(terms, bridged, units, typical) for pool, units in busy.items()}
+    topped = {pool: units + _units_to_wait(terms, bridged, units, typical) for pool, units in busy.items()}
     mix = Mix(number, terms.shares, expected, each, seconds, roll.longest, queues, terms.tests, busy, topped, ends)
     mix.drain, mix.filled, mix.now = component.fill.drain, bool(component.fillers), now
     if mix.filled:
@@ -318,7 +318,7 @@ def _capacity(state: State, pool: str) -> float:
     return float(state.index.pools[pool].capacity)
 
 
-def _ahead(terms: Terms, bridged_s: float, busy: float, typical_s: float) -> float:
+def _units_to_wait(terms: Terms, bridged_s: float, busy: float, typical_s: float) -> float:
     """How many units are to wait beside the busy ones: one run of the widest case, or as much as will end in the time to be
     bridged.
     """

@@ -40,8 +40,8 @@ def order_packs(
         if reason is not None:
             return reason
         found = [first]
-        for entry in islice(waiting, 0 if _goes_alone(first) else bundle.runs - 1):
-            if _goes_alone(entry):
+        for entry in islice(waiting, 0 if _runs_alone(first) else bundle.runs - 1):
+            if _runs_alone(entry):
                 waiting = chain((entry,), waiting)
                 break
             found.append(entry)
@@ -54,7 +54,7 @@ def order_packs(
     return None
 
 
-def _goes_alone(entry: PendingResult) -> bool:
+def _runs_alone(entry: PendingResult) -> bool:
     """Whether earlier attempts at it were ended from outside, together with other runs. The next attempt runs alone, to show
     whether the run itself is the cause.
     """

@@ -41,9 +41,9 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
         for run in runs:
             _judge(state, decision, job, run, "submit_failed", f"{refused} its job: {job.report.message}")
         if not runs:
-            _let_go(decision, job, f"{refused} it: {job.report.message}")
+            _release_claims(decision, job, f"{refused} it: {job.report.message}")
     elif job.phase in OVER:
-        _over(state, decision, job, runs, now)
+        _judge_open_parts(state, decision, job, runs, now)
     else:
         _cancel(state, decision, job, runs, now)
         why = look_into(state, decision, job, now)
@@ -70,7 +70,7 @@ def judge_ends(state: State, decision: Decision) -> None:
             _judge(state, decision, job, run, "submit_failed", why)
 
 
-def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
+def _judge_open_parts(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
     """Judge the open parts of a job that is over. If its script ran to its end, so did all parts that began, so their marks get
     time to be seen.
     """
@@ -89,7 +89,7 @@ def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: floa
             if said in _OWN_END and now < seen_by:
                 decision.wake(seen_by)
                 continue
-            _judge(state, decision, job, run, *_by_the_job(state, job, run, said), alive=_may_live(job))
+            _judge(state, decision, job, run, *_by_the_job(state, job, run, said), alive=_may_still_run(job))
         elif run.claim == Claim.NONE:
             why = job.report.message or full_since(state, job.ordered)
             words = f": {why}" if why else ""
@@ -98,7 +98,7 @@ def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: floa
             )
 
 
-def _may_live(job: Job) -> bool:
+def _may_still_run(job: Job) -> bool:
     """Whether something of a job that lost a node may still run there."""
     return job.report.facts.get("state") == "node_fail" and not job.report.facts.get("dead")
 
@@ -207,10 +207,10 @@ def lose(state: State, decision: Decision, job: Job, why: str) -> None:
         elif run.claim == Claim.NONE:
             _claim(state, decision, job, run, why)
     if not job.parts:
-        _let_go(decision, job, why)
+        _release_claims(decision, job, why)
 
 
-def _let_go(decision: Decision, job: Job, why: str) -> None:
+def _release_claims(decision: Decision, job: Job, why: str) -> None:
     """All runs of the job are judged or wait again: what the job takes is given back."""
     value = {"kind": "believed_dead", "seen": job.report.state, "dead": True}
     why = f"{why}; none of its runs is open, it is believed dead and what it held is free"

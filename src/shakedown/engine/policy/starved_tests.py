@@ -80,7 +80,7 @@ def _tell_stalled(state: State, decision: Decision, mix: Mix, test: str, now: fl
         return
     value: dict[str, Any] = {"kind": "fell_out", "component": component.name, "test": test, "since": since}
     value["submitted"] = len(mine)
-    says = _says(state, mine)
+    says = _scheduler_notes(state, mine)
     what = f"{len(mine)} of its runs are submitted ({says}), and the others had {RUNS_MISSED:g} times its share or more meanwhile"
     why = f"nothing of test {test} has begun for {show_duration(now - since)}: {what}"
     decision.record(Event("finding", value=value, reason=why))
@@ -131,11 +131,11 @@ def tell_standstill(state: State, decision: Decision, number: int, now: float) -
         "submitted": len(mine),
     }
     why = f"nothing of component {component.name} has begun for {show_duration(now - since)} and nothing of it runs"
-    why += f", although {len(mine)} of its runs are submitted: {_says(state, mine)}"
+    why += f", although {len(mine)} of its runs are submitted: {_scheduler_notes(state, mine)}"
     decision.record(Event("finding", value=value, reason=why))
 
 
-def _says(state: State, runs: list[Run]) -> str:
+def _scheduler_notes(state: State, runs: list[Run]) -> str:
     """What the scheduler says of jobs that wait."""
     notes = dict.fromkeys(state.jobs[run.job].report.note for run in runs if run.job in state.jobs)
     return ", ".join(note for note in notes if note) or "the scheduler gives no reason but patience"

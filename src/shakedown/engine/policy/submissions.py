@@ -97,7 +97,7 @@ def _order(
 ) -> None:
     job, run = _new_job(state, plan), entry.void_run or decision.new_run(state)
     waits = bool(more.get("held")) or before is not None
-    due, avoids = ([], []) if waits else (_may_have(state, plan, key, now), to_avoid(state, key.pool, key.units))
+    due, avoids = ([], []) if waits else (_nodes_to_probe(state, plan, key, now), to_avoid(state, key.pool, key.units))
     value = _facts(state, key, entry, now) | more | _where(due, avoids)
     order = JobOrder(
         job,
@@ -136,7 +136,7 @@ def order_bundle(
     shared |= {"limit_s": whole.shape.time_limit_s} | ({"node": node} if node else {})
     shared |= {"targets": targets} if targets else {}
     avoids = [] if node else to_avoid(state, key.pool, key.units)
-    due = _sees_again(state, plan, key, node, now) if node else _may_have(state, plan, key, now)
+    due = _sees_again(state, plan, key, node, now) if node else _nodes_to_probe(state, plan, key, now)
     shared |= _where(due, avoids)
     parts, events = [], []
     for number, (case, (own, entry)) in enumerate(zip(cases, found, strict=True)):
@@ -177,7 +177,7 @@ def _sees_again(state: State, plan: Reservations, key: QueueKey, node: int, now:
     return due
 
 
-def _may_have(state: State, plan: Reservations, key: QueueKey, now: float) -> list[str]:
+def _nodes_to_probe(state: State, plan: Reservations, key: QueueKey, now: float) -> list[str]:
     """Nodes that are left out and that this job may go to, to probe them."""
     due = to_probe(state, key.pool, key.units, now, plan.ahead.probed) if state.pools.left_out else []
     plan.ahead.probed.update(due)

@@ -37,7 +37,7 @@ def full_in_its_time(state: State, run: Run, elapsed_s: float | None, says_so: b
     """
     if run.started is None or not state.driver.full:
         return ""
-    began, ended = _at_most(state, run, run.started, elapsed_s)
+    began, ended = _outer_bounds(state, run, run.started, elapsed_s)
     around = AROUND_S if says_so else 0.0
     for since, until in reversed(state.driver.full):
         if began < until + around and since - around < ended:
@@ -54,7 +54,7 @@ def full_since(state: State, since: float) -> str:
     return ""
 
 
-def _at_most(state: State, run: Run, started: float, elapsed_s: float | None) -> tuple[float, float]:
+def _outer_bounds(state: State, run: Run, started: float, elapsed_s: float | None) -> tuple[float, float]:
     """The earliest begin and the latest end that the run can have had, by the record's clock: it began after its job was ordered,
     and was over when its end was known.
     """

@@ -75,7 +75,7 @@ def out_in_words(state: State, pool: str, numbers: Iterable[int], most: int = 10
         why = why or (launches_nothing(state, pool, name) if name in failed_nodes(state, pool) else "out")
         alike.setdefault((why, bool(excluded)), []).append(name)
     return "; ".join(
-        excluded_in_words(names, why, most) if excluded else f"{_some(names, most)} {_are(names)} {why}"
+        excluded_in_words(names, why, most) if excluded else f"{_first_names(names, most)} {_is_or_are(names)} {why}"
         for (why, excluded), names in alike.items()
     )
 
@@ -85,7 +85,7 @@ def excluded_in_words(nodes: list[str], why: str, most: int = 20) -> str:
     if "shakedown include" in why:  # the plan's own words: they begin with the node
         return why
     back = f"shakedown include {','.join(nodes[:most])}{'...' if len(nodes) > most else ''} gives them work again"
-    return f"{_some(nodes, most)} {_are(nodes)} {why} ({back if len(nodes) > 1 else back.replace('them', 'it')})"
+    return f"{_first_names(nodes, most)} {_is_or_are(nodes)} {why} ({back if len(nodes) > 1 else back.replace('them', 'it')})"
 
 
 def left_out_since(out: LeftOut) -> str:
@@ -106,9 +106,9 @@ def launches_nothing(state: State, pool: str, node: str) -> str:
     return "without a launch: jobs end there before they take their claims" + (f": {why}" if why else "")
 
 
-def _some(nodes: list[str], most: int) -> str:
+def _first_names(nodes: list[str], most: int) -> str:
     return ", ".join(nodes[:most]) + (f" and {len(nodes) - most} more" if len(nodes) > most else "")
 
 
-def _are(nodes: list[str]) -> str:
+def _is_or_are(nodes: list[str]) -> str:
     return "is" if len(nodes) == 1 else "are"

@@ -14,7 +14,7 @@ def wanted_results(index: PlanIndex, number: int) -> Iterator[tuple[str, str, in
     Without modes it goes round by round, so that repeats are spread over time. Of a mix, the first result of each case is wanted.
     """
     yield from steps_wanted(index, number, SET_UP)
-    yield from _between(index, number)
+    yield from _main_results(index, number)
     yield from ((drill(one.name), one.case, 1) for one in index.components[number].drills if one.case)
     yield from steps_wanted(index, number, CLEAN_UP)
 
@@ -26,7 +26,7 @@ def steps_wanted(index: PlanIndex, number: int, mode: str, rounds: int = 1) -> I
         yield from ((mode, case, round_ + 1) for round_ in range(rounds))
 
 
-def _between(index: PlanIndex, number: int) -> Iterator[tuple[str, str, int]]:
+def _main_results(index: PlanIndex, number: int) -> Iterator[tuple[str, str, int]]:
     component = index.components[number]
     pools = {case: index.bundles.get((number, index.cases[case].partition)) for case in component.cases}
     if component.sweep and any(pools.values()):

@@ -113,7 +113,7 @@ class Watchman:
 
     def _gather(self, tells: bool) -> None:
         there = {path.name: path for path in campaigns_in(self.site / CAMPAIGNS)}
-        news = [one for name, path in there.items() for one in self._of(path, self._known(name, path))]
+        news = [one for name, path in there.items() for one in self._news_of_campaign(path, self._known(name, path))]
         for name in self._seen.keys() - there.keys():
             gone = self._seen.pop(name)
             if not any(one.identity == gone.identity for one in self._seen.values() if gone.identity):
@@ -134,7 +134,7 @@ class Watchman:
         seen.identity = identity
         return seen
 
-    def _of(self, path: Path, seen: _Seen) -> list[News]:
+    def _news_of_campaign(self, path: Path, seen: _Seen) -> list[News]:
         over = seen.over
         news = [*self._events(path, seen), *self._states(path, seen)]
         if seen.over and not over and OUTCOME in self.kinds:

@@ -270,7 +270,7 @@ def _beyond_time(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Ite
 
 def _drained(component: Component, most: Most) -> Iterator[Advice]:
     """Advice where a run or two can meet every criterion, so that an early drain would make all of them true."""
-    if any(_needs_much(criterion, component, most) for criterion in component.criteria):
+    if any(_needs_many_runs(criterion, component, most) for criterion in component.criteria):
         return
     said = "every criterion can be met by a run or two, so that a drain as soon as it looks good would make them true"
     if component.duration_s:
@@ -287,7 +287,7 @@ def _wanted_share(component: Component) -> str:
     return "" if component.duration_s else "more than half of passed / wanted, "
 
 
-def _needs_much(criterion: Criterion, component: Component, most: Most) -> bool:
+def _needs_many_runs(criterion: Criterion, component: Component, most: Most) -> bool:
     """Whether a criterion asks for more than a few runs."""
     if criterion.measure in ("runs", "node-hours", "hours per node"):
         return not criterion.comparison.startswith("<") and criterion.bound > 0

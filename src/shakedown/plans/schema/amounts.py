@@ -22,7 +22,7 @@ def check_dimension(quantity: Quantity, dimension: str, thing: str) -> None:
     """Purpose: raise InvalidValue where an amount does not have the dimension of ``thing``."""
     if quantity.dimension == dimension:
         return
-    fitting = _alike(dimension) or [dimension]
+    fitting = _units_of(dimension) or [dimension]
     near = None if quantity.unit in UNITS else near_unit(quantity.unit, fitting)
     hint = "write a plain number" if dimension == _PLAIN else near or f"write it in {example_unit(dimension)}"
     raise InvalidValue(
@@ -42,7 +42,7 @@ def unlike(written: str, quantity: Quantity, unit: str, thing: str) -> InvalidVa
     if not quantity.unit:
         return InvalidValue(f"'{written}' has no unit, and {thing} is in {unit}", _with_unit(written, quantity, unit))
     if quantity.unit not in UNITS:
-        near = near_unit(quantity.unit, _alike(UNITS[unit][0]) if unit in UNITS else [unit])
+        near = near_unit(quantity.unit, _units_of(UNITS[unit][0]) if unit in UNITS else [unit])
         said = f"'{written}': there is no unit '{quantity.unit}' that is known, and {thing} is in {unit}"
         return InvalidValue(said, near or f"write it in {unit}; {KNOWN_IN_WORDS}")
     if unit not in UNITS:
@@ -64,7 +64,7 @@ def _with_unit(written: str, quantity: Quantity, unit: str) -> str:
     return f"write '{written} {unit}' where that is meant"
 
 
-def _alike(dimension: str) -> list[str]:
+def _units_of(dimension: str) -> list[str]:
     return [unit for unit, (kind, _) in USUAL.items() if kind == dimension and unit]
 
 

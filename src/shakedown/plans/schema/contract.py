@@ -40,7 +40,7 @@ WHERE = MapOf(
     "PARAMETER",
 )
 
-# column -> what its text stands for; the function raises Wrong
+# column -> what its text stands for; the function raises InvalidValue
 CELLS: dict[str, Callable[[str], Any]] = {
     "test": _NAME.convert,
     "figure": str,

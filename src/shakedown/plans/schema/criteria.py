@@ -60,7 +60,7 @@ def read_must(text: str) -> Must:
     return Must(sign, match.group(2), text.strip())
 
 
-def _left_out(text: str) -> str:
+def _leave_out(text: str) -> str:
     """What a criterion leaves out: 'ruled site', 'outliers'. Raises InvalidValue for anything else."""
     words = text.split()
     if words == [OUTLIERS]:
@@ -89,7 +89,7 @@ def _size(text: str) -> float:
     return size
 
 
-def _since(text: str) -> str:
+def _baseline_name(text: str) -> str:
     """A baseline's name, or ``epoch N``."""
     words = text.split()
     if len(words) == 1 or (len(words) == 2 and own_epoch(" ".join(words))):
@@ -98,7 +98,7 @@ def _since(text: str) -> str:
 
 
 BOUND = Parsed("a bound, such as '>= 95%'", read_must)
-_LEFT_OUT = Parsed("what is left out, such as 'ruled site'", _left_out)
+_LEFT_OUT = Parsed("what is left out, such as 'ruled site'", _leave_out)
 
 CRITERION = Record(
     "a map with measure and must",
@@ -133,7 +133,7 @@ CRITERION = Record(
             Parsed("a size such as 64", _size), "for efficiency: the size that it is asked at; without it the largest"
         ),
         "since": Key(
-            Parsed("a baseline, or epoch N", _since),
+            Parsed("a baseline, or epoch N", _baseline_name),
             "for change since and failures since: a baseline of the plan, or an earlier epoch of the campaign, such as epoch 1",
         ),
         "clause": Key(Text(), "the clause that asks for it"),

@@ -40,7 +40,7 @@ def _smooth(text: str) -> tuple[str, float]:
         ) from None
 
 
-def _often(text: str) -> float:
+def _interval(text: str) -> float:
     seconds = _DURATION.convert(text)
     if seconds < 1:
         raise InvalidValue(f"'{text}' is too often", "once a second at most")
@@ -84,8 +84,8 @@ OBSERVE = Record(
             Parsed("a number, such as 100", _full),
             "the number that stands for all there is; without it the budget's amount, in its own unit",
         ),
-        "every": Key(Parsed("a duration, such as 30s", _often), "how often it is asked for; without it 30s"),
-        "within": Key(Parsed("a duration, such as 10s", _often), "how long an answer may take; without it 10s"),
+        "every": Key(Parsed("a duration, such as 30s", _interval), "how often it is asked for; without it 30s"),
+        "within": Key(Parsed("a duration, such as 10s", _interval), "how long an answer may take; without it 10s"),
         "smooth": Key(
             Parsed("a duration, such as 2min or 'median 5min'", _smooth),
             "the mean, median or most of so much time counts; without it the newest number",

@@ -45,7 +45,7 @@ class Problems:
         for problem in sorted(set(self.found), key=lambda p: (p.path, p.line, p.column, p.message)):
             about = self.abouts.get(problem, "")
             together.setdefault(about or f"\n{problem}", []).append(problem)
-        return [_at_all(alike) for alike in together.values()]
+        return [_merged(alike) for alike in together.values()]
 
     def stop(self, show: Callable[[str], str] = str) -> None:
         """Purpose: raise FileProblems where there are faults. ``show`` turns a file's name into the one that people see."""
@@ -57,7 +57,7 @@ _LONGEST = 500
 _PLACES = 3  # places that a fault names beside its own
 
 
-def _at_all(alike: list[Problem]) -> Problem:
+def _merged(alike: list[Problem]) -> Problem:
     """Merge several faults with one cause into the first, with a list of the other places."""
     first, *others = alike
     places = list(

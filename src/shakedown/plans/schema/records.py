@@ -34,11 +34,11 @@ def _of_key(key: Key) -> dict[str, Any]:
     """
     schema = key.kind.schema()
     if "anyOf" in schema:
-        schema["anyOf"] = [_said(key.about, choice) for choice in schema["anyOf"]]
+        schema["anyOf"] = [_with_key_description(key.about, choice) for choice in schema["anyOf"]]
     return {**schema, "description": key.about}
 
 
-def _said(about: str, choice: dict[str, Any]) -> dict[str, Any]:
+def _with_key_description(about: str, choice: dict[str, Any]) -> dict[str, Any]:
     return {**choice, "description": f"{about}\n\nHere: {choice['description']}"} if "description" in choice else choice
 
 
@@ -244,11 +244,11 @@ def documented(kind: Any, path: str = "") -> Iterator[tuple[str, Key]]:
         yield from documented(kind.item, f"{path}[]")
     elif isinstance(kind, Either):
         for choice in kind.kinds:
-            if not any(isinstance(other, ListOf) and _holds(other.item, choice) for other in kind.kinds):
+            if not any(isinstance(other, ListOf) and _may_hold(other.item, choice) for other in kind.kinds):
                 yield from documented(choice, path)  # once, in its list
 
 
-def _holds(item: Kind, choice: Kind) -> bool:
+def _may_hold(item: Kind, choice: Kind) -> bool:
     """Whether the items of a list may have this kind."""
     return item is choice or (isinstance(item, Either) and any(kind is choice for kind in item.kinds))
 

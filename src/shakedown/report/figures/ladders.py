@@ -26,14 +26,14 @@ def draw_ladders(material: Material) -> Drawn:
     for number, component in enumerate(material.evidence.scorecard.components):
         rows = list(component.ladders)
         if sum(len(row.rungs) for row in rows) >= LEAST:
-            drawings.append(_one(number, component.name, rows[:MOST]))
+            drawings.append(_ladder_figure(number, component.name, rows[:MOST]))
         if len(rows) > MOST:
             more = plural(len(rows) - MOST, "further ladder")
             left_out.append(f"{more} of {component.name} are not drawn; tables/ladders.csv has all")
     return drawings, left_out
 
 
-def _one(number: int, component: str, rows: list[LadderRow]) -> Drawing:
+def _ladder_figure(number: int, component: str, rows: list[LadderRow]) -> Drawing:
     along = rows[0].along
 
     def paint(figure: Any) -> None:
@@ -51,7 +51,7 @@ def _one(number: int, component: str, rows: list[LadderRow]) -> Drawing:
         if min(every) > 0 and max(every) >= 16 * min(every):
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-            axes.xaxis.set_minor_locator(_nothing())
+            axes.xaxis.set_minor_locator(_no_ticks())
         axes.set_yticks(range(len(rows)), [label(row.label, 28) for row in rows], color=INK)
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
@@ -64,7 +64,7 @@ def _one(number: int, component: str, rows: list[LadderRow]) -> Drawing:
     return draw(f"ladders-{number + 1:02d}-{file_name(component, 40)}", title, caption, 0.9 + 0.24 * len(rows), paint)
 
 
-def _nothing() -> Any:
+def _no_ticks() -> Any:
     from matplotlib.ticker import NullLocator
 
     return NullLocator()

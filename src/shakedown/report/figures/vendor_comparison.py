@@ -81,7 +81,7 @@ def _values(axes: Any, sides: list[Side], modes: list[str]) -> None:
             axes.plot([low, high], [place, place], color=INK, linewidth=0.9, solid_capstyle="butt")
             most = max(most, high, numbers.mean)
     for basis, marker, face in _BASES:
-        marks = [(value, place) for place, side in enumerate(sides) for value in _said(side, basis)]
+        marks = [(value, place) for place, side in enumerate(sides) for value in _numbers_of_basis(side, basis)]
         if marks:
             look = {"marker": marker, "s": 24 if marker == "D" else 150, "c": face, "linewidths": 0.9}
             edge = {"edgecolors": INK} if marker == "D" else {}
@@ -91,7 +91,7 @@ def _values(axes: Any, sides: list[Side], modes: list[str]) -> None:
     axes.xaxis.set_major_formatter(lambda value, place: short_number(value, place))
 
 
-def _said(side: Side, basis: str) -> list[float]:
+def _numbers_of_basis(side: Side, basis: str) -> list[float]:
     """The vendor's numbers or, for the contract, its bounds."""
     rows = [row for row in side.rows if row.basis == basis]
     found = (

@@ -167,7 +167,7 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
     yield from _listed(
         [_tested(one) for one in facts["tested"]], "The plan has no components.", "tables/components.csv"
     )
-    yield from _against(facts["missing"])
+    yield from _missing_in_html(facts["missing"])
     yield _heading("Restrictions")
     yield from _listed(scorecard.restrictions, "None.", "tables/restrictions.csv")
     if facts["beside"]:
@@ -195,7 +195,7 @@ def _tested(one: Tested) -> str:
     return one_line("; ".join(filter(None, parts)), 600)
 
 
-def _against(missing: list[tuple[str, str]]) -> Iterator[str]:
+def _missing_in_html(missing: list[tuple[str, str]]) -> Iterator[str]:
     if missing:
         yield _heading("What is not met, undecided or not judged")
         yield from _listed(

@@ -166,10 +166,10 @@ def recipe(component: str, criterion: Criterion) -> str:
         files=criterion.files,
         across=f" or of cases that differ in {', '.join(criterion.across)} alone" if criterion.across else "",
     )
-    return text + "".join(_more(criterion, declared.always_per_case))
+    return text + "".join(_exceptions(criterion, declared.always_per_case))
 
 
-def _more(criterion: Criterion, per_case: bool) -> Iterator[str]:
+def _exceptions(criterion: Criterion, per_case: bool) -> Iterator[str]:
     if criterion.epochs == "last":
         yield "; of the last epoch only"
     elif criterion.epochs.isdigit():

@@ -98,7 +98,7 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         left=_count(end.get("left")),
         full="full" in end,
         stopped="stopped" in end,
-        doubt=_doubt(claim, mark, begin, end),
+        doubt=_why_not_genuine(claim, mark, begin, end),
         torn=mark is not None and not end,
     )
 
@@ -112,7 +112,7 @@ def _ended_at(claimed_at: float | None, claimed: float | None, ended: float | No
     return round(claimed_at + ended - claimed, 6)
 
 
-def _doubt(claim: bytes | None, mark: bytes | None, begin: dict[str, str], end: dict[str, str]) -> str:
+def _why_not_genuine(claim: bytes | None, mark: bytes | None, begin: dict[str, str], end: dict[str, str]) -> str:
     """Why a claim and a mark may not be what the job's script wrote; "" where they may. The script writes one line into each, and
     the end after the beginning.
     """

@@ -67,7 +67,11 @@ def held_against(run: str, mark: PartMark | None, words: Words | None, stage: St
         gone = _GONE if mark is None or mark.taken else "" if seen.full else _NO_END
         return structs.replace(seen, doubt=seen.doubt or gone)
     same = (mark.state, mark.exit_status, mark.elapsed_s) == (seen.state, seen.exit_status, seen.elapsed_s)
-    why = mark.doubt or seen.doubt or ("" if same else f"its mark says {_said(mark)}, its job's script {_said(seen)}")
+    why = (
+        mark.doubt
+        or seen.doubt
+        or ("" if same else f"its mark says {_end_in_words(mark)}, its job's script {_end_in_words(seen)}")
+    )
     began = mark.began_uptime_s if seen.began_uptime_s is None else seen.began_uptime_s
     return structs.replace(seen, doubt=why, full=mark.full or seen.full, began_uptime_s=began)
 
@@ -80,6 +84,6 @@ def _foul(words: Words) -> str:
     return "an end stood in its mark before its payload ended: somebody else wrote it" if "foul" in words else ""
 
 
-def _said(mark: PartMark) -> str:
+def _end_in_words(mark: PartMark) -> str:
     how = mark.state if mark.exit_status is None else f"exit status {mark.exit_status}"
     return how if mark.elapsed_s is None else f"{how} after {mark.elapsed_s:g} s"

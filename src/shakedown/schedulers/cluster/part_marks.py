@@ -97,13 +97,13 @@ def read_part(places: JobPlaces, job: str, run: str) -> PartMark | None:
             restart=int(restart) if restart.isdigit() and len(restart) < 7 else 0,
             began_uptime_s=as_seconds(end.get("began", begin.get("uptime"))),
             empty=not data,
-            doubt=_doubt(begin, end, ends),
+            doubt=_why_not_genuine(begin, end, ends),
         ),
         end,
     )
 
 
-def _doubt(begin: dict[str, str], end: dict[str, str], ends: int) -> str:
+def _why_not_genuine(begin: dict[str, str], end: dict[str, str], ends: int) -> str:
     """Why a mark may not be what the job's script wrote, "" where it may: a claim, perhaps a word of a time limit, and one end."""
     if ends > 1 or "foul" in end:
         return "an end stood in its mark before its payload ended: somebody else wrote it"

@@ -41,12 +41,12 @@ class TokenWatch:
         """Purpose: the reports, in which jobs that gave up because of the file have that as their reason, and no node is blamed."""
         if self.clock() > self._until:
             return list(reports)
-        return [_of_the_token(report) if _gave_up(report) else report for report in reports]
+        return [_with_token_message(report) if _gave_up(report) else report for report in reports]
 
 
 def _gave_up(report: JobReport) -> bool:
     return report.state == "refused" and not report.run and _GAVE_UP in report.message
 
 
-def _of_the_token(report: JobReport) -> JobReport:
+def _with_token_message(report: JobReport) -> JobReport:
     return structs.replace(report, nodes="", failed_nodes=(), message=f"{TOKEN_CHANGED}: {report.message}")

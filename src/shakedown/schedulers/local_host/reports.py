@@ -59,10 +59,10 @@ def _began(running: Running, now: Callable[[], float]) -> float | None:
     """
     if running.elapsed_s is None:
         return None
-    return round(running.launch.child.started + min(_ahead(now) for _ in range(_LOOKS))[1], 6)
+    return round(running.launch.child.started + min(_clock_difference(now) for _ in range(_LOOKS))[1], 6)
 
 
-def _ahead(now: Callable[[], float]) -> tuple[float, float]:
+def _clock_difference(now: Callable[[], float]) -> tuple[float, float]:
     """How long it took to read both clocks (the process may be suspended in between), and by how much the record's
     clock is ahead.
     """

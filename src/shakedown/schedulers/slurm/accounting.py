@@ -108,7 +108,7 @@ class Accounting:
     def _is_due(self, found: Found) -> bool:
         """Whether to ask about the job now: its pause is over, or the queue or the marks say something else than before."""
         when, _, said = self.pauses.get(found.job.id, (0.0, 0.0, None))
-        return self.clock() >= when or said != _said(found)
+        return self.clock() >= when or said != _observed_state(found)
 
     def _ask_due(self, due: Sequence[Found], wanted: Mapping[str, str]) -> list[Found]:
         """One sacct for each cluster that any of the jobs may be on; then the list of finished jobs, where there
@@ -133,10 +133,10 @@ class Accounting:
         """
         if found.doubt_s < 2 * SETTLE_S and found.accounting != "silent":
             return
-        _, before, said = self.pauses.get(found.job.id, (0.0, 2.5, _said(found)))
+        _, before, said = self.pauses.get(found.job.id, (0.0, 2.5, _observed_state(found)))
         longest = LONGEST_SILENCE_S if found.accounting == "silent" else LONGEST_PAUSE_S
-        pause = min(max(5.0, 2 * before), longest) if said == _said(found) else 5.0
-        self.pauses[found.job.id] = (self.clock() + pause, pause, _said(found))
+        pause = min(max(5.0, 2 * before), longest) if said == _observed_state(found) else 5.0
+        self.pauses[found.job.id] = (self.clock() + pause, pause, _observed_state(found))
 
     def _ask_cluster(self, cluster: Cluster, here: Sequence[Found], wanted: Mapping[str, str]) -> dict[str, Found]:
         if cluster.name in self.absent:
@@ -242,7 +242,7 @@ class FinishedJobs:
                 self.numbers.setdefault(record.id, []).append(record)
 
 
-def _said(found: Found) -> Hashable:
+def _observed_state(found: Found) -> Hashable:
     """What the queue and the marks say of a job, and whether the queue answers; to notice changes."""
     row, marks = found.row, found.marks
     of_row = (row.id, row.state, row.restart) if row is not None else None

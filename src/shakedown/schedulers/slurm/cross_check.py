@@ -69,7 +69,7 @@ def _waits(found: Found, marks: Marks, row: QueueRow | None) -> Literal["", "row
     if found.job.parts:
         return ""
     if row is None:
-        return "silence" if _may_still_say(found) else ""
+        return "silence" if _accounting_may_answer(found) else ""
     if row.state in ("COMPLETING", "STAGE_OUT"):
         several = (
             len(names_in(marks.nodes)) > 1 if marks.nodes else False
@@ -78,7 +78,7 @@ def _waits(found: Found, marks: Marks, row: QueueRow | None) -> Literal["", "row
     return "row"
 
 
-def _may_still_say(found: Found) -> bool:
+def _accounting_may_answer(found: Found) -> bool:
     """Whether accounting, which knows jobs that have left the queue, has not been asked yet or may be late."""
     if found.queue == "silent":
         return False

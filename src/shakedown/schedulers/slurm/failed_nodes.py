@@ -58,7 +58,7 @@ class FailedNodes:
         states = self._states([lost[job] for job in new | waiting])
         for job in new:
             self.failed[job] = _failed(lost[job], states)
-        return [self._named(_told(r, states, r.job in new, r.job in waiting)) for r in reports]
+        return [self._named(_with_failed_nodes(r, states, r.job in new, r.job in waiting)) for r in reports]
 
     def _requeued_for(self, reports: Sequence[JobReport]) -> Sequence[JobReport]:
         """All reports; where a job was put back into the queue and no source says why, a node of it that is down counts as the
@@ -83,7 +83,7 @@ class FailedNodes:
         return states
 
 
-def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: bool) -> JobReport:
+def _with_failed_nodes(report: JobReport, states: dict[str, NodeState], new: bool, waiting: bool) -> JobReport:
     """The report, with the names of the nodes that are not well and why; or as ended, once all nodes answer again."""
     if not new and not waiting:
         return report

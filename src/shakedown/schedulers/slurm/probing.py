@@ -164,7 +164,7 @@ class Probing:
                 del self.live[label]
                 ran_on = names_in(row.nodes) if row else ()
                 self.mute |= {
-                    node: f"a job ran there and left no answer{_how(row)}"
+                    node: f"a job ran there and left no answer{_state_in_brackets(row)}"
                     for node in ran_on
                     if node in self._unanswered()
                 }
@@ -209,7 +209,7 @@ class Probing:
         for place in self.ask.places:
             if nodes := [node for node in place.nodes if node in self._unanswered()]:
                 self._look_at_nodes(place, nodes)
-        return self.mute | {node: _in_words(self.states[node], self.ask.wait_s) for node in self._unanswered()}
+        return self.mute | {node: _why_silent(self.states[node], self.ask.wait_s) for node in self._unanswered()}
 
     def _look_at_nodes(self, place: Place, nodes: Sequence[str]) -> None:
         """Look up the states of some nodes, in Slurm's words. The whole partition is asked for: for a few nodes Slurm may give old
@@ -251,11 +251,11 @@ mv "answers/.$SLURMD_NODENAME" "answers/$SLURMD_NODENAME"
 """
 
 
-def _how(row: QueueRow | None) -> str:
+def _state_in_brackets(row: QueueRow | None) -> str:
     return f" ({row.state})" if row and row.state != "COMPLETED" else ""
 
 
-def _in_words(state: NodeState, wait_s: float) -> str:
+def _why_silent(state: NodeState, wait_s: float) -> str:
     """Why a node gave no answer, in words."""
     word = state.state.lower()
     if not word:

@@ -19,9 +19,9 @@ def resource_words(asked: Resources, site: Sequence[str]) -> list[str]:
     before = [*site, *asked.options]
     words = list(asked.options)
     if asked.gpus_per_node:
-        words.append(f"--gres={','.join([*_others(_last(before, 'gres')), f'gpu:{asked.gpus_per_node}'])}")
+        words.append(f"--gres={','.join([*_non_gpu_resources(_last(before, 'gres')), f'gpu:{asked.gpus_per_node}'])}")
     if asked.constraint:
-        words.append(f"--constraint={_both(_last(site, 'constraint', '-C'), asked.constraint)}")
+        words.append(f"--constraint={_joined_features(_last(site, 'constraint', '-C'), asked.constraint)}")
     words += memory_words(asked)
     return [*words, f"--reservation={asked.reservation}"] if asked.reservation else words
 
@@ -41,12 +41,12 @@ def _last(words: Sequence[str], name: str, short: str = "--") -> str:
     return found[-1] if found else ""
 
 
-def _others(gres: str) -> list[str]:
+def _non_gpu_resources(gres: str) -> list[str]:
     """The generic resources that are not GPUs."""
     return [one for one in gres.split(",") if one and one.partition(":")[0] != "gpu"]
 
 
-def _both(site: str, own: str) -> str:
+def _joined_features(site: str, own: str) -> str:
     """The features of both; only the test's where they cannot be joined with '&'."""
     joined = _FEATURES.fullmatch(site) and _FEATURES.fullmatch(own)
     return f"{site}&{own}" if joined else own

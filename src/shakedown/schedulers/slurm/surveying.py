@@ -34,7 +34,7 @@ def survey(wanted: Wanted, clusters: Sequence[Cluster], token: str, run: Run, co
         own = not several and any(cluster.name == name for cluster in clusters)
         ran = run(commands.squeue_waiting(name, not own), command_s)
         if ran.status == 0:
-            found.pending[name] = _others(ran.output, job_label(token, ""))
+            found.pending[name] = _foreign_jobs(ran.output, job_label(token, ""))
         else:
             found.trouble[name] = f"squeue: {_complaint(ran)}"
     return found
@@ -48,14 +48,15 @@ def _idle(found: Survey, wanted: Wanted, cluster: Cluster, pools: Sequence[Parti
             numbers = numbers_of(partition.nodes, idle)
             found.idle.update({pool: numbers} if pool in wanted.idle else {})
             found.unused.update({pool: numbers} if pool in wanted.unused else {})
-            found.out.update({pool: _out(partition, ran.output)} if pool in wanted.idle else {})
+            found.out.update({pool: _nodes_out(partition, ran.output)} if pool in wanted.idle else {})
             found.silent.update({pool: _silent(partition, ran.output)} if pool in wanted.silent else {})
         else:
             found.trouble[pool] = f"sinfo: {_complaint(ran)}"
 
 
-def _out(partition: Partition, text: str) -> dict[str, tuple[int, ...]]:
-    """A partition's nodes that are down, drained or on their way there, by Slurm's word for it and the reason that it gives.
+def _nodes_out(partition: Partition, text: str) -> dict[str, tuple[int, ...]]:
+    """Reason -> the numbers of the partition's nodes that are down, drained or about to be. The reason is Slurm's state and its
+    text.
 
     Of a node that Slurm has not heard of since its controller began nothing is known: it calls it down if that lasts.
     """
@@ -77,7 +78,7 @@ def _silent(partition: Partition, text: str) -> tuple[int, ...]:
     return numbers_of(partition.nodes, silent)
 
 
-def _others(text: str, ours: str) -> int:
+def _foreign_jobs(text: str, ours: str) -> int:
     """How many lines are of jobs without our names; there is a line for each task of an array."""
     return sum(bool(line.strip()) and not line.startswith((ours, "CLUSTER: ")) for line in text.split("\n"))
 

@@ -60,7 +60,7 @@ def _over_ranks(axes: Any, result: Collectives) -> None:
 
 def _over_sizes(axes: Any, result: Collectives) -> None:
     """Draw the allreduce even if it was not asked for, because it is the operation that changes its algorithm."""
-    ranks = _some([one.ranks for one in result.crossovers if one.ranks > 1] or [2])
+    ranks = _thinned([one.ranks for one in result.crossovers if one.ranks > 1] or [2])
     for place, (count, colour) in enumerate(zip(ranks, rounded_colours(len(ranks)), strict=True)):
         seconds = loggp.allreduce(result.parameters, count, _SIZES)
         axes.plot(_SIZES, seconds, color=colour, linestyle=STYLES[place % 6], linewidth=1, label=f"{count:,}")
@@ -77,7 +77,7 @@ def _cross(axes: Any, at: Floats, result: Collectives, ranks: int) -> None:
         axes.plot([float(at)], [float(seconds)], marker="x", color=INK, markersize=5, linewidth=0)
 
 
-def _some(ranks: Sequence[int]) -> list[int]:
+def _thinned(ranks: Sequence[int]) -> list[int]:
     """At most CURVES of the ranks, spread from the fewest to the most."""
     ordered = sorted(set(ranks))
     if len(ordered) <= CURVES:
