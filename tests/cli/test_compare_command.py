@@ -126,10 +126,10 @@ def test_runs_by_a_parameter(site: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("p-1",), "one campaign is compared with nothing\nhint: name another one, or --epochs 1,2, or --by toolchain"),
+        (("p-1",), "there is nothing to compare this campaign with\nhint: name another one, or --epochs 1,2, or --by toolchain"),
         (("p-1", "p-1"), "the same runs are named twice"),
         (("p-1", "p-9"), "there is no campaign 'p-9' in "),
-        (("p-1", "p-2", "--by", "toolchian"), "--by 'toolchian' is nothing that runs differ in\nhint: did you mean 'toolchain'?"),
+        (("p-1", "p-2", "--by", "toolchian"), "--by 'toolchian' is not a way to compare runs\nhint: did you mean 'toolchain'?"),
         (("p-1", "--by", "toolchain"), "there is nothing to compare by toolchain: "),
         (("p-1", "--by", "node", "--against", "n1"), "each node is compared with all others"),
         (("p-1", "p-2", "--against", "p-3"), "--against 'p-3' is no campaign of these campaigns"),

@@ -219,7 +219,7 @@ def test_what_names_no_act_is_refused(site: Path) -> None:
                 ("fingerprint", "p-1"),
             )
         },
-        ("agree", acts["waive"], "--by", "Ada", "--because", "\u200b"): "error: --because shows nothing\n",
+        ("agree", acts["waive"], "--by", "Ada", "--because", "\u200b"): "error: --because has no visible character\n",
         (
             "waive",
             "functionality",
@@ -227,7 +227,7 @@ def test_what_names_no_act_is_refused(site: Path) -> None:
             "--restriction",
             "None",
             *ada,
-        ): "error: --restriction shows nothing, or says",
+        ): "error: --restriction has no visible character, or says",
         ("withdraw", acts["attest"], *ada): "cannot be withdrawn\nhint: what can be is: waive, rule\n",
         ("withdraw", "nowhere", "3", *ada): "error: there is no campaign 'nowhere'",
     }

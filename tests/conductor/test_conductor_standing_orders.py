@@ -118,7 +118,7 @@ def test_an_amount_is_read_as_people_write_it(hand: ByHand, budget: str, amount:
             "budget f2/bandwidth has no target 'x'",
             "it has no targets",
         ),
-        ("budget", {"budget": "f2/mdt"}, "nobody set budget f2/mdt; it has the plan's own amount", None),
+        ("budget", {"budget": "f2/mdt"}, "budget f2/mdt was not changed; it has the plan's own amount", None),
         (
             "cap",
             {"test": "t0", "copies": True},
@@ -140,13 +140,13 @@ def test_an_amount_is_read_as_people_write_it(hand: ByHand, budget: str, amount:
         (
             "pause",
             {"component": "part", "from": NOW - 5},
-            "component part does not run for a time, so no word moves its clock",
+            "component part has no clock",
             None,
         ),
         (
             "pause",
             {"component": "long", "from": NOW + 90},
-            "it lies in the future; say it when it has come to that",
+            "the time is in the future; give the command once that time has come",
             None,
         ),
         ("pause", {"component": "long", "from": "soon"}, "'soon' is no time", None),
@@ -254,3 +254,23 @@ def test_what_is_drained_is_neither_paused_nor_drained_again(hand: ByHand) -> No
     with pytest.raises(UsageError, match="component long is not paused") as refused:
         order_of(hand, "continue", component="long")
     assert refused.value.hint is not None and refused.value.hint.endswith("amend the plan to take it up again")
+
+
+def test_a_campaign_that_drains_is_not_drained_again(hand: ByHand) -> None:
+    hand.play("drain_request", reason="so", value={"by": "Ada"})
+    with pytest.raises(UsageError, match=r"^the campaign was drained by Ada on .*: so; it drains already$"):
+        order_of(hand, "drain")
+
+
+def test_the_only_node_of_a_cluster_is_not_excluded(hand: ByHand) -> None:
+    system = hand.state.index.document.system
+    local = structs(
+        system,
+        clusters=tuple(
+            structs(one, scheduler="local", partitions=tuple(structs(part, nodes="here") for part in one.partitions))
+            for one in system.clusters
+        ),
+    )
+    hand.state.plan = index_plan(structs(document(), system=local))
+    with pytest.raises(UsageError, match="here is the only node of its cluster, so it cannot be excluded"):
+        order_of(hand, "exclude", nodes=["here"])

@@ -67,7 +67,7 @@ def test_words_that_would_be_kept_nowhere_are_refused(site: Path, people: Run) -
         (("--by", "An\u200bna", "--because", "x"), "--by: it has an invisible character (U+200B)"),
         (("--by", "Ann\u0430", "--because", "x"), "--by: 'Ann\u0430' has letters of two alphabets"),
         (("--by", " ", "--because", "x"), "--by is empty"),
-        (("--because", "\u2800"), "--because shows nothing"),
+        (("--because", "\u2800"), "--because has no visible character"),
         (("--because", " "), "--because is empty"),
         (("--because", "x" * 2001), "--because is 2001 characters long; at most 2000 are kept"),
     ],

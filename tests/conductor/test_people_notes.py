@@ -91,7 +91,10 @@ def test_the_last_word_counts_and_none_takes_each_back_alone(site: Path, people:
             "there is no class of failures 'out-of-memry'; did you mean 'out-of-memory'?",
         ),
         (("r000002", "--ticket", "9" * 101, *SAID), "the ticket is 101 characters long; at most 100 are kept"),
-        (("r000002", "--ticket", "\u200b", *SAID), "the ticket shows nothing: say it in words that can be read"),
+        (
+            ("r000002", "--ticket", "\u200b", *SAID),
+            "the ticket has no visible character: say it in words that can be read",
+        ),
         (("r000099", "--ticket", "1", *SAID), "there is no run 'r000099' in this campaign"),
         (("r000002", "--ticket", "1", "--by", "A"), "error: --because"),
         (("r000002", "--ticket", "1", "--by", " ", "--because", "x"), "--by is empty"),

@@ -167,7 +167,7 @@ def test_a_text_is_tried(make_site: MakeSite, shakedown: Shakedown, tmp_path: Pa
     both = shakedown("failures", "--try", "-", "--catalogue", cwd=site, input="")
     assert (both.returncode, both.stderr) == (
         2,
-        "error: --catalogue, --try and --stub are three questions\nhint: ask one at a time\n",
+        "error: --catalogue, --try and --stub cannot be given together\nhint: give one of them\n",
     )
 
 

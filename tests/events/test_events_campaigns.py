@@ -239,6 +239,14 @@ def test_an_empty_directory_gives_way_and_what_is_in_one_does_not(site: Path) ->
     assert sorted(path.name for path in folder.iterdir()) == ["p-1"]
 
 
+def test_a_file_of_the_name_of_a_campaign_is_named(site: Path) -> None:
+    (site / "campaigns").mkdir(parents=True, exist_ok=True)
+    (site / "campaigns/p-1").write_text("a note")
+    with pytest.raises(UsageError, match="campaigns/p-1 exists already and is not a directory"):
+        create_campaign(site / "campaigns", "p-1", b"{}")
+    assert (site / "campaigns/p-1").read_text() == "a note"
+
+
 def test_a_campaign_whose_log_is_gone_is_found_all_the_same(site: Path) -> None:
     layout = create_campaign(site / "campaigns", "p-1", b"{}")
     layout.log.rmdir()

@@ -222,10 +222,10 @@ def test_what_the_server_refuses_is_left_out_alone_and_told(
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        (401, "lets us not in: 401"),
-        (403, "lets us not in: 403"),
-        (404, "takes nothing: 404"),
-        (307, "takes nothing: 307"),
+        (401, "denied access: 401"),
+        (403, "denied access: 403"),
+        (404, "accepts no events at this address: 404"),
+        (307, "accepts no events at this address: 307"),
     ],
 )
 def test_a_server_that_will_never_take_it_ends_the_feed(

@@ -169,7 +169,7 @@ def test_filters_are_in_the_address(site: Path, browse: Browse) -> None:
         ("/campaign/p-1/figures?only=(", 400, "&#39;(&#39; is not a regular expression: missing )"),
         ("/compare?before=p-9", 400, "there is no campaign &#39;p-9&#39;"),
         ("/compare?before=p-1", 400, "there is nothing to compare by campaign: only p-1"),
-        ("/compare?before=p-1&by=colour", 400, "--by &#39;colour&#39; is nothing that runs differ in"),
+        ("/compare?before=p-1&by=colour", 400, "--by &#39;colour&#39; is not a way to compare runs"),
         ("/compare?least=x", 400, "least=x: it is a share of change such as 2%"),
         ("/history?figure=nothing", 400, "no campaign here measured &#39;nothing&#39;"),
         ("/history?figur=elapsed", 400, "there is no word &#39;figur&#39;"),

@@ -30,7 +30,7 @@ components:
 """
 WRONG = [
     ("measure: passed / atempts, must: all", "7:22: performance.criteria.c.measure: 'passed / atempts' is not one of"),
-    ("measure: passed / attempts, must: '>= 95%', leave_out: sites", "c.leave_out: 'sites' cannot be left out\nhint: write outliers, or 'ruled PARTY', such as 'ruled site'"),
+    ("measure: passed / attempts, must: '>= 95%', leave_out: sites", "c.leave_out: 'sites' is not a kind of run that a criterion can leave out\nhint: write outliers, or 'ruled PARTY', such as 'ruled site'"),
     ("measure: passed / attempts, must: '>= 95%', leave_out: [ruled sight]", "'sight' is no party of a ruling\nhint: did you mean 'site'?"),
     ("measure: passed / attempts, must: '>= 95%', leave_out: outliers", "criteria.c: 'passed / attempts' has no outliers\nhint: figures have: value, sd / mean and fill / isolated"),
     ("measure: passed / attempts, must: '>= 95%', epochs: first", "'first' names no epochs\nhint: write all, last, or the number of the first that counts, from 1"),

@@ -27,7 +27,7 @@ SYSTEMS = [
     (MDT, "disc: 8 per target", "8:3: budgets.disc: 'per target' is for a budget that is named FILESYSTEM/CLASS\nhint: such as f2/mdt: the targets of class mdt of file system f2"),
     (MDT, "home/mdt: 8 per target", "8:3: budgets.home/mdt: file system home has no class of targets 'mdt'\nhint: filesystems: {home: {targets: {mdt: [...]}}}"),
     (MDT, "f2/mdt: 8 per targets", "8:11: budgets.f2/mdt: '8 per targets' is no amount of a budget\nhint: write '8 per target' where each target has so much"),
-    (MDT, "f2/mdt: 0 per target", "8:11: budgets.f2/mdt: '0' is no amount\nhint: it is above zero"),
+    (MDT, "f2/mdt: 0 per target", "8:11: budgets.f2/mdt: '0' is no amount\nhint: write an amount above zero"),
     (MDT, "f2/mdt: per target", "8:11: budgets.f2/mdt: '' is not a number with a unit\nhint: write it as 4 GB/s, or 8"),
     (MDT, "f2/mdt: {licence: f2}", "8:11: 'amount' is missing in budgets.f2/mdt\nhint: amount: how much there is, where a licence is named beside it"),
     (MDT, "f2/mdt: {amount: 8 per target, licence: f2}", "8:43: 'f2' is one licence, and each target of f2/mdt needs one of its own\nhint: such as f2_{target}"),
@@ -38,9 +38,9 @@ SYSTEMS = [
     (MDT, "f2/mdt: {amount: 8 GB/s, licence: f2_mdt0}", "8:20: budgets.f2/mdt is in bytes/s, and the licence is a plain number\nhint: rename one"),
     (f"{MDT}\n", "a: {amount: 8, licence: f2_mdt0}\n  b: {amount: 8, licence: f2_mdt0}\n", "9:27: licence f2_mdt0 stands for a already\nhint: a licence stands for one budget"),
     ("[mdt0, mdt1]", "[mdt0, mdt0]", "5:67: target 'mdt0' is written twice\nhint: keep one"),
-    ("/home", "home", "6:16: 'home' is no absolute path\nhint: it begins with '/' and goes nowhere up"),
-    ("/home", "/a/../b", "6:16: '/a/../b' is no absolute path\nhint: it begins with '/' and goes nowhere up"),
-    ("/home", '"/a/{b"', "6:16: '/a/{b': a brace stands alone\nhint: a class of targets stands in two, such as {mdt}"),
+    ("/home", "home", "6:16: 'home' is no absolute path\nhint: write a path that begins with '/' and has no '..'"),
+    ("/home", "/a/../b", "6:16: '/a/../b' is no absolute path\nhint: write a path that begins with '/' and has no '..'"),
+    ("/home", '"/a/{b"', "6:16: '/a/{b' has a brace without its partner\nhint: put braces around a class of targets, such as {mdt}"),
     ("home:", "campaign:", "6:3: 'campaign' is no name for a file system\nhint: in a test it means the campaign's directory"),
 ]  # fmt: skip
 

@@ -24,7 +24,7 @@ PLAN = "plan: p\nsystem: here\ncomponents:\n  - functionality:\n      tests: [t]
             "ladder: {along: n, slower: {figure: size, by: 20%}}",
             "figure 'size' of test 't' does not say what is better",
         ),
-        ("ladder: {along: n, slower: {figure: rate, by: 0%}}", "'0%' lets nothing be worse"),
+        ("ladder: {along: n, slower: {figure: rate, by: 0%}}", "'0%' is not a share above zero"),
         ("ladder: {along: n, slower: {figure: rate}}", "'by' is missing"),
         ("ladder: n\n      pack: yes", "'pack' has no meaning beside ladder"),
         ("criteria: {up: {measure: largest size, must: '>= 2'}}", "criteria.up: the component has no ladder"),

@@ -32,7 +32,7 @@ SYSTEMS = [
     ("cores: 8", "cores: 08", "3:28: node_types.rome.cores: '08' begins with 0, and some readers of YAML take that for base 8\nhint: write 8"),
     ("cores: 8", "cores: eight", "3:28: node_types.rome.cores: 'eight' is not a whole number"),
     ("cores: 8", "cores: 8, memory: 256", "3:39: node_types.rome.memory: '256' needs a unit, such as '256 GiB'"),
-    ("cores: 8", "cores: 8, memory: 1e999 GiB", "3:39: node_types.rome.memory: '1e999 GiB' is no amount\nhint: it is above zero"),
+    ("cores: 8", "cores: 8, memory: 1e999 GiB", "3:39: node_types.rome.memory: '1e999 GiB' is no amount\nhint: write an amount above zero"),
     ("cores: 8", "cores: 8, peak: 5 TFLOPs", "3:37: node_types.rome.peak: '5 TFLOPs': 'TFLOPs' is not a unit of flop/s\nhint: did you mean 'TFLOP/s'?"),
     ("cc: icc", "cc: icc, modules: [a; rm]", "4:41: toolchains.intel.modules: 'a; rm' is not a module\nhint: a name without blanks"),
     ("40 GB/s", "40 GBs", "5:36: budgets.f2/bandwidth: '40 GBs': there is no unit 'GBs'\nhint: did you mean 'GB/s'?"),

@@ -38,7 +38,7 @@ TEXTS: list[tuple[str | bytes, str]] = [
     ("test: a\n---\ntest: b", "error: tests/a.yaml:2:1: a second document begins here\nhint: a file holds one; give it a file of its own"),
     ("test: *x", "error: tests/a.yaml:1:7: no anchor of this name stands before it\nhint: text that begins with '*' is put in quotes"),
     ("test: !x y", "error: tests/a.yaml:1:7: the tag '!x' has no meaning here\nhint: put the text in quotes where it is meant"),
-    ("a: &a [*a]", "error: tests/a.yaml:1:4: an alias stands for something that holds it"),
+    ("a: &a [*a]", "error: tests/a.yaml:1:4: an alias refers to a value that contains the alias itself"),
     (b"test: \xff", "error: tests/a.yaml:1:7: the file is not UTF-8 text\nhint: save it as UTF-8"),
     ("test: a\n".encode("utf-16"), "error: tests/a.yaml:1:1: the file is not UTF-8 text\nhint: save it as UTF-8"),
     (b"test: a\nabout: a\x01b", "error: tests/a.yaml:2:9: the character U+0001 cannot stand in a file of text\nhint: inside double quotes write it as \\x.."),
@@ -120,7 +120,7 @@ LOADS = [
     ("f2/mdt: 1 GB/s", "'1 GB/s' and the budget, which is in plain numbers, do not measure the same thing\nhint: write a plain number"),
     ("f2/bandwidth: 4", "'4' and the budget, which is in bytes/s, do not measure the same thing\nhint: write it in GB/s"),
     ("f2/bandwidth: 4 GBs", "'4 GBs': there is no unit 'GBs'\nhint: did you mean 'GB/s'?"),
-    ("f2/mdt: 0", "'0' is no amount\nhint: it is above zero"),
+    ("f2/mdt: 0", "'0' is no amount\nhint: write an amount above zero"),
     ('f2/mdt: "{nods}"', "unknown name 'nods' in an expression\nhint: did you mean 'nodes'?"),
 ]  # fmt: skip
 

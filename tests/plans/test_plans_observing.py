@@ -136,7 +136,7 @@ def test_a_budget_whose_unit_is_missing_is_told_and_not_what_follows_from_it(sit
     [
         ("dsk: {command: x}", "limits.observe.dsk: system box has no such budget", "disk"),
         ("idle: {command: x}", "no test of the plan loads idle, so nothing is narrowed", "with loads in the test"),
-        ("disk: {means: used}", "nobody says the number", "name one of command, promql, influxql"),
+        ("disk: {means: used}", "no source of the number is given", "name one of command, promql, influxql"),
         (
             "disk: {command: x, promql: {url: 'http://m', query: q}}",
             "command and promql are 2 sources of one number",
@@ -153,9 +153,9 @@ def test_a_budget_whose_unit_is_missing_is_told_and_not_what_follows_from_it(sit
         ("disk: {command: 'load {target}'}", "asks for {target}, and the budget has no targets", "leave it out"),
         ("disk: {command: x, every: 1min, oldest: 90s}", "every 1 min 00 s, and too old after 1 min 30 s", "at least twice every"),
         ("disk: {command: x, within: 5min}", "may take 5 min 00 s, and is too old after 5 min 00 s", "less than oldest"),
-        ("disk: {command: x, every: 100ms}", "'100ms' is too often", "once a second"),
-        ("disk: {command: x, full: 0}", "'0' does not stand for all there is", "above zero"),
-        ("disk: {command: x, full: nan}", "'nan' does not stand for all there is", "above zero"),
+        ("disk: {command: x, every: 100ms}", "'100ms' is too short an interval", "write 1s or more"),
+        ("disk: {command: x, full: 0}", "'0' cannot be the full amount", "write a number above zero"),
+        ("disk: {command: x, full: nan}", "'nan' cannot be the full amount", "write a number above zero"),
         ("disk: {command: x, smooth: least 2min}", "'least 2min' is not a duration", "mean, median or most of one"),
         ("disk: {command: x, smooth: 90th 10s}", "'90th 10s' is not a duration", "mean, median or most of one"),
         ("disk: {command: x, smooth: median}", "'median' is not a duration", "mean, median or most of one"),

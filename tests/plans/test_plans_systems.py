@@ -57,7 +57,7 @@ def test_the_peak_is_counted_where_it_is_not_written(site: Any) -> None:
         (
             "cores: 4, clock: 0 GHz",
             "",
-            "3:35: node_types.t.clock: '0 GHz' is no amount\nhint: it is above zero",
+            "3:35: node_types.t.clock: '0 GHz' is no amount\nhint: write an amount above zero",
         ),
         (
             "cores: 4, flops_per_cycle: 1.5",
@@ -67,7 +67,7 @@ def test_the_peak_is_counted_where_it_is_not_written(site: Any) -> None:
         (
             "cores: 4, fast_memory: -16 GiB",
             "",
-            "3:41: node_types.t.fast_memory: '-16 GiB' is no amount\nhint: it is above zero",
+            "3:41: node_types.t.fast_memory: '-16 GiB' is no amount\nhint: write an amount above zero",
         ),
         (
             "cores: 4, flop_per_cycle: 16",
@@ -90,7 +90,11 @@ def test_the_peak_is_counted_where_it_is_not_written(site: Any) -> None:
             "network: {dimensions: 18x0x24}",
             "4:23: network.dimensions: '18x0x24' are no dimensions\nhint: write the length of each, such as 18x12x24",
         ),
-        ("cores: 4", "network: {taper: 0%}", "4:18: network.taper: '0%' is no amount\nhint: it is above zero"),
+        (
+            "cores: 4",
+            "network: {taper: 0%}",
+            "4:18: network.taper: '0%' is no amount\nhint: write an amount above zero",
+        ),
         (
             "cores: 4",
             "network: {kind: torus, kind: tree}",

@@ -56,7 +56,8 @@ def command(
     asked = asked_for(campaigns, epochs, Path(site) if site else None, lasting=bool(figure or csv_file))
     if by is None and len(asked) < 2:
         raise UsageError(
-            "one campaign is compared with nothing", hint="name another one, or --epochs 1,2, or --by toolchain"
+            "there is nothing to compare this campaign with",
+            hint="name another one, or --epochs 1,2, or --by toolchain",
         )
     found = compare_campaigns(asked, by or "campaign", against, smallest)
     status = found.comparison.status

@@ -61,7 +61,7 @@ def command(
     """
     root = Path(site) if site else None
     if sum((catalogue, file is not None, stub is not None)) > 1:
-        raise UsageError("--catalogue, --try and --stub are three questions", "ask one at a time")
+        raise UsageError("--catalogue, --try and --stub cannot be given together", "give one of them")
     if catalogue or file is not None:
         if campaign:
             raise UsageError(f"--{'catalogue' if catalogue else 'try'} looks at no campaign", f"leave '{campaign}' out")

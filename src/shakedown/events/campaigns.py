@@ -86,7 +86,7 @@ def create_campaign(root: Path, identifier: str, document: bytes) -> Layout:
             message = f"{layout.root} exists already"
             raise UsageError(message, hint="resume it, or give the new campaign another name") from error
         if error.errno == errno.ENOTDIR and layout.root.exists():
-            raise UsageError(f"{layout.root} is in the way") from error
+            raise UsageError(f"{layout.root} exists already and is not a directory") from error
         raise unwritable(layout.root, error) from error
     sync_directory(root)
     return layout

@@ -153,7 +153,7 @@ def wrong_said(by: str, because: str, restriction: str, people: Iterable[str] = 
         return f"who says so (--by): {why}"
     for option, text in (("why (--because)", because), ("the restriction (--restriction)", restriction)):
         if text.strip() and shows_nothing(text):
-            return f"{option} shows nothing: say it in words that can be read"
+            return f"{option} has no visible character: say it in words that can be read"
     if restriction.strip() and restricts_nothing(restriction):
         way_out = "say what the acceptance is restricted by, or leave it out with --conditions and --issue"
         return f"'{restriction.strip()}' restricts nothing: {way_out}"

@@ -93,7 +93,7 @@ def _narrower(name: str, text: str, context: Context, nothing: bool) -> float:
     written, each = without_per_target(text)
     quantity = parse_quantity(written)
     if not (quantity.value > 0 or (nothing and quantity.value == 0)):
-        raise InvalidValue(f"'{text}' is no amount", "it is not below zero" if nothing else "it is above zero")
+        raise InvalidValue(f"'{text}' is no amount", "write zero or more" if nothing else "write an amount above zero")
     if name not in context.budgets:
         hint = did_you_mean(name, context.budgets) or "budgets are said in systems/, where there is something to limit"
         raise InvalidValue(f"system {context.machine.system.name} has no such budget", hint, f"budget {name}")

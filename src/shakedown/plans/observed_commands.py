@@ -36,6 +36,6 @@ def tell_commands_not_found(root: Node, document: Document, site: str, advice: P
             there = path.is_file() and os.access(path, os.X_OK)
             why = "is no program of this machine" if path.exists() else "is not there on this machine"
         if not there:
-            message = f"limits.observe.{word.budget}: {name} {why}, so nobody says the number"
+            message = f"limits.observe.{word.budget}: {name} {why}, so the number cannot be read"
             hint = "commands run in the site's directory, on the machine that drives the campaign: check there, or mend its name"
             advice.at(place(root, "limits", "observe", word.budget, COMMAND), message, hint)

@@ -77,7 +77,11 @@ def _source(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The one source that an entry names, and the keys of that source. Raises InvalidValue."""
     named = [source for source in SOURCES if source in entry]
     if len(named) != 1:
-        said = f"{' and '.join(named)} are {len(named)} sources of one number" if named else "nobody says the number"
+        said = (
+            f"{' and '.join(named)} are {len(named)} sources of one number"
+            if named
+            else "no source of the number is given"
+        )
         raise InvalidValue(said, f"name one of {', '.join(SOURCES)}")
     source = named[0]
     return source, {"query": entry[COMMAND]} if source == COMMAND else entry[source]

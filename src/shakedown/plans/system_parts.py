@@ -147,9 +147,11 @@ def _check_path(root: Node, name: str, entry: dict[str, Any], problems: Problems
             problems.at(at, f"'{{{word}}}' is no class of targets of file system {name}", near_or_all(word, targets))
     rest = _CLASS.sub("", path)
     if path and (not path.startswith("/") or ".." in path.split("/") or not path.isprintable()):
-        problems.at(at, f"'{path}' is no absolute path", "it begins with '/' and goes nowhere up")
+        problems.at(at, f"'{path}' is no absolute path", "write a path that begins with '/' and has no '..'")
     elif "{" in rest or "}" in rest:
-        problems.at(at, f"'{path}': a brace stands alone", "a class of targets stands in two, such as {mdt}")
+        problems.at(
+            at, f"'{path}' has a brace without its partner", "put braces around a class of targets, such as {mdt}"
+        )
 
 
 def published(root: Node, written: list[dict[str, Any]]) -> tuple[Published, ...]:

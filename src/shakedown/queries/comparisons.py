@@ -85,7 +85,7 @@ def _check_by(sources: Sequence[Source], by: str) -> None:
     if by not in (*BY, *parameters):
         known = [*BY, *sorted(parameters)]
         hint = did_you_mean(by, known) or f"there are {', '.join(known)}"
-        raise UsageError(f"--by '{by}' is nothing that runs differ in", hint=hint)
+        raise UsageError(f"--by '{by}' is not a way to compare runs", hint=hint)
 
 
 def _baseline(groups: list[str], by: str, against: str | None) -> str:

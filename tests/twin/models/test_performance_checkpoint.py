@@ -141,7 +141,7 @@ def test_a_job_that_fails_faster_than_it_checkpoints_never_ends() -> None:
 
 @pytest.mark.parametrize(("size", "mtbf"), [(0.0, HOUR), (math.nan, HOUR), (1e12, 0.0), (1e12, math.inf), (-1.0, HOUR)])
 def test_amounts_that_are_none_are_refused(size: float, mtbf: float) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match="is not a usable amount\nhint: give a finite number above zero"):
         checkpoint_model(size, mtbf, (LUSTRE,))
 
 

@@ -45,7 +45,7 @@ def command(
     usage = "clock [CAMPAIGN] start|stop|go-on|restart --component NAME --by WHO --because WHY"
     campaign, (act,) = campaign_of(names, 1, usage)
     if act not in ACTS:
-        raise UsageError(f"'{act}' is nothing that a clock does", hint=f"there are {', '.join(ACTS)}")
+        raise UsageError(f"a clock has no command '{act}'", hint=f"there are {', '.join(ACTS)}")
     value = {"component": component, "cause": cause}
     values: list[dict[str, Any]] = [value | {"act": act.replace("-", " "), "from": read_moment("--from", since)}]
     words = f"the clock of component {component} {ACTS[act]}" + (f" as of {since}" if since else "")

@@ -85,7 +85,9 @@ def kept_words(option: str, value: str | None) -> str:
     if not value.strip():
         raise UsageError(f"{option} is empty", hint="it is kept in the record: say it in words")
     if shows_nothing(value):
-        raise UsageError(f"{option} shows nothing", hint="it is kept in the record: say it in words that can be read")
+        raise UsageError(
+            f"{option} has no visible character", hint="it is kept in the record: say it in words that can be read"
+        )
     why = wrong_name(value.strip()) if option == "--by" else ""
     if why:
         raise UsageError(f"{option}: {why}")

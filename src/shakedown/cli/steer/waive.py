@@ -97,7 +97,7 @@ def _check_restriction(restriction: str, what: str) -> None:
         hint = "say what the acceptance is restricted by" + (
             ", or leave it out" if what in ("conditions", "issue") else ""
         )
-        raise UsageError("--restriction shows nothing, or says that there is none", hint=hint)
+        raise UsageError("--restriction has no visible character, or says that there is none", hint=hint)
     kept_whole("--restriction", said, LONGEST_RESTRICTION)
 
 

@@ -49,7 +49,7 @@ def why_not_note(state: State, families: Mapping[str, str], run: str, given: str
     if len(ticket) > LONGEST_TICKET:
         return f"the ticket is {len(ticket)} characters long; at most {LONGEST_TICKET} are kept"
     if ticket and shows_nothing(ticket):
-        return "the ticket shows nothing: say it in words that can be read"
+        return "the ticket has no visible character: say it in words that can be read"
     return why_not_judged(state, run, "a note")
 
 

@@ -34,7 +34,7 @@ def act_on_clock(state: State, number: int, value: dict[str, Any], now: float) -
     component, act = state.index.components[number], str(value.get("act", ""))
     written = now if value.get("from") is None else value["from"]
     if act not in ACTS:
-        raise UsageError(f"'{act[:40]}' is nothing that a clock does", hint=f"there are {', '.join(ACTS)}")
+        raise UsageError(f"a clock has no command '{act[:40]}'", hint=f"there are {', '.join(ACTS)}")
     if act == "start":
         return {"act": act, "from": _first_start(state, number, written, now)}
     at = _clock_time(state, number, written, now)
@@ -78,13 +78,13 @@ def _clock_time(state: State, number: int, written: Any, now: float) -> float:
     """A time within this campaign, for a component that has a clock. Errors: UsageError."""
     component = state.index.components[number]
     if not component.duration_s:
-        message = f"component {component.name} does not run for a time, so no word moves its clock"
-        raise UsageError(message, hint="only a component with a duration in the plan runs for a time")
+        message = f"component {component.name} has no clock"
+        raise UsageError(message, hint="a component has a clock if the plan gives it a duration")
     if isinstance(written, bool) or not isinstance(written, int | float) or not math.isfinite(written):
         raise UsageError(f"'{str(written)[:40]}' is no time")
     at = float(written)
     if not 0 <= at <= now + SKEW_S:
-        raise UsageError("it lies in the future; say it when it has come to that")
+        raise UsageError("the time is in the future; give the command once that time has come")
     if at < state.campaign.began:
         raise UsageError(f"the campaign began on {moment(state.campaign.began)}, after {moment(at)}")
     return min(at, now)

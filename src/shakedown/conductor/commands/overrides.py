@@ -145,7 +145,7 @@ def _drain(state: State, now: float, value: Value) -> Event:
     """A component, or the whole campaign, comes to its end."""
     if not value.get("component"):
         if "" in state.overrides.draining:
-            raise UsageError(f"{state.overrides.draining['']}; it is on its way")
+            raise UsageError(f"{state.overrides.draining['']}; it drains already")
         return Event("drain_request")
     component = component_of(state, value)
     _refuse_finished(state, state.index.component_number[component.name])
@@ -222,7 +222,7 @@ def _budget(state: State, now: float, value: Value) -> Event:
     check_budget(state, name)
     if value.get("amount") is None:
         if name not in state.overrides.amounts:
-            raise UsageError(f"nobody set budget {name}; it has the plan's own amount")
+            raise UsageError(f"budget {name} was not changed; it has the plan's own amount")
         return Event("budget_set", value={"budget": name})
     return Event("budget_set", value={"budget": name, "amount": amount_of(state, name, value["amount"])})
 
@@ -233,7 +233,10 @@ def _exclude(state: State, now: float, value: Value) -> Event:
     known, local = _nodes_of(state)
     for node in nodes:
         if node in local and node not in known:
-            raise UsageError(f"{node} is all that its cluster has", hint="pause the component: shakedown pause")
+            raise UsageError(
+                f"{node} is the only node of its cluster, so it cannot be excluded",
+                hint="pause the component: shakedown pause",
+            )
         if node not in known:
             name = state.index.document.system.name
             raise UsageError(f"system {name} has no node '{node[:100]}'", hint=near_node(node, known | local))

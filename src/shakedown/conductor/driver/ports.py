@@ -147,9 +147,7 @@ def clusters_of(document: Document) -> tuple[Cluster, ...]:
     for cluster in clusters:
         if cluster.scheduler not in dialects():
             hint = did_you_mean(cluster.scheduler, dialects()) or f"there are {', '.join(dialects())}"
-            raise UsageError(
-                f"cluster {cluster.name} has a scheduler that nobody knows: {cluster.scheduler}", hint=hint
-            )
+            raise UsageError(f"cluster {cluster.name} has an unknown scheduler: {cluster.scheduler}", hint=hint)
     if len({cluster.scheduler for cluster in clusters}) > 1:
         names = ", ".join(f"{cluster.name} ({cluster.scheduler})" for cluster in clusters)
         raise UsageError(

@@ -54,10 +54,11 @@ def post(address: str, body: bytes, headers: Mapping[str, str]) -> Answer:
 def _understood(code: int, says: str, address: str) -> Answer:
     if code in (401, 403):
         hint = "put the token into a file and name it with --token-file"
-        raise UsageError(f"{shown(address)} lets us not in: {says}", hint=hint)
+        raise UsageError(f"{shown(address)} denied access: {says}", hint=hint)
     if code in (404, 405) or 300 <= code < 400:
         raise UsageError(
-            f"{shown(address)} takes nothing: {says}", hint="is the address whole, with its database or bucket?"
+            f"{shown(address)} accepts no events at this address: {says}",
+            hint="is the address whole, with its database or bucket?",
         )
     if code in (400, 413, 422):
         return Answer(Outcome.REFUSED, says)

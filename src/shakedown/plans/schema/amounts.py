@@ -77,7 +77,7 @@ def known_amount(text: str) -> Quantity:
     except ValueError as error:
         raise InvalidValue(str(error), "write it as 4 GB/s, or 8") from error
     if not 0 < quantity.value < 1e30:
-        raise InvalidValue(f"'{text}' is no amount", "it is above zero")
+        raise InvalidValue(f"'{text}' is no amount", "write an amount above zero")
     near = None if quantity.unit in UNITS else near_unit(quantity.unit, USUAL)
     if near:
         raise InvalidValue(f"'{text}': there is no unit '{quantity.unit}'", near)

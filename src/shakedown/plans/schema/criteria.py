@@ -66,7 +66,10 @@ def _leave_out(text: str) -> str:
     if words == [OUTLIERS]:
         return OUTLIERS
     if len(words) != 2 or words[0] != "ruled":
-        raise InvalidValue(f"'{text}' cannot be left out", f"write {OUTLIERS}, or 'ruled PARTY', such as 'ruled site'")
+        raise InvalidValue(
+            f"'{text}' is not a kind of run that a criterion can leave out",
+            f"write {OUTLIERS}, or 'ruled PARTY', such as 'ruled site'",
+        )
     if words[1] not in PARTIES:
         raise InvalidValue(f"'{words[1]}' is no party of a ruling", near_or_all(words[1], PARTIES))
     return " ".join(words)

@@ -28,7 +28,8 @@ def _text(text: str) -> str:
     parts = [part.strip() for part in text.split("...")]
     if max(map(len, parts)) < _FEWEST:
         raise InvalidValue(
-            f"'{text}' is in too many lines", f"write at least {_FEWEST} characters in a row; '...' stands for anything"
+            f"'{text}' would match too many lines",
+            f"write at least {_FEWEST} characters in a row; '...' stands for anything",
         )
     return text
 
@@ -46,7 +47,7 @@ def _pattern(text: str) -> str:
     except (re.error, OverflowError, RecursionError, Warning) as error:
         raise InvalidValue(f"'{text}' is not a regular expression: {error}") from None
     if compiled.search(""):
-        raise InvalidValue(f"'{text}' is found in an empty line", "write a part that must be there")
+        raise InvalidValue(f"'{text}' matches an empty line", "write a part that must be there")
     return text
 
 

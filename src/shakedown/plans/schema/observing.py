@@ -24,7 +24,7 @@ def _full(text: str) -> float:
     except ValueError:
         raise InvalidValue(f"'{text}' is no number", "in the unit of what is observed, such as 100") from None
     if not (math.isfinite(number) and 0 < number < 1e30):
-        raise InvalidValue(f"'{text}' does not stand for all there is", "it is above zero")
+        raise InvalidValue(f"'{text}' cannot be the full amount", "write a number above zero, such as 100")
     return number
 
 
@@ -43,7 +43,7 @@ def _smooth(text: str) -> tuple[str, float]:
 def _interval(text: str) -> float:
     seconds = _DURATION.convert(text)
     if seconds < 1:
-        raise InvalidValue(f"'{text}' is too often", "once a second at most")
+        raise InvalidValue(f"'{text}' is too short an interval", "write 1s or more")
     return seconds
 
 

@@ -54,7 +54,7 @@ def filled_memory(text: str) -> float:
 
 def _above_zero(text: str, count: float) -> float:
     if not 0 < count < _LARGEST:
-        raise InvalidValue(f"'{text}' is no amount", "it is above zero")
+        raise InvalidValue(f"'{text}' is no amount", "write an amount above zero")
     return count
 
 
@@ -74,7 +74,9 @@ def option(text: str) -> str:
 def directive(text: str) -> str:
     """A line for the head of the job script, such as ``#DW jobdw ...``. Raises InvalidValue."""
     if text.startswith("#SBATCH"):
-        raise InvalidValue(f"'{text}' would be a second word on the submission", "options: [--word=value] says it")
+        raise InvalidValue(
+            f"'{text}' is an option of the submission, not a directive", "write it as options: [--word=value]"
+        )
     if _DIRECTIVE.fullmatch(text) is None:
         raise InvalidValue(f"'{text}' is no directive", "one line that begins with #BB, #DW or the like, in quotes")
     return text

@@ -246,7 +246,7 @@ class Known(Scalar):
     def convert(self, text: str) -> float:
         value = parse_known(text, self.dimension)
         if not 0 < value < 1e30:
-            raise InvalidValue(f"'{text}' is no amount", "it is above zero")
+            raise InvalidValue(f"'{text}' is no amount", "write an amount above zero")
         return value
 
     def schema(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def _worse(text: str) -> float:
     parse_known(text, "share")
     share = parse_quantity(text).value / 100
     if share <= 0:
-        raise InvalidValue(f"'{text}' lets nothing be worse", "write a share above 0%, such as 20%")
+        raise InvalidValue(f"'{text}' is not a share above zero", "write a share above 0%, such as 20%")
     return share
 
 

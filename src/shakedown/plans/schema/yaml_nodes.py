@@ -178,7 +178,7 @@ class _Special:
         if known is not None:
             return known
         if id(node) in self.open:
-            self.problems.at(node, "an alias stands for something that holds it")
+            self.problems.at(node, "an alias refers to a value that contains the alias itself")
             return 1
         if node.tag:
             shown = node.tag.replace("tag:yaml.org,2002:", "!!")

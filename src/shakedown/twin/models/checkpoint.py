@@ -194,4 +194,4 @@ def _around(best: float) -> list[float]:
 def _check(amounts: dict[str, float], zero: bool) -> None:
     for what, amount in amounts.items():
         if not 0 <= amount < math.inf or (amount == 0 and not zero):
-            raise UsageError(f"{what}: {amount:g} is no amount to reckon with", "it is more than nothing, and finite")
+            raise UsageError(f"{what}: {amount:g} is not a usable amount", "give a finite number above zero")
