@@ -17,7 +17,7 @@ from shakedown.engine.state.plan import index_plan
 from shakedown.engine.state.records import Pools, SubmitBackoff, Tally
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Shape, System, Test
-from shakedown.queries.status import _asked, _budgets, _calls, _shut
+from shakedown.queries.status import _budgets, _calls, _closed_pools, _scheduler_calls
 from shakedown.schedulers.slurm.nodes_out import nodes_out
 from shakedown.schedulers.slurm.runner import Ran
 
@@ -35,7 +35,7 @@ def test_calls_are_counted_by_command_and_hour() -> None:
         Event("asked", seq=2, time=1300.0, value={"squeue": 60, "sbatch": 100}),
         Event("asked", seq=3, time=1000.0 + 7200, value={"squeue": 1440, "sacct": 3, "sbatch": 100}),
     )
-    assert _asked(state) == {
+    assert _scheduler_calls(state) == {
         "for_s": 7200.0,
         "total": 1543,
         "this_driver": _calls({"squeue": 1440, "sacct": 3, "sbatch": 100}, 7200.0),
@@ -60,14 +60,14 @@ def test_the_calls_of_all_drivers_are_counted() -> None:
         Event("asked", seq=2, time=300.0, value={"squeue": 60}),
         Event("driver_start", seq=3, time=9000.0),
     )
-    assert (_asked(state)["total"], _asked(state)["this_driver"]["total"]) == (60, 0)
+    assert (_scheduler_calls(state)["total"], _scheduler_calls(state)["this_driver"]["total"]) == (60, 0)
     evolve(state, Event("asked", seq=4, time=9000.0 + 3300, value={"squeue": 40, "sacct": 2}))
-    assert _asked(state)["commands"] == {
+    assert _scheduler_calls(state)["commands"] == {
         "sacct": {"count": 2, "per_hour": 2.0},
         "squeue": {"count": 100, "per_hour": 100.0},
     }
-    assert _asked(state)["for_s"] == 3600.0
-    assert _asked(state)["this_driver"]["total"] == 42
+    assert _scheduler_calls(state)["for_s"] == 3600.0
+    assert _scheduler_calls(state)["this_driver"]["total"] == 42
 
 
 def test_nodes_that_are_out_since_when_and_why() -> None:
@@ -96,7 +96,7 @@ def test_nodes_that_are_out_since_when_and_why() -> None:
 
 def test_the_first_seconds_are_not_blown_up_to_an_hour() -> None:
     state = after(Event("driver_start", seq=1, time=0.0), Event("asked", seq=2, time=1.0, value={"squeue": 2}))
-    assert _asked(state)["commands"] == {"squeue": {"count": 2, "per_hour": 120.0}}
+    assert _scheduler_calls(state)["commands"] == {"squeue": {"count": 2, "per_hour": 120.0}}
 
 
 def test_what_a_person_reads_fits_80_columns() -> None:
@@ -109,7 +109,7 @@ def test_what_a_person_reads_fits_80_columns() -> None:
         "driver": "me",
         "components": [],
         "waiting": [],
-        "asked": _asked(state),
+        "asked": _scheduler_calls(state),
     }
     lines = _render(data).splitlines()[-3:]
     assert lines == [
@@ -121,11 +121,11 @@ def test_what_a_person_reads_fits_80_columns() -> None:
 
 def test_a_scheduler_that_takes_nothing_is_told() -> None:
     state = State(pools=Pools({"h3:batch": SubmitBackoff(120.0, 3, "sbatch: error: AssocMaxSubmitJobLimit")}))
-    assert _shut(state) == [
+    assert _closed_pools(state) == [
         {"partition": "h3:batch", "reason": "sbatch: error: AssocMaxSubmitJobLimit", "refused": 3, "until": 120.0}
     ]
     data: dict[str, Any] = {"campaign": "c", "phase": "running", "driver": "me", "components": [], "waiting": []}
-    told = _render({**data, "time": 108.4, "shut": _shut(state)}).splitlines()[-1]
+    told = _render({**data, "time": 108.4, "shut": _closed_pools(state)}).splitlines()[-1]
     assert told == "h3:batch took no job, 3 times in a row; one is tried again in 12 s"
 
 

@@ -17,7 +17,7 @@ from shakedown.engine.policy.stuck_jobs import what_it_needs
 from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.model.events import Event
 from shakedown.model.ports import JobReport
-from shakedown.queries.status import _told
+from shakedown.queries.status import _scheduler_notes
 from shakedown.schedulers.slurm.pending import in_words, way_out
 
 WALL = "QOSMaxWallDurationPerJobLimit (a limit of its quality of service binds)"
@@ -145,7 +145,10 @@ def test_nobody_is_sent_to_release_what_we_hold(ask: str, step: Step, said: str)
     story.said(1.0, message=in_words("JobHeldUser"), stuck=way_out("JobHeldUser")[0])
     state = story.conductor.state
     told = " ".join(
-        [explain_run(state, next(iter(state.runs)), story.begin + 2.0), *(row["why"] for row in _told(state))]
+        [
+            explain_run(state, next(iter(state.runs)), story.begin + 2.0),
+            *(row["why"] for row in _scheduler_notes(state)),
+        ]
     )
     assert said in told and "scontrol" not in told
 

@@ -21,7 +21,7 @@ from shakedown.engine.state.phases import JobPhase, RunPhase
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import Retry
 from shakedown.model.units import show_duration
-from shakedown.queries.status import _told
+from shakedown.queries.status import _scheduler_notes
 from shakedown.twin import Fates, Lies
 
 
@@ -348,11 +348,11 @@ def test_a_job_that_began_and_waits_again_at_the_scheduler_is_not_said_to_run() 
     said = explain_run(hand.state, "r000001")
     assert "it is running" not in said
     assert said.startswith("it began at ") and "the scheduler has it waiting in its queue again" in said
-    [told] = _told(hand.state)
+    [told] = _scheduler_notes(hand.state)
     assert told == {"job": "j000001", "run": "r000001", "why": said}
     hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": "queue"})
     assert explain_run(hand.state, "r000001") == "it is running"
-    assert _told(hand.state) == []
+    assert _scheduler_notes(hand.state) == []
 
 
 @pytest.mark.parametrize("how", ["it answers again", "another driver"])

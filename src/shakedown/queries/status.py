@@ -112,7 +112,7 @@ def status(layout: Layout, folds: Folds | None = None, ask: bool = True) -> dict
         "record_full": _record_full(layout) if state.phase != CampaignPhase.ENDED else "",
         "budgets": _budgets(state, _time_for_ages(layout, state)),
         "waiting": _waiting(state, alone),
-        "shut": _shut(state),
+        "shut": _closed_pools(state),
         "held": [queue_in_words(state, pool, state.pools.guards[pool]) for pool in held_queues(state)],
         "unused": in_words_of_unused(state, state.time) if state.phase != CampaignPhase.ENDED else [],
         "standing": in_force(state, max(state.time, time.time())),
@@ -120,9 +120,9 @@ def status(layout: Layout, folds: Folds | None = None, ask: bool = True) -> dict
         "drills": list(drills_now(state)),
         "deadlines": _deadlines(layout, state, folds),
         "baselines": _baselines(state, folds),
-        "asked": _asked(state),
+        "asked": _scheduler_calls(state),
         "nodes": nodes_now(state) if ask and not rehearsal_of(layout) else {},
-        "told": _told(state),
+        "told": _scheduler_notes(state),
     }
 
 
@@ -187,7 +187,7 @@ def _record_full(layout: Layout) -> str:
     return no_room(layout.log, _LINES_BYTES) or why_it_waits(layout)
 
 
-def _told(state: State) -> list[dict[str, str]]:
+def _scheduler_notes(state: State) -> list[dict[str, str]]:
     """The scheduler's notes on jobs: what people did to them, what they need before they can start, or which ones it forgot."""
     jobs = state.jobs.values()
     forgotten = [{"job": job.id, "run": job.run, "why": words} for job in jobs if (words := waits_again(job))]
@@ -374,7 +374,7 @@ def _limit_now(state: State, name: str, now: float) -> float:
     return min(limit for limit in said if limit is not None)
 
 
-def _shut(state: State) -> list[dict[str, Any]]:
+def _closed_pools(state: State) -> list[dict[str, Any]]:
     """The pools whose scheduler accepts no jobs now: why, how many tries failed in a row, when the next try is."""
     return [
         {"partition": pool, "reason": shut.why, "refused": shut.strikes, "until": shut.until}
@@ -383,7 +383,7 @@ def _shut(state: State) -> list[dict[str, Any]]:
     ]
 
 
-def _asked(state: State) -> dict[str, Any]:
+def _scheduler_calls(state: State) -> dict[str, Any]:
     """How often all drivers of the campaign ran each command of the scheduler; {} where there is no scheduler to ask.
 
     ``for_s``: how long they had driven by then, in total. ``per_hour`` is over at least a minute, because the first seconds say
