@@ -21,7 +21,7 @@ def text(content: str, limit: int = LINE_LIMIT) -> Text:
     return decode("output", content.encode(), limit=limit)
 
 
-# Line ends, colours and byte order marks are not text (test_checks_figures.py has what becomes of them).
+# Line ends, colours and byte order marks are not text (test_checks_structured.py has what becomes of them).
 PLAIN = st.characters(blacklist_characters="\r\x1b\ufeff")
 
 
