@@ -226,6 +226,7 @@ def test_an_amendment_is_recorded_without_a_driver_too(site: Path, people: Run) 
 
 def test_an_amendment_that_describes_a_cluster_anew_is_for_who_drives_next(site: Path, people: Run) -> None:
     """Whoever drives opened the clusters of before; where nobody does, the next conductor opens those of the new plan."""
+    from shakedown.events.inbox import post
     from shakedown.events.lease import Lease
 
     (site / "systems").mkdir(exist_ok=True)
@@ -244,8 +245,11 @@ def test_an_amendment_that_describes_a_cluster_anew_is_for_who_drives_next(site:
 
     plan.write_text(plan.read_text().replace("system: box", "system: here"))
     layout = Layout(site / "campaigns/p-1")
-    with Lease.acquire(layout):
-        people(site, "amend", "p", "--by", "Bo", "--because", "as before")
+    with Lease.acquire(layout):  # a conductor drives: a person hears it at once
+        told = people(site, "amend", "p", "--by", "Bo", "--because", "as before")
+        assert told.returncode == 2 and "whoever drives opened the clusters of before" in told.stderr
+        before = record_of(site).documents[0]
+        post(layout, "amend", {"document": before, "by": "Bo"}, "as before")
     people(site, "resume", "-q")
     (refused,) = [line for line in people(site, "log", "--event", "command_refused").stdout.splitlines() if line]
     assert "whoever drives opened the clusters of before" in refused

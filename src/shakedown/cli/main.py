@@ -171,7 +171,7 @@ class LazyGroup(click.Group):
         if command is not None and COMPLETING not in os.environ:
             from shakedown.cli.repeated import refuse_repeated
 
-            refuse_repeated(command, rest)
+            refuse_repeated(ctx, command, rest)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -9,16 +9,17 @@ import click
 from shakedown.model.errors import UsageError
 
 
-def refuse_repeated(command: click.Command, words: Sequence[str]) -> None:
+def refuse_repeated(above: click.Context, command: click.Command, words: Sequence[str]) -> None:
     """Purpose: refuse an option that is given twice, and two options that contradict each other (``--met --not-met``). Click would
     take the last one, and the record would keep a word that nobody meant. Options that may come several times, and flags that mean
-    the same twice, are no such case. ``words``: what follows the command's name. Other mistakes in them are told elsewhere.
+    the same twice, are no such case. ``above``: the context of the front door; ``words``: what follows the command's name. Other
+    mistakes in them are told elsewhere.
 
     Errors: UsageError.
     """
     if isinstance(command, click.Group):
         return
-    context = click.Context(command, **command.context_settings)
+    context = click.Context(command, parent=above, **command.context_settings)
     try:
         _, _, given = command.make_parser(context).parse_args(list(words))
     except click.UsageError:
