@@ -124,7 +124,7 @@ def test_peoples_words_are_heard_and_nonsense_is_refused() -> None:
 WORDS = (
     "nobody has said that drill pull-a-link began",
     "drill pull-a-link asks for 1 evidence file, and 0 came with it",
-    "it lies in the future",
+    "the time is in the future",
     "drill restart of component stability is done by its test switch",
     "component stability has no drill 'pull-a-lnik'; did you mean",
 )
