@@ -243,7 +243,11 @@ def test_a_row_in_a_mode_counts_the_runs_of_that_mode_alone(story: Any) -> None:
     assert [(score.outcome, score.count) for score in found.rows] == [("not met", 1), ("undecided", 0), ("not met", 1)]
 
 
-@given(st.lists(st.floats(0, 20), min_size=1, max_size=6), st.floats(0, 20), st.floats(0, 20))
+# 0, and what is large enough to be a measurement.
+MEASURED = st.floats(0, 20).filter(lambda value: value == 0 or value > 1e-99)
+
+
+@given(st.lists(MEASURED, min_size=1, max_size=6), st.floats(0, 20), st.floats(0, 20))
 def test_a_row_on_each_run_agrees_with_looking_at_each(values: list[float], one: float, other: float) -> None:
     from tests.metrics.conftest import Story
 

@@ -163,6 +163,10 @@ def _away(found: Troubles, value: str, system: System) -> Troubles:
     return replace(found, lies=replace(found.lies, away=(*found.lies.away, _when(value, DIRECTORY_S))))
 
 
+def _signalled(found: Troubles, value: str, system: System) -> Troubles:
+    return replace(found, lies=replace(found.lies, signalled=(*found.lies.signalled, _when(value, 0.0)[0])))
+
+
 def _launches_nothing(found: Troubles, value: str, system: System) -> Troubles:
     name, after, lasts = _node(value, system)
     return replace(
@@ -219,6 +223,7 @@ FAULTS: dict[str, Fault] = {
         "1h",
         _away,
     ),
+    "signalled": Fault("all that runs then is ended by a signal that nobody explains", _TIME, "1h", _signalled),
     "launch_failure": Fault(
         "this share of the jobs is given its nodes, and one of them cannot launch it",
         _SHARE,
