@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import os
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -255,3 +257,24 @@ def test_processes_that_were_left_are_told_last(
     said = capsys.readouterr().out
     assert "sleep 302" in said
     assert "1 processes outlived the tests that started them" in said[said.index("all in") :]
+
+
+def test_temporary_files_lie_in_memory_that_nobody_else_sees_and_that_ends_with_the_tests(tmp_path: Path) -> None:
+    """As root, with memory to spare; elsewhere it says that there is none, and the tests use the disk."""
+    script = tmp_path / "probe.py"
+    script.write_text(
+        "import importlib.machinery, importlib.util, os, subprocess, sys\n"
+        f"loader = importlib.machinery.SourceFileLoader('run_tests', {str(SCRIPT)!r})\n"
+        "module = importlib.util.module_from_spec(importlib.util.spec_from_loader('run_tests', loader))\n"
+        "sys.modules['run_tests'] = module\n"
+        "loader.exec_module(module)\n"
+        "made = module.in_memory()\n"
+        "kind = subprocess.run(['stat', '-f', '-c', '%T', made or '/'], capture_output=True, text=True).stdout.strip()\n"
+        "print(made, kind, module.part_of('unit', made).words[-1], module.IN_MEMORY in os.environ, *sys.argv[1:])\n"
+    )
+    done = subprocess.run([sys.executable, str(script), "a word"], capture_output=True, text=True, check=True)
+    if not done.stdout.startswith("/"):
+        pytest.skip("no memory to spare, or not root")
+    made, kind, base, rest = done.stdout.split(maxsplit=3)
+    assert (kind, base, rest) == ("tmpfs", f"{made}/unit", "False a word\n")
+    assert not Path(made).exists() and made not in Path("/proc/mounts").read_text()
