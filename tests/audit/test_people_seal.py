@@ -509,7 +509,8 @@ def test_the_page_is_one_page_whatever_stands_on_it(parties: int, beside: str) -
     page = render_signature_page("0123456789abcdef" * 4, 4711, signed)
     assert len(weasyprint.HTML(string=page.decode()).render().pages) == 1
     signature = Signature("0" * 64, long, "2026-01-02T03:04:05Z", "ssh-ed25519", "SHA256:" + 43 * "W", "seals/x.sig")
-    for count in (1, 3, 6):
+    every = parties == 2 and beside != ""  # how many signatures there are matters alike for each of the others
+    for count in (1, 3, 6) if every else (6,):
         with_keys = render_signature_page("0123456789abcdef" * 4, 4711, signed, [signature] * count)
         assert len(weasyprint.HTML(string=with_keys.decode()).render().pages) == 1
     act = {
@@ -523,7 +524,7 @@ def test_the_page_is_one_page_whatever_stands_on_it(parties: int, beside: str) -
     }
     acted = signed | {"acts": [act] * 20, "acts_in_all": 40, "without_acts": "rejected"}
     acted["register"] = {"register": 16 * "0", "entry": 12345, "sha256": 64 * "0", "words": 4 * long}
-    for count in (0, 1, 2, 6):
+    for count in (0, 1, 2, 6) if every else (0, 6):
         with_acts = render_signature_page("0123456789abcdef" * 4, 4711, acted, [signature] * count)
         assert len(weasyprint.HTML(string=with_acts.decode()).render().pages) == 1
         assert b"ithout all of th" in with_acts and (parties > 2 or b"BACKDATED to 1970-01-01 00:00" in with_acts)

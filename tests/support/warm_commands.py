@@ -23,6 +23,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -177,6 +178,7 @@ def _prepare(kind: str) -> None:
     for module in pkgutil.walk_packages(shakedown.__path__, "shakedown."):
         if not module.name.endswith("__main__") and (kind == "drawing" or not module.name.startswith(DRAWING)):
             importlib.import_module(module.name)
+    _remember()
     if kind == "drawing":
         from shakedown.report.page.site_templates import OURS, environment
 
@@ -185,6 +187,21 @@ def _prepare(kind: str) -> None:
         engine = environment(None)
         for path in OURS.glob("*.html"):
             engine.get_template(f"shakedown/{path.name}")
+
+
+def _remember() -> None:
+    """What each command would work out anew from files of the package, and a process keeps: its tests' patterns, its classes of
+    failures. Both take longer than most commands.
+    """
+    from shakedown.conductor.workers.classifying import shipped_classes
+    from shakedown.plans.finding import test_files
+    from shakedown.plans.library import read_library
+    from shakedown.plans.schema.problems import Problems
+
+    shipped_classes()
+    with tempfile.TemporaryDirectory() as empty:
+        problems = Problems()
+        read_library(test_files(empty, problems), problems)
 
 
 def serve(number: int, kind: str) -> None:

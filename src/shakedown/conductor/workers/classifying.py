@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from shakedown.checks.classify.catalogue import Classifier
@@ -23,10 +24,20 @@ class Classes:
     def ready(self) -> Classifier:
         """The prepared classes. Raises FileProblems where the package's own files are damaged."""
         if self._ready is None:
-            from shakedown.plans.failures import shipped_failures
-
-            self._ready = Classifier(shipped_failures(), self._own)
+            self._ready = _with(self._own) if self._own else shipped_classes()
         return self._ready
+
+
+@functools.cache
+def shipped_classes() -> Classifier:
+    """Purpose: the package's classes alone, prepared once in a process. Raises FileProblems where its files are damaged."""
+    return _with(())
+
+
+def _with(own: Sequence[FailureClass]) -> Classifier:
+    from shakedown.plans.failures import shipped_failures
+
+    return Classifier(shipped_failures(), own)
 
 
 def failure_in(scan: Scan, reader: RunReader) -> bool:
