@@ -264,16 +264,16 @@ def _without(folder: Path) -> None:
 
 
 def _without_sums_of_lines(folder: Path) -> None:
-    next(folder.glob("*.lines")).unlink()
+    min(folder.glob("*.lines")).unlink()
 
 
 def _with_other_sums_of_lines(folder: Path) -> None:
-    path = next(folder.glob("*.lines"))
+    path = min(folder.glob("*.lines"))
     path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:])
 
 
 def _with_a_link_as_seal(folder: Path) -> None:
-    path = next(folder.glob("*.json"))
+    path = min(folder.glob("*.json"))
     path.rename(folder.parent / "elsewhere")
     path.symlink_to(folder.parent / "elsewhere")
 
@@ -590,7 +590,7 @@ def test_an_amendment_without_effect_writes_no_heading_on_the_page(site: Path, p
 
 def test_what_was_added_to_a_pack_is_said_and_no_damage(site: Path, people: Run) -> None:
     layout = Layout(site / "campaigns/p-1")
-    pack = next(layout.packs.glob("*.pack"))
+    pack = min(layout.packs.glob("*.pack"))
     with pack.open("ab") as file:
         file.write(b"more")
     done = people(site, "verify")
@@ -653,7 +653,7 @@ def test_a_link_that_nothing_names_is_told_and_so_is_a_folder_on_another_file_sy
 def test_a_link_in_the_place_of_a_sealed_file_is_damage(site: Path, people: Run) -> None:
     layout = Layout(site / "campaigns/p-1")
     seal_campaign(layout, "Anna")
-    sealed = next(layout.root.glob("fingerprints/*.json"))
+    sealed = min(layout.root.glob("fingerprints/*.json"))
     sealed.rename(site / "elsewhere")
     sealed.symlink_to(site / "elsewhere")
     done = people(site, "verify")
