@@ -46,6 +46,17 @@ def test_by_hand(tmp_path: Path) -> None:
     assert (found.counted, found.between_failures_s) == ("as given", None)
 
 
+def test_a_job_that_was_never_given_a_node(tmp_path: Path) -> None:
+    """AllocNodes of a job that was cancelled in the queue is 0, and so are the processors of many jobs of an archive."""
+    found = of(tmp_path, line(1, 0, 1, 3, nodes=4), line(2, 0, None, 3, nodes=0, state="CANCELLED by 7"))
+    assert [(one.name, one.jobs, one.work) for one in found.sizes] == [("none", 1, 0), ("4 to 7", 1, 8)]
+    swf = tmp_path / "some.swf"
+    rest = "-1 1 1 1 1 1 -1 -1 -1"
+    swf.write_text(f"1 0 10 3600 4 -1 -1 4 9000 {rest}\n2 5 5 50 0 -1 -1 0 200 {rest}\n")
+    found = usage(read_swf(swf))
+    assert [(one.name, one.jobs, one.work) for one in found.sizes] == [("none", 1, 0), ("4 to 7", 1, 4)]
+
+
 def test_an_interval_cuts_what_is_held_and_waits_are_of_what_started_inside(tmp_path: Path) -> None:
     begin = usage_begin(tmp_path)
     found = of(tmp_path, line(1, 0, 1, 9, nodes=2), line(2, 0, 4, 6, nodes=2), line(3, 20, 21, 22),

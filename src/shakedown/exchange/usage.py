@@ -231,11 +231,17 @@ class _Selection:
         units = self.history.units
         classes = np.where(units >= 1, np.floor(np.log2(np.maximum(units, 1.0))), -1).astype(int)
         found = []
-        for one in np.unique(classes[self.inside]):
-            least, most = 2**one, 2 ** (one + 1) - 1
-            name = "none" if one < 0 else f"{least:,}" if least == most else f"{least:,} to {most:,}"
-            found.append(self.group(name, np.flatnonzero(self.inside & (classes == one))))
+        for one in np.unique(classes[self.inside]).tolist():
+            found.append(self.group(_size_class(one), np.flatnonzero(self.inside & (classes == one))))
         return tuple(found)
+
+
+def _size_class(power: int) -> str:
+    """The sizes from 2^power up to the next power of two; below 0 those of jobs that were never given anything."""
+    if power < 0:
+        return "none"
+    least, most = 2**power, 2 ** (power + 1) - 1
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _areas(accounts: Words, areas: Mapping[str, str]) -> Words:
