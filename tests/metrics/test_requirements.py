@@ -81,6 +81,15 @@ def test_one_bound_has_one_margin_and_what_lies_on_it_has_no_sign(story: Any) ->
     assert (margin(found["c:1"]), found["c:1"].margins) == ("0.0%", ()) and margin(found["share"]) == "0.0 pt"
 
 
+@pytest.mark.parametrize(
+    ("bound", "words"), [(9.0, "+900.0%"), (0.9, "+9900.0%"), (0.00002, "+4.5e+08%"), (90.0, "0.0%"), (100.0, "-10.0%")]
+)
+def test_a_margin_is_never_wider_than_its_column(story: Any, bound: float, words: str) -> None:
+    story.values("t/a", [90.0])
+    (asked,) = [one for one in matrix(story, (row("c:1", f">= {bound} GB/s", "4", low=bound),)) if one.name == "c:1"]
+    assert margin(asked) == words
+
+
 def test_what_a_clause_says_stands_with_all_that_it_asks_for(story: Any) -> None:
     story.values("t/a", [95.0])
     story.must("passed / attempts", ">=", 0.9, unit="%", must=">= 90%", name="share", clause="4.2")

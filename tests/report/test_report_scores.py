@@ -62,6 +62,29 @@ def test_a_score_rests_on_as_many_values_whoever_asks_for_it(told: CampaignBuild
     assert counts == {"score": 2, "contract row": 2}
 
 
+def test_a_bound_on_a_part_stands_among_what_is_asked_for(told: CampaignBuilder) -> None:
+    """The score of 8 is met and minife alone is not, and that rejects: the clause has a line for each, as the table does."""
+    whole = told.document.components[-1].criteria[0]
+    bounds = (
+        replace(whole, bound=1.0, must=">= 1"),
+        *(replace(whole, name=f"ssp.{name}", of=f"ssp.{name}", bound=least, must=f">= {least:g}", inputs="") for name, least in
+          (("minife", 20.0), ("amg", 0.2))),
+    )  # fmt: skip
+    asked = replace(told.document.components[-1], criteria=bounds)
+    document, record = replace(told.document, components=(told.document.components[0], asked)), fold_runs(told.events)
+    card = score(document, record)
+    found = [
+        (one.clause, one.kind, one.name, one.outcome, one.count) for one in requirements(document, record, card)[:3]
+    ]
+    assert found == [
+        ("7.2 <b>", "score", "ssp", "met", 2),
+        ("7.2 <b>", "part of a score", "ssp.minife", "not met", 1),
+        ("7.2 <b>", "part of a score", "ssp.amg", "met", 1),
+    ]
+    (minife,) = (one for one in requirements(document, record, card) if one.name == "ssp.minife")
+    assert minife.what == "minife: Tflop/s on a node" and minife.margin == pytest.approx((16 - 20) / 20)
+
+
 def test_the_page_has_the_score_its_runs_and_what_it_needs(told: CampaignBuilder) -> None:
     campaign = told.save()
     write_report(campaign)

@@ -16,7 +16,7 @@ from shakedown.metrics.judging.procedures import standing_of
 from shakedown.metrics.judging.relabelled import first_texts
 from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.scores.results import ScoreResult
+from shakedown.metrics.scores.results import PartResult, ScoreResult
 from shakedown.model.nouns import Document
 from shakedown.model.waived import row_digest
 
@@ -123,29 +123,57 @@ def _margin(item: CriterionScore, share: bool) -> float | None:
 
 
 def _scores(scorecard: Scorecard) -> Iterator[Requirement]:
+    """Each score with a bound, then the bounds on its parts: one may be missed where the score is met."""
     outcomes = {
         item.name: item for component in scorecard.components if component.name == SCORES for item in component.criteria
     }
     for score in scorecard.scores:
         if score.must:
-            yield _score(score, outcomes)
+            yield _score(score, outcomes.get(score.name))
+        for part in score.parts:
+            item = outcomes.get(f"{score.name}.{part.label}")
+            if item is not None:
+                yield _part(score, part, item)
 
 
-def _score(score: ScoreResult, outcomes: Mapping[str, CriterionScore]) -> Requirement:
-    item = outcomes.get(score.name)
-    return Requirement(
+def _score(score: ScoreResult, item: CriterionScore | None) -> Requirement:
+    asked = Requirement(
         clause=score.clause,
         kind="score",
         component=SCORES,
         name=score.name,
         what=score.about or score.kind,
         must=score.must,
-        measured=item.arithmetic.replace(f", must {item.must}", "") if item else "",
-        outcome=item.outcome_words if item else "undecided",
-        count=item.rests_on if item else 0,
-        margin=_margin(item, share=False) if item else None,
-        waiver=f"{item.waiver} (by {item.waived_by})" if item and item.waiver else "",
+        measured="",
+        outcome="undecided",
         reason=score.reason,
+    )
+    return _with_outcome(asked, item) if item else asked
+
+
+def _part(score: ScoreResult, part: PartResult, item: CriterionScore) -> Requirement:
+    asked = Requirement(
+        clause=item.clause,
+        kind="part of a score",
+        component=SCORES,
+        name=item.name,
+        what=f"{part.label}: {score.part_name}",
+        must=item.must,
+        measured="",
+        outcome="",
+        reason=item.reason,
+    )
+    return _with_outcome(asked, item)
+
+
+def _with_outcome(asked: Requirement, item: CriterionScore) -> Requirement:
+    return replace(
+        asked,
+        measured=item.arithmetic.replace(f", must {item.must}", ""),
+        outcome="not judged" if item.restricted else item.outcome_words,
+        count=item.rests_on,
+        margin=_margin(item, share=False),
+        waiver=f"{item.waiver} (by {item.waived_by})" if item.waiver else "",
     )
 
 

@@ -10,6 +10,7 @@ from shakedown.model.units import show_duration
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_PERCENT = 10.0  # a change beyond this, as a share, is told as a factor
+_MOST_WRITTEN_OUT = 1e4
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # terminal colours and movements
 
 
@@ -44,8 +45,10 @@ def one_line(text: str, limit: int = 0) -> str:
 
 
 def show_change(value: float, digits: int = 1) -> str:
-    """A number with its sign; a number that rounds to zero has no sign."""
-    text = f"{value:+.{digits}f}"
+    """A number with its sign; a number that rounds to zero has no sign. One of ten thousand or more has three digits: no column is
+    made for all of them.
+    """
+    text = f"{value:+.{digits}f}" if abs(value) < _MOST_WRITTEN_OUT else f"{value:+.3g}"
     return text if float(text) else text[1:]
 
 
