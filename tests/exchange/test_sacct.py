@@ -13,6 +13,7 @@ from sacct_lines import HEADER, at, line, text
 
 from shakedown.exchange.history import JobHistory
 from shakedown.exchange.sacct import read_sacct
+from shakedown.exchange.usage import usage
 from shakedown.model.errors import UsageError
 
 
@@ -155,6 +156,24 @@ def test_live_jobs_and_lost_ends(tmp_path: Path) -> None:
     lost = read(tmp_path, text(f"1|{at(0)}|{at(1)}|Unknown|COMPLETED|4", header=bare))
     assert lost.unit == "processors"
     assert lost.told == ("1 record has a start and no end; sacctmgr show runawayjobs lists such jobs",)
+
+
+def test_what_runs_or_is_suspended_counts_for_as_long_as_its_record_says(tmp_path: Path) -> None:
+    """An end, as --truncate writes, and what the scheduler counted go before the end of all that is looked at, here ten hours."""
+    rows = [
+        line(1, 0, 1, 2, state="SUSPENDED", elapsed=0.5),
+        line(2, 0, 1, 2, state="RUNNING"),
+        line(3, 0, 1, None, state="SUSPENDED", elapsed=0.75),
+        line(4, 0, 1, None, state="RUNNING", elapsed=2),
+        line(5, 0, 1, 11),
+    ]
+    found = read(tmp_path, text(*rows))
+    assert [None if np.isnan(run) else run / 3600 for run in found.run_s] == [0.5, 1, 0.75, None, 10]
+    assert usage(found).work == 0.5 + 1 + 0.75 + 10 + 10
+    assert found.told[0] == "2 records say that they run or are suspended, and have an end: they count until then"
+    bare = "JobID|Submit|Start|End|State|NNodes"
+    uncounted = read(tmp_path, text(f"1|{at(0)}|{at(1)}|Unknown|SUSPENDED|1", header=bare))
+    assert np.isnan(uncounted.run_s).all()
 
 
 def test_the_hour_that_comes_twice(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from shakedown.exchange.history import Flags, Floats, JobHistory, WordColumn, Wo
 from shakedown.metrics.words import so_many
 from shakedown.model.errors import UsageError
 
-_LIVE = frozenset({"RUNNING", "SUSPENDED"})
+_SUSPENDED = frozenset({"SUSPENDED"})
+_LIVE = frozenset({"RUNNING", *_SUSPENDED})
 _PENDING = "PENDING"
 _ENDS_UNSTARTED = frozenset({"CANCELLED", "DEADLINE"})  # states that a job can come to in the queue
 _PUT_BACK = frozenset(
@@ -66,7 +67,7 @@ def history_of(found: Gathered, unit: str, name: str, zone: str) -> JobHistory:
     unstarted = _unstarted(times, state)
     times.start = np.where(unstarted, np.nan, times.start)
     order, again = _same_jobs(np.array(found.job), times, state)
-    live = _is(state, _LIVE)
+    live = _live(times, state, told)
     _end_what_was_started_again(times, live, order, again, told)
     run = _run_times(times, live, told)
     early = times.start < times.submit
@@ -140,6 +141,25 @@ def _unstarted(times: _Times, state: Words) -> Flags:
     """Jobs that never began: for a job cancelled in the queue, accounting gives the end as the start."""
     nothing = np.where(np.isnan(times.elapsed), times.end - times.start, times.elapsed) <= 0
     return _is(state, frozenset({_PENDING})) | (_is(state, _ENDS_UNSTARTED) & nothing)
+
+
+def _live(times: _Times, state: Words, told: list[str]) -> Flags:
+    """Jobs that hold their nodes until the end of all that is looked at: those that run, and have no end.
+
+    With --truncate accounting writes the end of its window as the end of what runs. What is suspended holds its nodes for as long
+    as the scheduler counted, as it does once it is over.
+    """
+    said = _is(state, _LIVE)
+    ended = said & ~np.isnan(times.end) & ~np.isnan(times.start)
+    if ended.any():
+        told.append(
+            so_many(
+                int(ended.sum()),
+                "record says that it runs or is suspended, and has an end: it counts until then",
+                "records say that they run or are suspended, and have an end: they count until then",
+            )
+        )
+    return said & ~ended & ~(_is(state, _SUSPENDED) & ~np.isnan(times.elapsed))
 
 
 def _same_jobs(job: np.ndarray, times: _Times, state: Words) -> tuple[np.ndarray, Flags]:
