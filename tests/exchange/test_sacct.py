@@ -141,6 +141,20 @@ def test_what_was_cancelled_in_the_queue_never_started(tmp_path: Path) -> None:
     assert found.run_s.tolist() == [0, 0, 3600, 0, 0]
 
 
+def test_a_state_that_nobody_knows_is_its_own_and_takes_nothing_of_the_next_record(tmp_path: Path) -> None:
+    rows = [
+        line(1, 0, 1, 2, state="EXPEDITING", name="a|b"),
+        line(2, 0, 1, 2, state="QUITE_NEW", account="phys", name="a|b"),
+        line(3, 0, 1, 2, state="OUT_OF_ME+", account="bio", name="a|b"),
+        line(4, 0, 1, 2, account="chem", name="a|b"),
+    ]
+    found = read(tmp_path, text(*rows))
+    assert [found.state.names[code] for code in found.state.codes] == [
+        *("EXPEDITING", "QUITE_NEW", "OUT_OF_MEMORY", "COMPLETED"),
+    ]
+    assert [found.account.names[code] for code in found.account.codes] == ["a", "phys", "bio", "chem"]
+
+
 def test_users_where_there_is_such_a_column(tmp_path: Path) -> None:
     header = "JobIDRaw|User|" + HEADER.removeprefix("JobIDRaw|")
     rows = [line(1, 0, 1, 2).replace("1|", "1|ann|", 1), line(2, 0, 1, 2).replace("2|", "2|bo|", 1)]

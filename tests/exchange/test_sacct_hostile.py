@@ -39,6 +39,16 @@ DUMPS: dict[str, tuple[str, tuple[int, int, float, int]]] = {
     "a name with a tab and quotes": (text(job("one\t'two'\"three"), WHOLE), (2, 2, 14, 0)),
     "an empty name": (text(job(""), WHOLE), (2, 2, 14, 0)),
     "a name that is a | alone": (text(job("|"), WHOLE), (2, 2, 14, 0)),
+    "a state that nobody knows": (text(line(1, 0, 1, 3, nodes=2, state="QUITE_NEW"), WHOLE), (2, 2, 14, 0)),
+    "a state that nobody knows, and a | in the name and the next": (
+        text(line(1, 0, 1, 3, nodes=2, state="QUITE_NEW", name="a|b"), job("c|d", 8), WHOLE),
+        (3, 3, 18, 0),
+    ),
+    "a state that was cut off": (text(line(1, 0, 1, 3, nodes=2, state="OUT_OF_ME+", name="a|b"), WHOLE), (2, 2, 14, 0)),
+    "a record without a state before one with a | in its name": (
+        text(line(1, 0, 1, 3, nodes=2, state="?"), job("c|d", 8), WHOLE),
+        (2, 2, 14, 1),
+    ),
     "a comment before the times": (
         text(
             f"1|a|b|c|{at(0)}|{at(1)}|{at(3)}|COMPLETED|2",

@@ -43,15 +43,20 @@ _STATES = frozenset(
         "COMPLETING",
         "CONFIGURING",
         "DEADLINE",
+        "EXPEDITING",
         "FAILED",
         "LAUNCH_FAILED",
         "NODE_FAIL",
         "OUT_OF_MEMORY",
         "PENDING",
+        "POWER_UP_NODE",
         "PREEMPTED",
         "RECONFIG_FAIL",
         "REQUEUED",
+        "REQUEUE_FED",
+        "REQUEUE_HOLD",
         "RESIZING",
+        "RESV_DEL_HOLD",
         "REVOKED",
         "RUNNING",
         "SIGNALING",
@@ -60,8 +65,10 @@ _STATES = frozenset(
         "STOPPED",
         "SUSPENDED",
         "TIMEOUT",
+        "UPDATE_DB",
     }
 )
+_LIKE_A_STATE = re.compile(r"[A-Z][A-Z_]{2,29}\+?( by \d+)?")  # such as a newer Slurm may have
 _UNKNOWN_TIMES = frozenset(("Unknown", "None", "NONE", "", "N/A"))
 _ELAPSED = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
 _SUFFIXES = {"K": 1e3, "M": 1e6, "G": 1e9}
@@ -91,16 +98,36 @@ class _Columns:
 
     def fits(self, words: Sequence[str]) -> bool:
         """Whether these words may be a record: times and state are in their columns."""
-        return (
-            _is_state(words[self.state])
-            and _is_time(words[self.submit])
-            and _is_time(words[self.start])
-            and _is_time(words[self.end])
-        )
+        return _is_state(words[self.state]) and self._has_times(words)
+
+    def fits_but_for_its_state(self, words: Sequence[str]) -> bool:
+        """Whether they may be one with a state that nobody here knows: what else is known of a record must be there, too."""
+        return _is_like_a_state(words[self.state]) and self._has_times(words) and self.begins(words)
+
+    def begins(self, words: Sequence[str]) -> bool:
+        """Whether a number of a job and a count of nodes are in their columns."""
+        return (self.job < 0 or words[self.job][:1].isdecimal()) and _count(words[self.units]) is not None
+
+    def _has_times(self, words: Sequence[str]) -> bool:
+        return _is_time(words[self.submit]) and _is_time(words[self.start]) and _is_time(words[self.end])
 
 
 def _is_state(word: str) -> bool:
-    return word.split(" ", 1)[0].rstrip("+") in _STATES
+    return word.split(" ", 1)[0].rstrip("+") in _STATES or _state_of(word) in _STATES
+
+
+def _is_like_a_state(word: str) -> bool:
+    return _LIKE_A_STATE.fullmatch(word) is not None
+
+
+def _state_of(word: str) -> str:
+    """The state without who cancelled the job. One that was cut off (OUT_OF_ME+) is the only one that begins so, if any is."""
+    first = word.split(" ", 1)[0]
+    state = first.rstrip("+")
+    if state == first or state in _STATES or not state:
+        return state
+    begun = [known for known in _STATES if known.startswith(state)]
+    return begun[0] if len(begun) == 1 else state
 
 
 def _is_time(word: str) -> bool:
@@ -191,7 +218,7 @@ def _gather(text: TextIO, columns: _Columns, found: Gathered, tell: Callable[[in
         found.units.append(count)
         found.elapsed.append(_elapsed(words[elapsed], columns.raw) if elapsed >= 0 else np.nan)
         found.job.append(int(name) if name.isdecimal() and len(name) < 18 else hash(name) if name else len(found.job))
-        found.state.add(words[columns.state].split(" ", 1)[0].rstrip("+"))
+        found.state.add(_state_of(words[columns.state]))
         found.account.add(words[account] if account >= 0 else "")
         found.user.add(words[user] if user >= 0 else "")
         if len(times[0]) == _CHUNK:
@@ -209,7 +236,7 @@ def _records(text: TextIO, columns: _Columns, found: Gathered) -> Iterator[list[
         words = line.split("|")
         if len(words) == trailing and not words[-1]:
             words.pop()
-        if len(words) == width and fits(words):
+        if len(words) == width and (fits(words) or columns.fits_but_for_its_state(words)):
             if pending:
                 _take_leftover(pending, began, columns, found)
                 pending = ""
@@ -217,9 +244,15 @@ def _records(text: TextIO, columns: _Columns, found: Gathered) -> Iterator[list[
             continue
         if (not line and not pending) or line == columns.first:
             continue
+        whole = _placed(line, columns)
+        if pending and (whole is None or not columns.begins(whole)):
+            line = f"{pending}\n{line}"
+            whole = _placed(line, columns)
+        elif pending:  # a record of its own, and no more of the text before it
+            _take_leftover(pending, began, columns, found)
+            pending = ""
         began = began if pending else number
-        pending = f"{pending}\n{line}" if pending else line
-        whole = _placed(pending, columns)
+        pending = line
         if whole is not None:
             found.joined += 1
             pending = ""
@@ -248,20 +281,33 @@ def _placed(text: str, columns: _Columns) -> list[str] | None:
     if extra and not words[-1]:
         words.pop()
         extra -= 1
+    found = _first_way(words, columns, extra, columns.fits, _is_state)
+    if found is None and "\n" not in text:
+        return _first_way(words, columns, extra, columns.fits_but_for_its_state, _is_like_a_state)
+    return found
+
+
+def _first_way(
+    words: list[str],
+    columns: _Columns,
+    extra: int,
+    fits: Callable[[Sequence[str]], bool],
+    is_state: Callable[[str], bool],
+) -> list[str] | None:
     if not extra:
-        return words if columns.fits(words) else None
-    for counts in itertools.islice(_ways(words, columns, extra), _WAYS):
+        return words if fits(words) else None
+    for counts in itertools.islice(_ways(words, columns, extra, is_state), _WAYS):
         fields, at = [], 0
         for place in range(columns.width):
             wide = 1 + counts.get(place, 0)
             fields.append("|".join(words[at : at + wide]))
             at += wide
-        if columns.fits(fields):
+        if fits(fields):
             return fields
     return None
 
 
-def _ways(words: list[str], columns: _Columns, extra: int) -> Iterator[dict[int, int]]:
+def _ways(words: list[str], columns: _Columns, extra: int, is_state: Callable[[str], bool]) -> Iterator[dict[int, int]]:
     """How many of the delimiters may belong to which text: those in which a state stands where it belongs, with the times that
     stand at a fixed distance from it. Most belong to the first of the texts.
     """
@@ -275,7 +321,7 @@ def _ways(words: list[str], columns: _Columns, extra: int) -> Iterator[dict[int,
     order = range(extra + 1) if columns.free and columns.free[0] > state else range(extra, -1, -1)
     for moved in order:
         place = state + moved
-        if _is_state(words[place]) and all(_is_time(words[place + away]) for away in beside):
+        if is_state(words[place]) and all(_is_time(words[place + away]) for away in beside):
             for first, second in itertools.product(_shared_out(moved, before), _shared_out(extra - moved, after)):
                 yield first | second
 
