@@ -82,7 +82,7 @@ def test_one_bound_has_one_margin_and_what_lies_on_it_has_no_sign(story: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("bound", "words"), [(9.0, "+900.0%"), (0.9, "+9900.0%"), (0.00002, "+4.5e+08%"), (90.0, "0.0%"), (100.0, "-10.0%")]
+    ("bound", "words"), [(9.0, "+900.0%"), (0.9, "+9900.0%"), (0.00002, "+4.50e8%"), (90.0, "0.0%"), (100.0, "-10.0%")]
 )
 def test_a_margin_is_never_wider_than_its_column(story: Any, bound: float, words: str) -> None:
     story.values("t/a", [90.0])

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
 
 SPACE = "\N{NO-BREAK SPACE}"
+UNIT = '<span class="unit">'  # in which no line breaks after the slash
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,10 @@ SPACE = "\N{NO-BREAK SPACE}"
     [
         ("it took 39.3 s, must <= 40 s", f"it took 39.3{SPACE}s, must <= 40{SPACE}s"),
         ("2 h 10 min, 5 d", f"2{SPACE}h 10{SPACE}min, 5{SPACE}d"),
-        ("100 GB/s and 3 MiB", f"100{SPACE}GB/s and 3{SPACE}MiB"),
+        ("100 GB/s and 3 MiB", f"{UNIT}100{SPACE}GB/s</span> and 3{SPACE}MiB"),
+        (">= 0.1 TFLOP/s, 8e+01 Gbit/s", f">= {UNIT}0.1{SPACE}TFLOP/s</span>, {UNIT}8e+01{SPACE}Gbit/s</span>"),
+        ('<b title="at 3 GB/s">3 GB/s</b>', f'<b title="at 3 GB/s">{UNIT}3{SPACE}GB/s</span></b>'),
+        ("3 GB/session", "3 GB/session"),
         ("3 sockets, 4 dots and 2 min-max", "3 sockets, 4 dots and 2 min-max"),
         ("<pre>sleep 5 s</pre> <code>dd 5 d</code> 5 s", f"<pre>sleep 5 s</pre> <code>dd 5 d</code> 5{SPACE}s"),
         ('<svg viewBox="0 0 1 1"><text>5 s</text></svg>', '<svg viewBox="0 0 1 1"><text>5 s</text></svg>'),

@@ -48,7 +48,7 @@ def show_change(value: float, digits: int = 1) -> str:
     """A number with its sign; a number that rounds to zero has no sign. One of ten thousand or more has three digits: no column is
     made for all of them.
     """
-    text = f"{value:+.{digits}f}" if abs(value) < _MOST_WRITTEN_OUT else f"{value:+.3g}"
+    text = f"{value:+.{digits}f}" if abs(value) < _MOST_WRITTEN_OUT else re.sub(r"e\+0*", "e", f"{value:+.2e}")
     return text if float(text) else text[1:]
 
 
