@@ -90,6 +90,24 @@ def test_a_margin_is_never_wider_than_its_column(story: Any, bound: float, words
     assert margin(asked) == words
 
 
+def test_what_is_in_per_cent_lies_so_many_points_inside_whoever_asks_for_it(story: Any) -> None:
+    """Of 95.5 % between 95 and 97 %: half a point above the lower bound; of 0 % a share of the bound would be no number."""
+    story.values("t/a", [95.5])
+    story.must("value", ">=", 95.0, unit="GB/s", must=">= 95%", of="triad", name="plan", clause="1")
+    rows = (
+        replace(row("c:1", "95..97 %", "3", low=95.0, high=97.0), unit="%"),
+        replace(row("c:2", ">= 0%", "4", low=0.0), unit="%"),
+    )
+    found = {one.name: margin(one) for one in matrix(story, rows)}
+    assert (found["c:1"], found["c:2"]) == ("+0.5 pt lower, +1.5 pt upper", "+95.5 pt")
+    document, record = story.document(), fold_runs(story.events)
+    card = score(document, record)
+    (component,) = card.components
+    in_percent = replace(component, criteria=tuple(replace(item, unit="%") for item in component.criteria))
+    (asked,) = requirements(document, record, replace(card, components=(in_percent,)))
+    assert margin(asked) == "+0.5 pt"
+
+
 def test_what_a_clause_says_stands_with_all_that_it_asks_for(story: Any) -> None:
     story.values("t/a", [95.0])
     story.must("passed / attempts", ">=", 0.9, unit="%", must=">= 90%", name="share", clause="4.2")

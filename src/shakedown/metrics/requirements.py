@@ -27,6 +27,7 @@ _ATTESTED = {
     "wording": "undecided: attested before the plan asked for something else",
     "": "undecided: not attested",
 }
+_IN_POINTS = {"share": 1.0, "%": 100.0}  # unit -> how many of it a whole has
 SCORES = "scores"  # the component that stands for the plan's scores
 
 
@@ -34,9 +35,9 @@ class Requirement(Struct, frozen=True):
     """One requirement. ``what``: its description; ``must``: the bound as written; ``measured``: the calculation in words.
 
     ``margin``: the distance inside the bound (the nearer of two), below 0 if outside, as a share of the bound; with ``points``, the
-    measured value is a share itself and the margin a difference. None without a number, or if the bound is 0. ``margins``: (bound,
-    margin) of each bound, if there are two. ``count``: the number of runs or values behind it. ``text``: the clause's text;
-    ``first_text``: its text when the campaign began, if ``changed_by`` amended it.
+    measured value is a share itself, or in per cent, and the margin a difference of shares. None without a number, or if the
+    bound is 0 and no share. ``margins``: (bound, margin) of each bound, if there are two. ``count``: the number of runs or values
+    behind it. ``text``: the clause's text; ``first_text``: its text when the campaign began, if ``changed_by`` amended it.
     """
 
     clause: str
@@ -93,7 +94,6 @@ def _criteria(scorecard: Scorecard) -> Iterator[Requirement]:
         if component.name == SCORES:
             continue
         for item in component.criteria:
-            share = item.unit == "share"
             yield Requirement(
                 clause=item.clause,
                 kind="criterion",
@@ -104,14 +104,14 @@ def _criteria(scorecard: Scorecard) -> Iterator[Requirement]:
                 measured=item.arithmetic.replace(f", must {item.must}", ""),
                 outcome="not judged" if item.restricted else item.outcome_words,
                 count=item.rests_on,
-                margin=_margin(item, share),
-                points=share,
+                margin=_margin(item),
+                points=item.unit in _IN_POINTS,
                 waiver=f"{item.waiver} (by {item.waived_by})" if item.waiver else "",
                 reason=item.reason,
             )
 
 
-def _margin(item: CriterionScore, share: bool) -> float | None:
+def _margin(item: CriterionScore) -> float | None:
     """The margin of a criterion's number inside its bound."""
     if item.measured is None:
         return None
@@ -119,7 +119,14 @@ def _margin(item: CriterionScore, share: bool) -> float | None:
     off = item.measured - item.bound if sign == ">" else item.bound - item.measured if sign == "<" else None
     if off is None:
         off = -abs(item.measured - item.bound)
-    return off if share else off / abs(item.bound) if item.bound else None
+    return _share_of(off, item.bound, item.unit)
+
+
+def _share_of(off: float, bound: float, unit: str) -> float | None:
+    """A distance from a bound as a share of it; of numbers that are shares themselves the distance, 0.01 for a point."""
+    if unit in _IN_POINTS:
+        return off / _IN_POINTS[unit]
+    return off / abs(bound) if bound else None
 
 
 def _scores(scorecard: Scorecard) -> Iterator[Requirement]:
@@ -172,7 +179,7 @@ def _with_outcome(asked: Requirement, item: CriterionScore) -> Requirement:
         measured=item.arithmetic.replace(f", must {item.must}", ""),
         outcome="not judged" if item.restricted else item.outcome_words,
         count=item.rests_on,
-        margin=_margin(item, share=False),
+        margin=_margin(item),
         waiver=f"{item.waiver} (by {item.waived_by})" if item.waiver else "",
     )
 
@@ -195,6 +202,7 @@ def _rows(scorecard: Scorecard, first: Mapping[str, tuple[str, str]]) -> Iterato
             outcome=score.outcome_words,
             count=score.rests_on,
             margin=min((share for _, share in margins), default=None),
+            points=row.unit in _IN_POINTS,
             waiver=f"{score.waiver} (by {score.waived_by})" if score.waived else "",
             reason=score.reason,
             text=row.text,
@@ -205,14 +213,17 @@ def _rows(scorecard: Scorecard, first: Mapping[str, tuple[str, str]]) -> Iterato
 
 
 def _row_margins(score: RowScore) -> tuple[tuple[str, float], ...]:
-    """The margin to each bound that is not 0, the lower one first; for a row on each run, with the worst value for that bound."""
+    """The margin to each bound, the lower one first; for a row on each run, with the worst value for that bound."""
     found = []
     for word, bound, measured, side in (
         ("lower", score.row.low, score.least, 1),
         ("upper", score.row.high, score.most, -1),
     ):
-        if bound and measured is not None:
-            found.append((word, side * (measured - bound) / abs(bound)))
+        if bound is None or measured is None:
+            continue
+        share = _share_of(side * (measured - bound), bound, score.row.unit)
+        if share is not None:
+            found.append((word, share))
     return tuple(found)
 
 

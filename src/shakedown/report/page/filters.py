@@ -101,11 +101,10 @@ def share(value: float | None) -> str:
 
 def margin(one: Requirement) -> str:
     """The distance to the bound: "+2.4%", for a share "+0.2 pt"; to two bounds: "+2.4% lower, +0.3% upper"."""
+    unit = " pt" if one.points else "%"
     if one.margins:
-        return ", ".join(f"{show_change(100 * size)}% {side}" for side, size in one.margins)
-    if one.margin is None:
-        return "–"
-    return f"{show_change(100 * one.margin)}{' pt' if one.points else '%'}"
+        return ", ".join(f"{show_change(100 * size)}{unit} {side}" for side, size in one.margins)
+    return "–" if one.margin is None else f"{show_change(100 * one.margin)}{unit}"
 
 
 def percent(value: float | None) -> str:
