@@ -126,6 +126,19 @@ def test_while_repeats_are_missing_it_is_undecided_however_bad_they_are(story: A
     assert found.outcome == "undecided" and found.measured == pytest.approx(0.5) and "1 to come" in found.arithmetic
 
 
+def test_values_of_another_mode_or_component_are_named_where_there_are_none_of_this_one(story: Any) -> None:
+    story.values("a/1", TRIAD)
+    (known,) = rate(TRIAD).cases
+    for other, words in (
+        (replace(known, mode="fill"), "in mode fill"),
+        (replace(known, component="earlier"), "of component earlier"),
+        (replace(known, component="earlier", mode="isolated"), "of component earlier in mode isolated"),
+    ):
+        found = one(story, replace(rate(TRIAD), cases=(other,)), on_triad())
+        assert found.outcome == "undecided"
+        assert f"what it is held against has no value of triad of a/1; it has some {words}" in found.reason
+
+
 def test_a_case_that_nothing_is_known_of_leaves_it_undecided_and_is_named(story: Any) -> None:
     story.values("a/1", TRIAD)
     story.values("b/1", TRIAD)

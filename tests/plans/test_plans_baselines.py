@@ -130,6 +130,14 @@ def test_check_says_what_stays_undecided(room: Any, here: System) -> None:
     )
 
 
+def test_a_change_is_asked_of_no_test_that_lacks_the_figure(room: Any, here: System) -> None:
+    """The other test measures nothing: nothing of it stays undecided, as judging has it."""
+    room.test("test: bare\nrun: {command: echo}\n", "tests/bare.yaml")
+    room.write("plans/p.yaml", PLAN.replace("tests: [m]", "tests: [m, bare]"))
+    said = "\n".join(str(problem) for problem in check_site(room.path, lambda: here, past=measured).warnings)
+    assert "values of rate of bare" not in said and "criteria.rate: enough" not in said
+
+
 def test_a_baseline_that_nothing_is_held_against_is_told(room: Any, here: System) -> None:
     room.write("plans/p.yaml", PLAN.replace("since: before,", "since: given,"))
     checked = check_site(room.path, lambda: here, past=measured)

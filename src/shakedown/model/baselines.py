@@ -77,14 +77,20 @@ class Baseline(Struct, frozen=True):
         self, component: str, test: str, where: Pairs, partition: str, mode: str, one_partition: bool
     ) -> tuple[BaselineCase, ...]:
         """What is known of a case; more than one where the plan gives values of it twice. ``one_partition``: of its own system."""
+        return tuple(
+            one
+            for one in self.of_any(test, where, partition, one_partition)
+            if one.component in ("", component) and one.mode in ("", mode)
+        )
+
+    def of_any(self, test: str, where: Pairs, partition: str, one_partition: bool) -> tuple[BaselineCase, ...]:
+        """What is known of a case in whatever component and mode."""
         mine = {pair for pair in where if pair[1]}
         any_partition = self.one_partition and one_partition
         return tuple(
             one
             for one in self.cases
             if one.test == test
-            and one.component in ("", component)
-            and one.mode in ("", mode)
             and (any_partition or one.partition in ("", partition, partition.rpartition(":")[2]))
             and ((set(one.where) == mine) if self.campaign else (set(one.where) <= mine))
         )

@@ -192,7 +192,9 @@ def _of_case(
             yield Look(case.case.id, mode, figure, unit, Side(), after, reason=f"values cannot be compared: {error}")
             continue
         look = Look(case.case.id, mode, figure, unit, before, after)
-        yield _compared(look, criterion, spec.better if spec is not None else "lower")
+        found = _compared(look, criterion, spec.better if spec is not None else "lower")
+        where = _known_elsewhere(criterion, case, baseline, around) if not before.count else ""
+        yield replace(found, reason=f"{found.reason}; it has some {where}") if where else found
 
 
 def _whole(case: CaseRuns, around: MeasureContext) -> CaseRuns:
@@ -232,6 +234,27 @@ def _known(
         if not criterion.of and one.judged:
             return Side(one.judged, failed=one.failed, runs=one.failures)
     return Side()
+
+
+def _known_elsewhere(criterion: Criterion, case: CaseRuns, baseline: Baseline | None, around: MeasureContext) -> str:
+    """In which other components and modes the baseline has what is asked for of this case: runs of one mode are none of another."""
+    if baseline is None:
+        return ""
+    noun = case.case
+    one_partition = len({one.partition for one in around.document.cases}) <= 1
+    found = baseline.of_any(noun.test, where_of(noun.toolchain, noun.parameters), noun.partition, one_partition)
+    there = [one for one in found if (one.sample(criterion.of) if criterion.of else one.judged)]
+    mine = around.component.name
+    words = dict.fromkeys(
+        " ".join(
+            (
+                f"of component {one.component}" * (one.component not in ("", mine)),
+                f"in mode {one.mode}" * bool(one.mode),
+            )
+        )
+        for one in there
+    )
+    return some([word.strip() for word in words if word.strip()], 3)
 
 
 def _compared(look: Look, criterion: Criterion, better: str) -> Look:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from shakedown.model.baselines import FEWEST
 from shakedown.model.figures import figure_of, measured_as
 from shakedown.model.judging import Criterion
-from shakedown.model.measures import FAILURES_SINCE, SINCE, measures
+from shakedown.model.measures import CHANGE_SINCE, FAILURES_SINCE, SINCE, measures
 from shakedown.model.nouns import Case, Component, Document, Mode, Partition, Test
 from shakedown.model.shared_nodes import different_nodes, place_of
 from shakedown.plans.components.alike import pooled
@@ -83,11 +83,20 @@ class Most:
             return results * (1 + sum(retry.times for retry in self.component.retry))
         if criterion.measure not in OF_FIGURES:
             return results
-        if not has_figure(self.tests[case.test], criterion.of) or case.expect not in ("", "passed", "performance"):
+        if not self.gives(criterion, case):
             return 0
         if criterion.measure == "fill / isolated":
             return min(self.results(case, "isolated"), self.results(case, "fill"))
         return results
+
+    def gives(self, criterion: Criterion, case: Case) -> bool:
+        """Whether runs of a case have the figure that a criterion asks for."""
+        return has_figure(self.tests[case.test], criterion.of) and case.expect in ("", "passed", "performance")
+
+    def compared(self, criterion: Criterion) -> list[Case]:
+        """The cases that a criterion is about: a change of a figure is asked of those alone that have the figure."""
+        asked = list(self.asked(criterion))
+        return [case for case in asked if self.gives(criterion, case)] if criterion.measure == CHANGE_SINCE else asked
 
     def with_values(self, criterion: Criterion) -> list[str]:
         """The tests that give a criterion on a figure its values."""
@@ -174,7 +183,7 @@ def _least(criterion: Criterion, most: Most) -> tuple[int, str]:
     """The most results that can be counted, and their name; with ``per``, those of the case or test with the fewest. Left out are
     cases that are expected to fail.
     """
-    asked = [case for case in most.asked(criterion) if not (criterion.per and _excused(criterion, case))]
+    asked = [case for case in most.compared(criterion) if not (criterion.per and _excused(criterion, case))]
     what = f"values of {criterion.of}" if criterion.measure in OF_FIGURES else "runs"
     parts: dict[str, int] = {}
     for case in asked:
@@ -296,7 +305,7 @@ def _needs_many_runs(criterion: Criterion, component: Component, most: Most) -> 
     if criterion.measure == "passed / wanted" and not component.duration_s:
         return not criterion.comparison.startswith("<") and criterion.bound > 0.5
     every = 0 if component.duration_s else sum(most.counted(criterion, case) for case in most.asked(criterion))
-    least = _enough(criterion) * (len(list(most.asked(criterion))) if criterion.measure in SINCE else 1)
+    least = _enough(criterion) * (len(most.compared(criterion)) if criterion.measure in SINCE else 1)
     return least > max(2, every // 2) or 0 < every <= 2
 
 
