@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shakedown.metrics.words import show_beside, show_number, show_share
+from shakedown.metrics.words import show_beside, show_number, show_score, show_share
 from shakedown.model.bounds import same
 from shakedown.model.contracts import beside
 from shakedown.model.judging import ContractRow
@@ -88,3 +88,12 @@ def test_nothing_has_no_sign(value: float) -> None:
 )
 def test_no_more_digits_than_are_needed(share: float, bound: float, text: str) -> None:
     assert show_share(share, bound) == text
+
+
+@pytest.mark.parametrize(
+    ("results", "printed"),
+    [((3421.62, 396872.82), "36850.35"), ((174.74, 5045.33), "938.9467"), ((183.36, 4753.79), "933.6246")],
+)
+def test_a_score_has_all_digits_of_the_lists(results: tuple[float, float], printed: str) -> None:
+    """IO500 lists scores to two decimals, also those of five figures before the point."""
+    assert show_score((results[0] * results[1]) ** 0.5) == printed

@@ -124,7 +124,7 @@ def test_what_was_proposed_stands_beside_what_is_achieved(site: SiteRoom) -> Non
     assert parts == {row[0]: pytest.approx(float(row[6]) / float(row[8]) - 1) for row in ROWS}
     assert min(value or 0.0 for value in parts.values()) < 0 < max(value or 0.0 for value in parts.values())
     said = " ".join(render_scorecard(found).split())
-    assert "proposed 489.326 TFLOP/s, 18.7% better" in said
+    assert "proposed 489.3256 TFLOP/s, 18.7% better" in said
     assert "proposed 7.7 s, 6.94% better" in said and "% worse" in said
     rows = list(score_rows(found))
     assert [row[SCORES.index("proposed")] for row in rows] == [pytest.approx(float(row[6])) for row in ROWS]
@@ -150,7 +150,7 @@ def test_an_ssp_target_is_a_criterion_and_the_outcome_hangs_on_it(site: SiteRoom
     assert (missed.outcome, exit_status(missed)) == ("rejected", 1)
     assert "scores: ssp" in missed.summary
     (criterion,) = missed.components[-1].criteria
-    assert criterion.arithmetic.startswith("ssp = 580.924 TFLOP/s (geometric mean 0.0581855)")
+    assert criterion.arithmetic.startswith("ssp = 580.9237 TFLOP/s (geometric mean 0.05818547)")
     assert any(
         note.startswith("score ssp has values that the plan gives and nobody measured") for note in missed.remarks
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shakedown.model.bounds import same
 
 _PLAIN_LEAST, _PLAIN_MOST = 1e-4, 1e9  # outside these a number is written with an exponent
-SCORE_DIGITS = 6  # significant digits, as papers and lists print scores
+SCORE_DIGITS = 7  # significant digits: lists print scores to two decimals, such as 36850.40
 
 
 def show_number(value: float, digits: int = 4) -> str:
@@ -56,7 +56,7 @@ def show_value(value: float, unit: str = "") -> str:
 
 
 def show_score(value: float, unit: str = "") -> str:
-    """A score, or a part's number, with its unit: 52.1212 TFLOP/s; with more digits, because contracts depend on it."""
+    """A score, or a part's number, with its unit: 52.12124 TFLOP/s; with more digits, because contracts depend on it."""
     return with_unit(show_number(value, SCORE_DIGITS), unit)
 
 
