@@ -238,6 +238,14 @@ def test_the_command_within_eighty_columns_and_as_data(tmp_path: Path) -> None:
     assert len(data["accounts"]) == 14 and data["capacity"] == 20000
 
 
+def test_little_work_is_not_printed_as_none(tmp_path: Path) -> None:
+    file = tmp_path / "some.swf"
+    file.write_text("1 0 10 100 4 -1 -1 4 200 -1 1 1 1 1 1 -1 -1 -1\n")
+    said = CliRunner().invoke(cli, ["import", "swf", str(file)], standalone_mode=False, catch_exceptions=False).output
+    assert "of its processor-hours (0.111)" in said
+    assert [" 0.111 " in line for line in said.splitlines() if line.startswith(("COMPLETED", "user 1"))] == [True] * 2
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -151,7 +151,7 @@ def _render(found: Usage, zone: tzinfo) -> str:
         f"{so_many(found.records, 'record', 'records')} of {found.source}",
         f"from {_time(found.begin_s, zone)} to {_time(found.end_s, zone)} ({show_duration(found.end_s - found.begin_s)})",
         f"machine: {found.capacity:,.0f} {unit}, {found.counted}",
-        f"utilisation: {found.utilisation:.1%} of its {unit[:-1]}-hours ({found.work:,.0f})",
+        f"utilisation: {found.utilisation:.1%} of its {unit[:-1]}-hours ({_hours(found.work)})",
         f"waits: {_waits(found.waits)}",
     ]
     if found.never_started:
@@ -171,6 +171,13 @@ def _render(found: Usage, zone: tzinfo) -> str:
     return "\n\n".join(parts)
 
 
+def _hours(work: float) -> str:
+    """Whole hours; of fewer than a hundred three digits, so that little is not nothing."""
+    from shakedown.metrics.words import show_number
+
+    return show_number(work, 3) if work < 100 else f"{work:,.0f}"
+
+
 def _groups(groups: Sequence[Group], heading: str, unit: str) -> str:
     from shakedown.exchange.usage import widest
 
@@ -178,7 +185,7 @@ def _groups(groups: Sequence[Group], heading: str, unit: str) -> str:
         (
             (one.name or "(none)")[:28],
             f"{one.jobs:,}",
-            f"{one.work:,.0f}",
+            _hours(one.work),
             f"{one.share:.1%}",
             _short(one.waits.median_s),
             _short(one.waits.ninetieth_s),
