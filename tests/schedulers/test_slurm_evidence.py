@@ -1080,6 +1080,23 @@ def test_what_the_conductor_claimed_is_taken_out_of_the_queue_and_nothing_else(l
     assert [command for command in looker.slurm.asked if command[0] == "scancel"] == [["scancel", "7"]]
 
 
+def test_a_start_that_has_run_and_waits_again_is_taken_out_of_the_queue(looker: Looker) -> None:
+    """A controller came back with an older state: the job that is done with waits again, beside one that never ran."""
+    looker.begin()
+    looker.end(0)
+    looker.slurm.queue[""] = [row(state="PENDING"), row("j000002", "8", "PENDING")]
+    looker.look(Asked("j000002", "8"))
+    assert [command for command in looker.slurm.asked if command[0] == "scancel"] == [["scancel", "7"]]
+
+
+def test_a_job_that_is_done_with_and_still_called_running_is_let_alone(looker: Looker) -> None:
+    looker.begin()
+    looker.end(0)
+    looker.slurm.queue[""] = [row(state="RUNNING")]
+    looker.look(Asked("j000002", "8"))
+    assert not looker.slurm.count("scancel")
+
+
 # ---- several clusters, files ----
 
 

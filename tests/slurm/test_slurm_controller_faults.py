@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -168,6 +169,42 @@ def test_a_controller_without_memory_whose_ids_another_job_of_ours_gets(fault_cl
             opened.wait(first, "absent")
             told = [f"begin first {number} 0", f"begin second {number} 0", f"end second {number} 0"]
             assert truth.read_text().splitlines() == told
+    finally:
+        cluster.restart()
+
+
+def test_a_job_that_an_older_state_brings_back_when_all_is_over(fault_cluster: Cluster, tmp_path: Path) -> None:
+    """It waits at Slurm again, held, as it did before it ran: status names it, and whoever drives the campaign cancels it."""
+    cluster, state = fault_cluster, fault_cluster.directory / fault_cluster.name / "state"
+    try:
+        with Disturbed(cluster, tmp_path / "site", [Payload("nap", "batch", "sleep 1")], patience=SHORT) as campaign:
+            cluster.run("scontrol", "update", "partition=batch", "state=down")
+            campaign.start()
+            campaign.wait_until(lambda: campaign.job("nap"), "its id is known")
+            number = campaign.job("nap")
+            cluster.run("scontrol", "hold", number)
+            cluster.fault("stop-slurmctld")
+            shutil.copytree(state, tmp_path / "older")
+            cluster.up()
+            cluster.run("scontrol", "release", number)
+            cluster.run("scontrol", "update", "partition=batch", "state=up")
+            campaign.end()
+            cluster.fault("kill-slurmctld")
+            shutil.rmtree(state)
+            shutil.copytree(tmp_path / "older", state)
+            cluster.up()
+            assert number in cluster.squeue(), "else nothing is shown here"
+            told = json.loads(campaign.command("status", "p-1", "--json").stdout)["over"]
+            assert [job["waits"] for job in told if job["number"] == number] == [True]
+            campaign.start("resume", "p-1")
+            campaign.end()
+            wait_until(
+                lambda: not cluster.squeue(), "nothing is left, neither of its runs nor of what asks nodes for facts"
+            )
+            [left] = [event.value for event in campaign.events("finding") if event.value["kind"] == "left_at_scheduler"]
+            assert number in left["jobs"]
+            assert not left["kept"]
+            campaign.assert_all_passed_once(1)
     finally:
         cluster.restart()
 

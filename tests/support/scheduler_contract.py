@@ -434,7 +434,7 @@ def the_declaration_can_be_used(bench: Bench) -> None:
     dialect = bench.dialect
     assert dialect.name == bench.scheduler_name and dialect.about
     assert "7" in dialect.launch.format(ranks=7), "the launch line names the number of ranks"
-    for path in filter(None, (dialect.open, dialect.probe, dialect.nodes_out)):
+    for path in filter(None, (dialect.open, dialect.probe, dialect.nodes_out, dialect.left_jobs)):
         assert callable(function(path))
     assert bench.outlives or dialect in DIALECTS, "only the embedded scheduler may end with its driver"
     assert bench.open().poll_s >= 0

@@ -120,6 +120,7 @@ def _render(data: dict[str, Any]) -> str:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
     parts += _lists(data)
     parts += _nodes(data.get("nodes", {}))
+    parts += _over(data)
     parts += _asked(data.get("asked", {}))
     if stands_still:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
@@ -180,6 +181,24 @@ def _nodes(nodes: dict[str, Any]) -> list[str]:
     if len(nodes["out"]) > MOST_SETS:
         lines.append(f"  and {len(nodes['out']) - MOST_SETS} more; --json has all")
     return lines
+
+
+def _over(data: dict[str, Any]) -> list[str]:
+    """Jobs that the scheduler has although their runs are over."""
+    from shakedown.conductor.driver.left_jobs import left_in_words
+    from shakedown.model.ports import LeftJob
+
+    jobs = [LeftJob(**job) for job in data.get("over", [])]
+    if not jobs:
+        return []
+    one = len(jobs) == 1
+    whose = "1 job whose run is over is" if one else f"{len(jobs)} jobs whose runs are over are"
+    what = "it" if one else "them"
+    if data["phase"] == "ended":
+        way_out = f"shakedown resume {data['campaign']} cancels {what}"
+    else:
+        way_out = f"the conductor cancels what waits as long as it has jobs to look at, and all of {what} at the campaign's end"
+    return [f"{whose} at the scheduler: {left_in_words(jobs)}; no run of {what} comes again", f"hint: {way_out}"]
 
 
 def _asked(asked: dict[str, Any]) -> list[str]:

@@ -20,6 +20,7 @@ from shakedown.conductor.driver.baselines import look_at_baselines
 from shakedown.conductor.driver.conditions import Conditions
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.disk_room import Room
+from shakedown.conductor.driver.left_jobs import clear_left
 from shakedown.conductor.driver.loop import log_asked, loop
 from shakedown.conductor.driver.ports import RealPorts, open_ports
 from shakedown.conductor.driver.shutdown import LEAVE, Interruptions, heard, leave, leave_on_full_disk
@@ -167,8 +168,7 @@ def _session(
             left = (
                 "" if conductor.state.phase == CampaignPhase.ENDED else leave(conductor, end_runs, interruptions.signal)
             )
-            fingerprints.settle(conductor)
-            log_asked(conductor)
+            _settle(conductor, fingerprints, real, watchers)
             if goes_on:
                 conditions.look_again(conductor, late=conductor.state.phase == CampaignPhase.ENDED)
                 look_at_baselines(conductor, site)
@@ -178,6 +178,13 @@ def _session(
         except DiskFull as full:
             left = leave_on_full_disk(conductor, end_runs, full)
     return Outcome(conductor.state, conductor.state.phase == CampaignPhase.ENDED, left)
+
+
+def _settle(conductor: Conductor, fingerprints: Fingerprints, real: RealPorts, watchers: Watchers) -> None:
+    """What is still under way beside the runs comes to its end, and nothing of a campaign that is over stays at the scheduler."""
+    fingerprints.settle(conductor)
+    clear_left(conductor, real.clear, watchers.say)
+    log_asked(conductor)
 
 
 def _log_durably(conductor: Conductor, event: str, value: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ class Dialect(Struct, frozen=True):
     - ``builds_in_jobs``: a build can be a job of its own
     - ``probe``: ``(layout, reactor, clusters, partitions) -> Probe``: who asks nodes for their fingerprints; "" where nobody can
     - ``nodes_out``: ``(clusters, seconds) -> (nodes that are down or drained, what could not be asked)``; "" where nobody can tell
+    - ``left_jobs``: ``(layout, clusters, seconds) -> LeftJobs``: what the scheduler has of a campaign now; "" where nobody can tell
     """
 
     name: str
@@ -40,6 +41,7 @@ class Dialect(Struct, frozen=True):
     builds_in_jobs: bool = False
     probe: str = ""
     nodes_out: str = ""
+    left_jobs: str = ""
 
 
 DIALECTS: tuple[Dialect, ...] = (
@@ -58,6 +60,7 @@ DIALECTS: tuple[Dialect, ...] = (
         builds_in_jobs=True,
         probe="shakedown.schedulers.slurm.node_probe:probe_nodes",
         nodes_out="shakedown.schedulers.slurm.nodes_out:nodes_out_now",
+        left_jobs="shakedown.schedulers.slurm.left_jobs:left_jobs_now",
     ),
 )
 
@@ -78,7 +81,8 @@ def dialect_named(name: str) -> Dialect | None:
 
 
 def call(dialect: Dialect, what: str, *arguments: Any) -> Any:
-    """Purpose: what a function of a dialect returns. ``what``: the field that names it, "open", "probe" or "nodes_out".
+    """Purpose: what a function of a dialect returns. ``what``: the field that names it, "open", "probe", "nodes_out" or
+    "left_jobs".
 
     Errors: UsageError, which names the package, where the function of another package cannot be imported or fails.
     """

@@ -257,6 +257,29 @@ class Scheduler(Protocol):
     def calls(self) -> Mapping[str, int]: ...  # how often each command of the scheduler was run in this session
 
 
+class LeftJob(Struct, frozen=True):
+    """A job of a campaign that the scheduler has. ``number``: the scheduler's own; ``job``: ours, "" where it runs no case.
+    ``waits``: it has not begun, by what the scheduler says.
+    """
+
+    number: str
+    cluster: str
+    job: str
+    waits: bool
+    nodes: str = ""
+
+
+class LeftJobs(Struct, frozen=True):
+    """What a scheduler has of a campaign. ``kept``: numbers of those whose cancellation it did not take, where that was asked for.
+    ``trouble``: why a cluster could not be asked. ``calls``: how often each of its commands was run for this.
+    """
+
+    jobs: tuple[LeftJob, ...] = ()
+    kept: tuple[str, ...] = ()
+    trouble: str = ""
+    calls: dict[str, int] = field(default_factory=dict)
+
+
 class Opened(Struct, frozen=True):
     """A scheduler's port for one session.
 
@@ -264,6 +287,7 @@ class Opened(Struct, frozen=True):
     it. ``forsake``: the campaign is another conductor's by now, and nothing in its directory may be tidied up. ``pause_while``: is
     given a question; while its answer is yes the record cannot be written, and what is queued here may not be started. ``sync``:
     makes the outputs that were reported survive a loss of power, before the record that points to them does. Raises OSError.
+    ``clear``: cancels what the scheduler has of a campaign that is over, and says what that was.
     """
 
     scheduler: Scheduler
@@ -272,6 +296,7 @@ class Opened(Struct, frozen=True):
     forsake: Callable[[], None] = lambda: None
     pause_while: Callable[[Callable[[], bool]], None] = lambda question: None
     sync: Callable[[], object] = lambda: None
+    clear: Callable[[], LeftJobs] = LeftJobs
 
 
 class BuildReport(Struct, frozen=True):

@@ -46,7 +46,7 @@ from shakedown.model.ports import RENAMED
 from shakedown.model.units import show_duration
 from shakedown.processes.identity import boot_id, is_alive
 from shakedown.queries.folds import Folds
-from shakedown.queries.nodes_now import nodes_now
+from shakedown.queries.nodes_now import jobs_now, nodes_now
 
 _LINES_BYTES = 16 << 10  # of a few events: with less room nobody can say what happened
 
@@ -122,6 +122,9 @@ def status(layout: Layout, folds: Folds | None = None, ask: bool = True) -> dict
         "baselines": _baselines(state, folds),
         "asked": _scheduler_calls(state),
         "nodes": nodes_now(state) if ask and not rehearsal_of(layout) else {},
+        "over": [msgspec.to_builtins(job) for job in jobs_now(layout, state)]
+        if ask and not rehearsal_of(layout)
+        else [],
         "told": _scheduler_notes(state),
     }
 

@@ -15,7 +15,7 @@ from shakedown.model.dialects import call, dialects
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Document, Partition
-from shakedown.model.ports import Builder, Clock, JobReport, Opened, Ports
+from shakedown.model.ports import Builder, Clock, JobReport, LeftJobs, Opened, Ports
 from shakedown.model.shared_nodes import place_of
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class SessionClock:
 class RealPorts:
     """The ports of one session. ``end_runs`` ends runs, where they cannot outlive the conductor; None where jobs go on without it.
     ``forsake``: called when another conductor has the campaign; after it nothing in the campaign's directory is tidied up.
+    ``clear``: cancels what the scheduler has of a campaign that is over.
     """
 
     ports: Ports
@@ -80,6 +81,7 @@ class RealPorts:
     end_runs: Callable[[], Sequence[JobReport]] | None
     collector: WorkerCollector
     forsake: Callable[[], None]
+    clear: Callable[[], LeftJobs]
 
 
 @contextmanager
@@ -124,7 +126,7 @@ def open_ports(
             here.forsake()
             forsake()
 
-        yield RealPorts(ports, clock, end_runs, collector, forsake_all)
+        yield RealPorts(ports, clock, end_runs, collector, forsake_all, opened.clear)
 
 
 def _open_scheduler(

@@ -449,6 +449,8 @@ class Asker:
             first, own = self.places.claim_holder(job, 0), self.places.claim_holder(job, row.restart)
             if CONDUCTOR in (first, own) or (own not in (None, "", row.id) and self.owners.owner(row) == job):
                 return True  # it would find its claim taken
+            if own == row.id and row.state == "PENDING":
+                return True  # this start has run: the controller came back with an older state
             ends = (
                 read_restart(self.places, job, number).exit_status for number in range(min(row.restart, _MOST_RESTARTS))
             )

@@ -14,16 +14,28 @@ from msgspec import structs
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Document, Pairs
-from shakedown.model.ports import JobOrder, JobReport, JobView, Opened, ReleaseOrder, SubmitAnswer, Survey, Wanted
+from shakedown.model.ports import (
+    JobOrder,
+    JobReport,
+    JobView,
+    LeftJobs,
+    Opened,
+    ReleaseOrder,
+    SubmitAnswer,
+    Survey,
+    Wanted,
+)
 from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.cluster.job_places import campaign_token
 from shakedown.schedulers.slurm.asked_terms import asked_of
 from shakedown.schedulers.slurm.helper import Helper
 from shakedown.schedulers.slurm.job_evidence import Asked
+from shakedown.schedulers.slurm.left_jobs import cancel_left
 from shakedown.schedulers.slurm.poll_loop import Looking
 from shakedown.schedulers.slurm.wire import Act, Acted, Answered, FromHelper, Setup, Stop, Stopped, Submit
 
 COMMAND_S = 20.0  # that one of Slurm's commands may take
+CLEAR_S = 10.0  # that a command may take at the end of a campaign, while nobody touches the lease
 LOOK_S = 90.0  # that a look may take: three commands and some reading
 PATIENCE_S = 5.0  # that the loop waits for a batch of submissions
 ACT_S = 3.0  # and for anything else
@@ -32,7 +44,7 @@ ACT_S = 3.0  # and for anything else
 def open_slurm(layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor) -> Opened:
     """Purpose: open the port of a session on one or several Slurm clusters."""
     slurm = SlurmScheduler(layout, reactor, clusters, licence_names=document.system.licence_names)
-    return Opened(slurm, slurm.close)
+    return Opened(slurm, slurm.close, clear=slurm.clear)
 
 
 class SlurmScheduler:
@@ -58,6 +70,7 @@ class SlurmScheduler:
         root = str(layout.root.absolute()).encode("utf-8", "surrogateescape")
         token = campaign_token(layout)
         self._reactor, self.patience_s, self.act_s = reactor, patience_s, act_s
+        self._token, self._clusters = token, tuple(clusters)
         self._calls: Counter[str] = Counter()
         self._act_setup = Setup("act", root, token, tuple(clusters), command_s, licence_names)
         self._why_held: dict[str, str] = {}  # jobs that were to be released, and could not be
@@ -148,6 +161,10 @@ class SlurmScheduler:
 
     def calls(self) -> Mapping[str, int]:
         return dict(self._calls)
+
+    def clear(self) -> LeftJobs:
+        """Cancel what Slurm has of a campaign that is over. Nothing else is waited for by then, so this process asks by itself."""
+        return cancel_left(self._token, self._clusters, CLEAR_S)
 
     def close(self) -> None:
         """End the helpers. The jobs go on; jobs that are done with can no longer start."""
