@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
-from shakedown.cli.status import _components, _nodes, _render
+from shakedown.cli.status import _components, _nodes, _over, _render
 from shakedown.engine import State
 from shakedown.engine.constraints.budgets import ReservedLoads, budget_reason
 from shakedown.engine.constraints.overrides import in_force
@@ -16,7 +18,10 @@ from shakedown.engine.state.phases import CampaignPhase, JobPhase
 from shakedown.engine.state.plan import index_plan
 from shakedown.engine.state.records import Pools, SubmitBackoff, Tally
 from shakedown.model.events import Event
+from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Shape, System, Test
+from shakedown.model.ports import LeftJob, LeftJobs
+from shakedown.queries.nodes_now import jobs_now
 from shakedown.queries.status import _budgets, _calls, _closed_pools, _scheduler_calls
 from shakedown.schedulers.slurm.nodes_out import nodes_out
 from shakedown.schedulers.slurm.runner import Ran
@@ -92,6 +97,32 @@ def test_nodes_that_are_out_since_when_and_why() -> None:
         "  n003: down* since 2026-11-22 08:55:39 UTC: Not responding",
         "  n004: drained since 2026-11-22 08:55:00 UTC: Prolog error",
     ]
+
+
+def test_jobs_whose_runs_are_over_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is over, one open, one ordered since the state was read, one builds: while it goes on, the first is named."""
+    left = [LeftJob("7", "emu", "j000001", True), LeftJob("8", "emu", "j000002", False, "n001")]
+    left += [LeftJob("9", "emu", "j000003", True), LeftJob("10", "emu", "b000001", True)]
+    monkeypatch.setattr("shakedown.queries.nodes_now.call", lambda *_: LeftJobs(tuple(left)))
+    state = with_a_cluster()
+    state.campaign.next_job, state.jobs = 3, {"j000002": Job("j000002", "r000002", "c", 0, 0.0)}
+    assert [job.number for job in jobs_now(Layout(Path("c")), state)] == ["7"]
+    told = _over({"phase": "running", "campaign": "c-1", "over": [msgspec.to_builtins(left[0])]})
+    assert told[0] == "1 job whose run is over is at the scheduler: 7 waiting; no run of it comes again"
+    state.phase = CampaignPhase.ENDED
+    assert len(jobs_now(Layout(Path("c")), state)) == 4, "of a campaign that is over nothing is to be there"
+    assert (
+        "shakedown resume c-1 cancels them"
+        in _over({"phase": "ended", "campaign": "c-1", "over": [msgspec.to_builtins(job) for job in left]})[1]
+    )
+
+
+def with_a_cluster() -> State:
+    state = State(phase=CampaignPhase.RUNNING)
+    partition = Partition("batch", "emu", "n[001-009]", 9, "node")
+    system = System("emu", (Cluster("emu", "slurm", (partition,)),), (NodeType("node", 4),))
+    state.plan = index_plan(Document("p", system, (), (), ()))
+    return state
 
 
 def test_the_first_seconds_are_not_blown_up_to_an_hour() -> None:

@@ -195,7 +195,7 @@ def _over(data: dict[str, Any]) -> list[str]:
     whose = "1 job whose run is over is" if one else f"{len(jobs)} jobs whose runs are over are"
     what = "it" if one else "them"
     if data["phase"] == "ended":
-        way_out = f"shakedown resume {data['campaign']} cancels {what}"
+        way_out = f"shakedown resume {data['campaign']} cancels {what}; where the record is sealed, scancel does"
     else:
         way_out = f"the conductor cancels what waits as long as it has jobs to look at, and all of {what} at the campaign's end"
     return [f"{whose} at the scheduler: {left_in_words(jobs)}; no run of {what} comes again", f"hint: {way_out}"]
