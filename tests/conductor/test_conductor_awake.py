@@ -41,6 +41,18 @@ def test_a_wait_that_took_as_long_as_it_was_meant_to_is_no_finding() -> None:
     assert awake.events() == []
 
 
+def test_a_wait_for_an_answer_is_no_standing_still() -> None:
+    """sbatch is waited for on purpose. What goes beyond that is told."""
+    clock, waited = Clock(), [3.0]
+    awake = Awake(lambda: 0.0, lambda: clock.steady, lambda: waited[0])
+    clock.pass_by(6.0)
+    waited[0] += 6.0
+    assert awake.events() == []
+    clock.pass_by(66.0)
+    waited[0] += 6.0
+    assert kinds(awake.events()) == [("stood_still", 60.0)]
+
+
 @pytest.mark.parametrize("asleep", [True, False])
 def test_standing_still_is_said_once_with_its_length(asleep: bool) -> None:
     """Stopped in its sleep, or while it wrote to a disk that did not answer."""

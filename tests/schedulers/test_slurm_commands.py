@@ -16,6 +16,7 @@ from shakedown.model.nouns import Case, Cluster, Pairs, Partition, Shape
 from shakedown.model.ports import JobOrder, Part
 from shakedown.processes.spawn import login_umask
 from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.refusals import sort_answer
 from shakedown.schedulers.slurm.runner import Runner, command_environment
 
 BATCH = Partition("batch", "emu", "n[001-004]", 4, "node", time_limit_s=3600.0, options=("--reservation=test",))
@@ -113,6 +114,37 @@ def test_the_conductors_own_job_does_not_leak_into_its_jobs(monkeypatch: pytest.
 def test_a_command_that_hangs_is_ended_with_all_it_started() -> None:
     ran = Runner()(["sh", "-c", "sleep 1000 & sleep 1000"], 0.2)
     assert ran.timed_out and ran.status == -9 and ran.error == "sh gave no answer for 0.2 s"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Slurm temporarily unable to accept job, sleeping and retrying", "Slurm job queue full, sleeping and retrying"],
+)
+def test_an_sbatch_that_sleeps_and_tries_again_is_not_waited_for(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The controller holds as many jobs as it may: nothing was accepted, and the words are those that a person needs."""
+    with_sbatch(f"echo 'sbatch: error: {said}' >&2; sleep 1000; echo 7", tmp_path, monkeypatch)
+    ran = Runner()(["sbatch", "x"], 60.0)
+    answer = sort_answer(ran)
+    assert not ran.timed_out
+    assert (answer.outcome, answer.transient, answer.message) == ("refused", True, said)
+
+
+def test_an_sbatch_that_answers_is_heard_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_sbatch("echo a banner >&2; seq 100000; exit 3", tmp_path, monkeypatch)
+    ran = Runner()(["sbatch", "x"], 60.0)
+    assert (ran.status, ran.error, ran.output.count("\n")) == (3, "a banner\n", 100000)
+    with_sbatch("echo 7; sleep 1000", tmp_path, monkeypatch)
+    assert Runner()(["sbatch", "x"], 0.5).timed_out
+
+
+def with_sbatch(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of this name, first in PATH."""
+    path = folder / "sbatch"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
 def test_a_directory_that_was_removed_stops_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,9 +149,10 @@ def test_a_job_that_was_refused_can_start_no_more_and_one_that_runs_was_not_refu
 def test_an_sbatch_that_hangs_may_have_been_accepted_and_the_rest_was_not_tried(site: Site) -> None:
     site.write("sbatch", "exec sleep 1000")
     scheduler = site.open_and_warm(patience_s=1.0)
-    started = time.monotonic()
+    started, waited = time.monotonic(), site.reactor.waited_s
     answers = scheduler.submit(orders(20))
     assert time.monotonic() - started < PATIENCE_S
+    assert site.reactor.waited_s - waited >= 1.0, "the loop did not stand still: it waited on purpose"
     unknown = [answer for answer in answers if answer.outcome == "unknown"]
     assert len(unknown) == site.count("sbatch") > 0
     assert all(answer.transient for answer in answers if answer.outcome != "unknown")

@@ -51,6 +51,7 @@ class Reactor:
     woke: Callable[[], object] = lambda: None  # called first of all after this process stood still; may raise
     _awake: float = field(default_factory=time.monotonic)
     seen_until: float = field(default_factory=time.monotonic)  # monotonic: what is ready now was not, then
+    waited_s: float = 0.0  # for which a port waited on purpose, beside the waits of this clock
     _wake_read: int = -1
     _wake_write: int = -1
     _old_wakeup: int | None = None

@@ -19,17 +19,22 @@ CLOCK_SET_S = 5.0  # a smaller difference is made up before anybody notices
 
 @dataclass(slots=True)
 class Awake:
-    """``behind_s``: gives by how many seconds the machine's calendar clock is ahead of the loop's own time."""
+    """``behind_s``: gives by how many seconds the machine's calendar clock is ahead of the loop's own time. ``waited_s``: gives for
+    how many seconds, in all, the loop waited for an answer on purpose, such as for that of sbatch.
+    """
 
     behind_s: Callable[[], float] = lambda: 0.0
     steady: Callable[[], float] = since_boot
+    waited_s: Callable[[], float] = lambda: 0.0
     _seen: float = 0.0  # when the loop was last seen to be awake
     _still: float = 0.0  # for how long it stood still, and nobody was told yet
     _behind: float = 0.0
     _compared: float = 0.0
+    _waited: float = 0.0
 
     def __post_init__(self) -> None:
         self._seen = self._compared = self.steady()
+        self._waited = self.waited_s()
 
     def sleep(self, planned_s: float, wait: Callable[[], None]) -> None:
         """Purpose: call ``wait``, which should take at most ``planned_s`` seconds, and notice if it takes longer."""
@@ -58,8 +63,9 @@ class Awake:
         return self._behind - before
 
     def _look(self, planned_s: float) -> None:
-        now = self.steady()
-        beyond, self._seen = now - self._seen - planned_s, now
+        now, waited = self.steady(), self.waited_s()
+        beyond = now - self._seen - planned_s - (waited - self._waited)
+        self._seen, self._waited = now, waited
         if beyond > STOOD_STILL_S:
             self._still += beyond
 

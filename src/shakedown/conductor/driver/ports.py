@@ -116,7 +116,9 @@ def open_ports(
         patient = PatientLog(log, lease, reactor)
         opened.pause_while(lambda: patient.waits)
         log.before_sync = opened.sync
-        clock = SessionClock(reactor, lease, patient, idle, awake=Awake(reactor.calendar.behind_s))
+        clock = SessionClock(
+            reactor, lease, patient, idle, awake=Awake(reactor.calendar.behind_s, waited_s=lambda: reactor.waited_s)
+        )
         observer = ProcessObserver(reactor, layout.root.absolute().parent.parent)
         closing.callback(observer.close)
         inbox, root = FileInbox(layout, INBOX_PACE_S), str(layout.root.absolute())

@@ -258,7 +258,7 @@ class SlurmScheduler:
             return "there is no process to act"
         until = time.monotonic() + patience_s
         actor.send(message)
-        while actor.wait(until):
+        while self._waits(actor, until):
             enough = False
             for heard in actor.take():
                 enough = self._hear(heard, take) or enough
@@ -269,6 +269,13 @@ class SlurmScheduler:
             self._drop_actor()
             return f"the process that submits to Slurm ended unexpectedly ({why})"
         return f"Slurm did not answer within {patience_s:g} s"
+
+    def _waits(self, actor: Helper, until: float) -> bool:
+        """Wait for messages. That is no standing still of the loop, unless it takes longer than it was to."""
+        began = time.monotonic()
+        heard = actor.wait(until)
+        self._reactor.waited_s += min(time.monotonic() - began, max(0.0, until - began))
+        return heard
 
     def _hear(self, message: FromHelper, take: Callable[[FromHelper], bool]) -> bool:
         """Count commands, keep late answers, and pass the message on."""

@@ -36,7 +36,7 @@ _BEFORE = re.compile(  # of what a command says that cannot reach the controller
     re.IGNORECASE,
 )
 _FOR_NOW = re.compile(
-    r"max_?submit|grpsubmit|job submit limit|job count limit|maximum number of jobs|max_?job_?count|temporarily"
+    r"max_?submit|grpsubmit|job submit limit|job count limit|maximum number of jobs|max_?job_?count|temporarily|queue full"
     r"|try again|resource temporarily|too many open files|cannot allocate memory|no space left|disk quota|i/o error"
     r"|error writing|unable to open file|unable to create|inactive or drain|partition.*(down|inactive)|stale file handle"
     r"|node not available|nodes? busy|rate limit|throttl",

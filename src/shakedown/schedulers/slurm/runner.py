@@ -6,9 +6,11 @@ import contextlib
 import errno
 import os
 import re
+import selectors
 import signal
 import subprocess
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
@@ -25,6 +27,9 @@ AWAY = re.compile(
     r"|process configuration file|unable to (establish|resolve)|host not found|unknown host|can't be reached now",
     re.IGNORECASE,
 )  # what a command says that cannot reach the controller
+# What sbatch says when the controller refused the job for now, before it sleeps, a second at first, and asks again by itself.
+SLEEPS = re.compile(rb"job queue full|temporarily unable to accept job|creation temporarily disabled", re.IGNORECASE)
+_PIECE = 65536
 _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENOEXEC})
 
 
@@ -100,7 +105,10 @@ class Runner:
         self._umask = login_umask()
 
     def __call__(self, command: Sequence[str], timeout_s: float) -> Ran:
-        """Purpose: run a command to its end; after ``timeout_s`` seconds kill it with everything it started. Raises nothing."""
+        """Purpose: run a command to its end; after ``timeout_s`` seconds kill it with everything it started. Raises nothing.
+
+        An sbatch that was refused for now and sleeps is not waited for: it would keep everybody waiting, and hide what it was told.
+        """
         with self._lock:
             self._calls[command[0]] += 1
         try:
@@ -121,7 +129,13 @@ class Runner:
                 for_now=error.errno not in _NOT_THERE,
             )
         try:
-            output, complaint = child.communicate(timeout=timeout_s)
+            if command[0] == "sbatch":
+                output, complaint, sleeps = _until_it_sleeps(child, timeout_s)
+                if sleeps:
+                    _kill(child)
+                    return Ran(1, _text(output), _text(complaint))
+            else:
+                output, complaint = child.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
             _kill(child)
             return Ran(-signal.SIGKILL, error=f"{command[0]} gave no answer for {timeout_s:g} s", timed_out=True)
@@ -162,6 +176,32 @@ def _directory() -> str | None:
     except OSError:
         return "/"
     return None
+
+
+def _until_it_sleeps(child: subprocess.Popen[bytes], timeout_s: float) -> tuple[bytes, bytes, bool]:
+    """What sbatch printed until its end, or until it says that it sleeps, and whether it does. Raises TimeoutExpired."""
+    assert child.stdout is not None
+    assert child.stderr is not None
+    end = time.monotonic() + timeout_s
+    heard = {child.stdout: b"", child.stderr: b""}
+    with selectors.DefaultSelector() as selector:
+        for pipe in heard:
+            selector.register(pipe, selectors.EVENT_READ, pipe)
+        while selector.get_map():
+            ready = selector.select(max(0.0, end - time.monotonic()))
+            if not ready:
+                raise subprocess.TimeoutExpired(child.args, timeout_s)
+            for key, _ in ready:
+                data = os.read(key.fd, _PIECE)
+                heard[key.data] += data
+                if not data:
+                    selector.unregister(key.data)
+            if SLEEPS.search(heard[child.stderr]) and b"\n" in heard[child.stderr]:
+                return heard[child.stdout], heard[child.stderr], True
+    child.wait(max(1.0, end - time.monotonic()))
+    child.stdout.close()
+    child.stderr.close()
+    return heard[child.stdout], heard[child.stderr], False
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
