@@ -197,7 +197,7 @@ def _over(data: dict[str, Any]) -> list[str]:
     if data["phase"] == "ended":
         way_out = f"shakedown resume {data['campaign']} cancels {what}; where the record is sealed, scancel does"
     else:
-        way_out = f"the conductor cancels what waits as long as it has jobs to look at, and all of {what} at the campaign's end"
+        way_out = "the conductor cancels what waits or left its end mark while it looks at jobs, and the rest at the campaign's end"
     return [f"{whose} at the scheduler: {left_in_words(jobs)}; no run of {what} comes again", f"hint: {way_out}"]
 
 

@@ -50,6 +50,7 @@ _UNREAD = (ENDED - {"completed", "failed"}) | {"requeued"}  # ends of which nobo
 _MOST_GLANCED = 1024  # files that are looked for at once
 _MOST_RESTARTS = 16  # whose end marks are looked for
 _ENDED_BY_SLURM = re.compile(r"^slurmstepd\S*: error: \*\*\* ", re.MULTILINE)
+_GHOST_S = 60.0  # for which a job that is done with is seen running before it is cancelled: Slurm may be slow to clear its nodes
 _MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
 Say = Callable[[list[JobReport]], None]
 
@@ -59,7 +60,8 @@ class Asker:
     """Asks Slurm and reads the job directories.
 
     ``doubts``: job -> since when it is not plainly alive (monotonic clock). ``others``: the user's jobs with other names, by id.
-    ``asked_after``: (id, name) of such jobs that have an id of ours -> whether they are ours. ``where``: the nodes of running jobs.
+    ``ghosts``: id of a job that is done with and called running -> since when it is seen so. ``asked_after``: (id, name) of the
+    user's jobs with other names that have an id of ours -> whether they are ours. ``where``: the nodes of running jobs.
     """
 
     layout: Layout
@@ -71,6 +73,7 @@ class Asker:
     doubts: dict[str, float] = field(default_factory=dict)
     others: dict[str, QueueRow] = field(default_factory=dict)
     asked_after: dict[tuple[str, str], bool] = field(default_factory=dict)
+    ghosts: dict[str, float] = field(default_factory=dict)
     where: dict[str, str] = field(default_factory=dict)
     places: JobPlaces = field(init=False)
     watch: TokenWatch = field(init=False)
@@ -420,6 +423,7 @@ class Asker:
             and f.marks.exit_status < KILLED
         }
         surplus: dict[str, list[str]] = {}
+        before, self.ghosts = self.ghosts, {}
         for job, ours in rows.items():
             alive = [row for row in ours if meaning(row.state).state in BEFORE_AND_DURING]
             for row in self._seconds(job, ours, jobs.get(job), holders.get(job, "")):
@@ -430,7 +434,8 @@ class Asker:
                 surplus_restart = job in ended and row.restart > jobs[job].restart
                 if row.state == "COMPLETING" or (surplus_restart and row.state == "RUNNING" and ended[job] < SETTLE_S):
                     continue  # it is over, or may have taken its claim: then it is another run
-                if surplus_restart or (job not in jobs and self._is_void(job, row)):
+                void = job not in jobs and (self._is_void(job, row) or self._is_ghost(job, row, before))
+                if surplus_restart or void:
                     surplus.setdefault(row.cluster, []).append(row.id)
         for cluster, ids in surplus.items():
             self.ask(commands.scancel(cluster, bool(cluster), ids[:_MOST_SWEPT]), self.command_s)
@@ -442,6 +447,20 @@ class Asker:
             return []
         others = [row for row in rows if row.id != known and row.state == "PENDING"]
         return [row for row in others if self.owners.owner(row) == job]
+
+    def _is_ghost(self, job: str, row: QueueRow, before: Mapping[str, float]) -> bool:
+        """Whether a job that is not asked about any more is called running although this start of it left its end mark long ago. A
+        controller that came back with an older state keeps its nodes for it until its time limit.
+        """
+        try:
+            own = self.places.claim_holder(job, row.restart) if row.state == "RUNNING" else None
+            if own != row.id or read_restart(self.places, job, row.restart).exit_status is None:
+                return False
+        except OSError:
+            return False
+        now = self.clock()
+        since = self.ghosts[row.id] = before.get(row.id, now)
+        return now - since >= _GHOST_S
 
     def _is_void(self, job: str, row: QueueRow) -> bool:
         """Whether a job that is not asked about any more would find its claim taken by the conductor, or its work done."""

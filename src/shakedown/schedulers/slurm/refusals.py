@@ -84,7 +84,8 @@ def _sort_complaint(text: str, said: str) -> Sorted:
 def _sentence(ran: Ran) -> str:
     """The complaint as one line, without the names of programs."""
     lines = [
-        re.sub(r"^(sbatch: )?((error|fatal): )?", "", line.strip()) for line in (ran.error or ran.output).splitlines()
+        re.sub(r"^(sbatch: )?((error|fatal): )?|,( sleeping and)? retrying\.?$", "", line.strip())
+        for line in (ran.error or ran.output).splitlines()
     ]
     lines = [line for line in lines if line and not line.startswith("Try ")]
     return clean("; ".join(dict.fromkeys(lines)))
