@@ -205,6 +205,42 @@ def test_a_campaign_brought_to_another_site_is_seen(site: Path, tmp_path: Path) 
         ready(other)
 
 
+@pytest.fixture
+def other(site: Path, tmp_path: Path) -> Path:
+    """Another site, with a campaign p-1 of its own."""
+    made = tmp_path / "other"
+    shutil.copytree(site, made, ignore=shutil.ignore_patterns("campaigns", "register.jsonl"))
+    (made / "campaigns").mkdir()
+    new(made, "p-1", plan=site)
+    return made
+
+
+def test_a_campaign_of_equal_name_of_another_site_is_no_copy(site: Path, other: Path) -> None:
+    shutil.copytree(site / "campaigns/p-1", other / "campaigns/q-1")
+    (trouble,) = [line for line in verify_register(other).troubles if line.startswith("q-1")]
+    wanted = "q-1: this is a campaign p-1, and the register is not the one that it was entered in: it is another one ("
+    assert trouble.startswith(wanted)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status", "p-1"),
+        ("report", "p-1", "--no-pdf"),
+        ("rule", "r000001", "--as", "site", "--by", "Ada", "--because", "a disk", "--campaign", "p-1"),
+        ("seal", "p-1", "--by", "Ada"),
+    ],
+)
+def test_every_command_says_that_another_record_lies_in_place_of_a_campaign(
+    site: Path, other: Path, people: Run, words: tuple[str, ...]
+) -> None:
+    shutil.rmtree(other / "campaigns/p-1")
+    shutil.copytree(site / "campaigns/p-1", other / "campaigns/p-1")
+    told = people(other, *words).stderr
+    assert "note: p-1: the register of the site is not the one that it was entered in: it is another one (" in told
+    assert "the register of the site" not in people(site, *words).stderr
+
+
 def test_a_record_from_before_its_seal_is_seen(site: Path) -> None:
     """An older copy of the campaign lies in its place: its log ends before what the register knows."""
     log = site / "campaigns/p-1/log"

@@ -177,12 +177,13 @@ def _campaign(register: Register, layout: Layout) -> Iterator[str]:
     if said is not None:
         if said.register != register.name and begun_anew(register):
             return
-        if said.campaign != name:
-            yield f"{name}: this is campaign {said.campaign}, {_became(register, layout, said.campaign)}"
-            return
         why = disowned(register, said)
         if why:
-            yield f"{name}: the register is not the one that it was entered in: {why}"
+            called = f"this is a campaign {said.campaign}, and " if said.campaign != name else ""
+            yield f"{name}: {called}the register is not the one that it was entered in: {why}"
+            return
+        if said.campaign != name:
+            yield f"{name}: this is campaign {said.campaign}, {_became(register, layout, said.campaign)}"
         elif not claims_rightly(register, said):
             yield f"{name}: {_CLAIM}: {said.words}"
         return

@@ -39,6 +39,7 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
     context = click.get_current_context(silent=True)
     looks = Looks(Layout(path))
     tell_other_name(Layout(path))
+    _tell_another_entered(Layout(path))
     if context is not None:
         context.meta.setdefault(_CAMPAIGNS, []).append(path)
         context.meta.setdefault(_LOOKS, {})[path] = looks
@@ -57,6 +58,15 @@ def tell_other_name(layout: Layout) -> None:
 
     if said := called_otherwise(layout):
         say(printable(f"note: {said}"))
+
+
+def _tell_another_entered(layout: Layout) -> None:
+    """Say where the register of the site has another campaign under this name: this record was put in its place."""
+    from shakedown.events.recorded_name import campaign_name
+    from shakedown.events.set_back import another_entered
+
+    if said := another_entered(layout):
+        say(printable(f"note: {campaign_name(layout)}: {said}"))
 
 
 def folds_of(path: Path) -> Folds:

@@ -62,6 +62,23 @@ def set_back_of(layout: Layout, looks: Looks | None = None) -> str:
     return not_borne_out(layout, known, looks)
 
 
+def another_entered(layout: Layout) -> str:
+    """Purpose: a sentence that the register of the site has another campaign under this name; "" where it is this one, where it
+    knows none, or where that cannot be read.
+    """
+    try:
+        site, said = site_of(layout), vouched_by(layout)
+        register = read_register(site) if site is not None and said is not None else None
+    except (RecordError, OSError):
+        return ""  # whoever reads the record or the register says what is wrong with it
+    if register is None or said is None or register.damage or register.entered(name_in_register(layout)) is None:
+        return ""
+    if said.register != register.name and begun_anew(register):
+        return ""
+    why = disowned(register, said)
+    return f"the register of the site is not the one that it was entered in: {why}" if why else ""
+
+
 def not_borne_out(layout: Layout, known: Sequence[Entry], looks: Looks | None = None) -> str:
     """Purpose: as ``set_back_of``, for lines of the register that the caller read before the log."""
     known = [one for one in known if one.event]
