@@ -69,3 +69,28 @@ def test_nothing_after_a_joint_seal_is_in_any_table_figure_or_count(story: Path,
     held = people(story, "verify", "p-1", "--page", "first.html").stdout
     assert "a newer seal stands: outcome rejected" in held
     assert f"; it has no effect, for every party agreed to the seal (event {seal})" in held
+
+
+def test_a_page_of_a_joint_seal_holds_though_one_side_seals_anew(site: Path, people: Run) -> None:
+    """The holder of the page that both signed is told of the later seal, and the status is 0."""
+    root = site / "campaigns/p-1"
+    seal = next(event.seq for event in read_events(root / "log") if event.event == "sealed")
+    shutil.copy(root / "signature.html", site / "signed.html")
+    digest = next((root / "seals").glob("*.json")).stem
+    shutil.copy(site / "plans/p.yaml", site / "p-2.yaml")
+    (site / "plans/p.yaml").write_text((site / "plans/p.yaml").read_text().replace("ok", "bad"))  # as p-1 began
+    for word in ("agree", "waive", "seal"):
+        if word == "seal":
+            done = people(site, "seal", "p-1", "--by", "Ada")
+        elif word == "agree":
+            done = people(site, "agree", "p-1", str(seal), "--by", "Bo", "--because", "so it is")
+        else:
+            restricts = ("--restriction", "no test", "--by", "Ada", "--because", "it is")
+            done = people(site, "waive", "p-1", "functionality", "passed", *restricts)
+        assert done.returncode == 0, done.stderr
+    for given in (("--page", "signed.html"), ("--digest", digest)):
+        done = people(site, "verify", "p-1", *given)
+        assert done.returncode == 0, done.stdout
+        assert done.stdout.startswith("p-1 is whole")
+        assert "not checked: a newer seal stands: outcome rejected" in done.stdout
+        assert f"; it has no effect, for every party agreed to the seal (event {seal})" in done.stdout

@@ -59,36 +59,55 @@ def _seen(row: SealRow, parties: Sequence[Party], newest: bool, closes: bool) ->
     return SealSeen(row.digest, row.outcome, row.by, side, row.time, row.seq, newest=newest, closes=closes)
 
 
-def sealed_right_after(record: Record, seals: Sequence[SealSeen], event: int) -> bool:
-    """Purpose: whether the newest seal covers a page that shows events up to ``event``, and all events in between are seals."""
-    if not seals or seals[-1].events <= event:
-        return False
-    between = [row for row in record.seals if event < row.seq <= seals[-1].events]
-    return len(between) == seals[-1].events - event
+def sealed_right_after(record: Record, seals: Sequence[SealSeen], event: int) -> SealSeen | None:
+    """Purpose: the seal that counts for the holder of a page that shows events up to ``event``, where it covers the page and all
+    events in between are seals; None where it does not.
+    """
+    seal = _that_counts(seals)
+    if seal is None or seal.events <= event:
+        return None
+    between = [row for row in record.seals if event < row.seq <= seal.events]
+    return seal if len(between) == seal.events - event else None
 
 
 def newer_than(record: Record, seals: Sequence[SealSeen], event: int) -> str:
     """Purpose: a warning for the holder of a page that shows events up to ``event``: the newest seal, and the acts after
-    ``event``; "" where no seal is newer, or all events in between are seals.
+    ``event``; "" where no seal is newer, or all events in between are seals. After a seal to which every party agreed no other one
+    makes a page old.
     """
-    if not seals or seals[-1].events <= event or sealed_right_after(record, seals, event):
+    seal = _that_counts(seals)
+    if seal is None or seal.events <= event or sealed_right_after(record, seals, event) is not None:
         return ""
-    newest = seals[-1]
-    who = f"{newest.by or 'somebody'}{f' for {newest.party}' if newest.party else ''}"
-    acts = [act for act in acts_of(record) if act.number > event]
+    return _stands(record, event, seal)
+
+
+def without_effect_after(record: Record, seals: Sequence[SealSeen], event: int) -> list[str]:
+    """Purpose: a sentence on the newest seal, where it came after one to which every party agreed and after a page that shows
+    events up to ``event``; [] where there is none.
+    """
+    seal = _that_counts(seals)
+    if seal is None or seal.newest or seals[-1].events <= event:
+        return []
+    return [
+        f"{_stands(record, event, seals[-1])}; it has no effect, for every party agreed to the seal (event {seal.events})"
+    ]
+
+
+def _that_counts(seals: Sequence[SealSeen]) -> SealSeen | None:
+    """The seal to which every party agreed, else the newest one."""
+    return next((seal for seal in seals if seal.closes), seals[-1] if seals else None)
+
+
+def _stands(record: Record, event: int, seal: SealSeen) -> str:
+    who = f"{seal.by or 'somebody'}{f' for {seal.party}' if seal.party else ''}"
+    acts = [act for act in acts_of(record) if event < act.number and (seal.newest or act.number < seal.events)]
     came = "; ".join(_act(act) for act in acts[:_MOST_ACTS]) or "no act of a person"
     more = f"; and {len(acts) - _MOST_ACTS} more" if len(acts) > _MOST_ACTS else ""
-    between = plural(newest.events - event, "event")
+    between = plural(seal.events - event, "event")
     return (
-        f"a newer seal stands: outcome {newest.outcome}, sealed by {who} on {show_time(newest.sealed)} UTC "
-        f"({newest.digest[:16]}, {between} later); what came after: {came}{more}{_closed(seals, event)}"
+        f"a newer seal stands: outcome {seal.outcome}, sealed by {who} on {show_time(seal.sealed)} UTC "
+        f"({seal.digest[:16]}, {between} later); what came after: {came}{more}"
     )
-
-
-def _closed(seals: Sequence[SealSeen], event: int) -> str:
-    """What came after a page is worth, where every party agreed to a seal that the page shows."""
-    seal = next((seal for seal in seals if seal.closes and seal.events <= event and not seal.newest), None)
-    return f"; it has no effect, for every party agreed to the seal (event {seal.events})" if seal is not None else ""
 
 
 def _act(act: Act) -> str:

@@ -22,7 +22,14 @@ from shakedown.audit.links import look_for_links
 from shakedown.audit.page_check import PageCheck, check_page
 from shakedown.audit.payloads import changed_payloads
 from shakedown.audit.register_check import own_entry
-from shakedown.audit.seals_seen import SealSeen, newer_than, sealed_right_after, seals_seen, under_no_seal
+from shakedown.audit.seals_seen import (
+    SealSeen,
+    newer_than,
+    sealed_right_after,
+    seals_seen,
+    under_no_seal,
+    without_effect_after,
+)
 from shakedown.conductor.driver.sense import nonsense_of
 from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.record.baselines import look_at
@@ -152,6 +159,7 @@ def _say_seals(found: Verified, layout: Layout, record: Record, digest: str | No
         found.damage = _signed(digest, found)
         mine = [seal for seal in found.sealed if seal.digest.startswith("".join(digest.split()).lower())]
         found.newer = newer_than(record, found.sealed, mine[-1].events) if mine else ""
+        found.unchecked += without_effect_after(record, found.sealed, mine[-1].events) if mine else []
     if not record.rehearsal:
         checked, unchecked, found.register = own_entry(layout)
         found.checked += checked
@@ -165,10 +173,13 @@ def _hold_page(found: Verified, layout: Layout, page: Path, site: Path | None) -
     found.unchecked += held.unchecked
     record = fold_runs(read_events(layout.log))
     found.newer = found.newer or newer_than(record, found.sealed, held.through)
-    if not held.differs and sealed_right_after(record, found.sealed, held.through):
-        seal = found.sealed[-1]
+    later = without_effect_after(record, found.sealed, held.through)
+    found.unchecked += [line for line in later if line not in found.unchecked]
+    seal = sealed_right_after(record, found.sealed, held.through)
+    if not held.differs and seal is not None:
+        name = "newest seal" if seal.newest else "seal to which every party agreed"
         found.checked.append(
-            f"{page.name}: made before the newest seal (event {seal.events}), and nothing else was recorded between"
+            f"{page.name}: made before the {name} (event {seal.events}), and nothing else was recorded between"
         )
 
 
