@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +116,22 @@ def test_who_signs_an_older_seal_is_told_of_the_newer_one_and_of_what_came_after
     ]
     assert shown == [True, True], "each page is of its own seal"
     assert str(pages[f"signature-{first['digest'][:16]}.html"]) in told.replace("\n", "")
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(1, "good"), (-1, "expired")])
+def test_a_key_that_ended_after_it_signed_holds_and_its_end_is_told(
+    signed: Path, keys: Path, tmp_path: Path, seconds: int, expected: str
+) -> None:
+    _, found = verified(signed, "--allowed-signers", str(allow(tmp_path, ("ada@site", keys / "ada"))))
+    at = datetime.fromisoformat(next(one["at"] for one in found["signatures"] if one["by"] == "Ada Example"))
+    end = at.replace(microsecond=0).astimezone() + timedelta(seconds=seconds)
+    while datetime.now().astimezone() <= end + timedelta(seconds=1):
+        time.sleep(0.1)  # ssh-keygen has the clock of the machine
+    late = (f'ada@site valid-before="{end:%Y%m%d%H%M%S}"', keys / "ada")
+    status, found = verified(signed, "--allowed-signers", str(allow(tmp_path, late, ("bo@iron", keys / "bo"))))
+    assert (status, statuses(found)["Ada Example"]) == (0 if expected == "good" else 1, expected)
+    (why,) = [one["why"] for one in found["signatures"] if one["by"] == "Ada Example"]
+    assert ("has ended since" in why) == (expected == "good")
 
 
 def test_good_unknown_and_expired_are_told_apart(signed: Path, keys: Path, tmp_path: Path) -> None:

@@ -14,14 +14,16 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from shakedown.events.plain_files import open_plain, read_plain
-from shakedown.events.seals import seals_of
+from shakedown.events.seals import read_seal, seals_of
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import ShakedownError, UsageError
 from shakedown.model.layout import Layout
@@ -240,16 +242,44 @@ def _check(read: Signature, path: Path, allowed: Path | None) -> Signature:
         return _as(read, BAD, "the key did not sign these words")
     if allowed is None:
         return _as(read, UNKNOWN, "no file of allowed signers says whose it is")
-    who = _run(["-Y", "find-principals", "-f", str(allowed), *words[2:]])
-    if who.returncode != 0 or not who.stdout.strip():
-        return _not_allowed(read, who.stderr)
-    principal = who.stdout.decode("utf-8", "replace").splitlines()[0].strip()
-    known = _run(["-Y", "verify", "-f", str(allowed), "-I", principal, *words], message)
-    if known.returncode != 0:
-        return _not_allowed(read, known.stderr)
+    why = ""
+    complaint, principal = _allows(allowed, words, message, None)
+    if not principal and _is_out_of_time(complaint):
+        _, principal = _allows(allowed, words, message, _signed_at(read, path))
+        why = "the key was valid when the signature says that it was made, and has ended since"
+    if not principal:
+        return _not_allowed(read, complaint)
     return Signature(
-        read.digest, read.by, read.at, read.key_type, read.fingerprint, read.file, GOOD, _printable(principal)
+        read.digest, read.by, read.at, read.key_type, read.fingerprint, read.file, GOOD, _printable(principal), why
     )
+
+
+def _signed_at(read: Signature, path: Path) -> float:
+    """When a signature was made, as its text says, and no earlier than its seal; now where it says the future, or no time."""
+    now = time.time()
+    try:
+        sealed = msgspec.json.decode(read_seal(path.with_name(f"{read.digest}.json")).closing.event)["time"]
+        at = max(datetime.fromisoformat(read.at).timestamp(), float(sealed))
+    except (ShakedownError, OSError, ValueError, TypeError, KeyError, msgspec.DecodeError):
+        return now
+    return min(at, now)
+
+
+def _is_out_of_time(complaint: bytes) -> bool:
+    text = complaint.decode("utf-8", "replace")
+    return any(words in text for words in _OUT_OF_TIME)
+
+
+def _allows(allowed: Path, words: list[str], message: bytes, when: float | None) -> tuple[bytes, str]:
+    """What ssh-keygen complains of, and whose the key is at a moment (now without one); "" where the file does not allow it."""
+    time_of = time.strftime("%Y%m%d%H%M%S", time.localtime(when)) if when is not None else ""
+    moment_words = ["-O", f"verify-time={time_of}"] if time_of else []  # local time, as that of the file is
+    who = _run(["-Y", "find-principals", "-f", str(allowed), *words[2:], *moment_words])
+    if who.returncode != 0 or not who.stdout.strip():
+        return who.stderr, ""
+    principal = who.stdout.decode("utf-8", "replace").splitlines()[0].strip()
+    known = _run(["-Y", "verify", "-f", str(allowed), "-I", principal, *words, *moment_words], message)
+    return (known.stderr, principal if known.returncode == 0 else "")
 
 
 def _not_allowed(read: Signature, complaint: bytes) -> Signature:
