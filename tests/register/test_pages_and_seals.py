@@ -313,3 +313,15 @@ def test_files_are_held_against_the_plan_that_is_in_force(site: Path, people: Ru
     plan.write_text(f"{plan.read_text()}\n")
     told = people(site, "verify", "p-2").stdout
     assert "plans/p.yaml was changed since the plan was amended last" in told and "as they were frozen" in told
+
+
+@pytest.mark.parametrize("by", ["Ada (site)", "site", "Ada, Bo"])
+def test_a_name_that_speaks_for_no_party_is_told_at_once(site: Path, people: Run, by: str) -> None:
+    """``acts`` shows a name with its party; who gives that back as a name speaks for nobody. The act is recorded all the same."""
+    ruling = ("rule", "r000001", "--as", "site", "--because", "a disk", "--campaign", "p-1", "--by")
+    seal = ("seal", "p-1", "--because", "over", "--by")
+    said = "speaks for no party of the plan (site: Ada; vendor: Bo): this is one-sided until each of them agrees"
+    for words in (ruling, seal):
+        done = people(site, *words, by)
+        assert (done.returncode, done.stderr.strip()) == (0, f"note: {by} {said}")
+        assert people(site, *words, "ada").stderr == ""

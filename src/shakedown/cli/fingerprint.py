@@ -42,7 +42,7 @@ def command(campaign: str | None, against: str | None, who: str, because: str, s
     from shakedown.conductor.commands.fingerprints import answer_now
 
     who, because = kept_if_said("--by", who), kept_if_said("--because", because)
-    layout, state = find_started(site, campaign, "take a fingerprint for", who)
+    layout, state = find_started(site, campaign, "take a fingerprint for", who, act=False)
     data = record_wishes(layout, "fingerprint", [{"by": who}], because, {"fingerprint": answer_now(layout)})
     if not data["recorded"]:
         emit(data, as_json, lambda: printable(data["said"]))

@@ -57,8 +57,7 @@ def command(
         check_key(Path(key))
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     sealed = seal_campaign(layout, who, because, unfinished) if digest is None else find_seal(layout, digest)
-    if key is not None:
-        _sign(layout, sealed.digest, Path(key), who)
+    _sign_or_tell(layout, sealed.digest, key, who)
     signatures = signatures_of(layout, [sealed.digest])
     newer = newer_seal(layout, sealed) if digest is not None else ""
     page = signature_page(layout, sealed, older=bool(newer))
@@ -79,6 +78,22 @@ def command(
         lambda: printable(words),
     )
     return 0
+
+
+def _sign_or_tell(layout: Layout, digest: str, key: str | None, who: str) -> None:
+    """Sign a seal where there is a key; else say so where whoever sealed speaks for no party."""
+    if key is not None:
+        _sign(layout, digest, Path(key), who)
+    else:
+        _tell_of_nobody(layout, digest, who)
+
+
+def _tell_of_nobody(layout: Layout, digest: str, who: str) -> None:
+    """Say that whoever sealed speaks for no party that counted then."""
+    from shakedown.cli.steer.requests import tell_of_no_party
+    from shakedown.conductor.record.settling import parties_of_seals
+
+    tell_of_no_party(parties_of_seals(layout, [digest])[digest], who)
 
 
 def _sign(layout: Layout, digest: str, key: Path, who: str) -> None:

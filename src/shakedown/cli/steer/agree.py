@@ -43,7 +43,7 @@ def command(names: tuple[str, ...], who: str, because: str, key: str | None, sit
     from shakedown.metrics.judging.consent import Signed
 
     campaign, numbers = acts_named(names, "agree [CAMPAIGN] ACT... --by WHO --because WHY")
-    layout, _ = find_started(site, campaign, "agree to", who)
+    layout, _ = find_started(site, campaign, "agree to", who, act=False)
     record = folds_of(layout.root).whole_record()
     pairs = agreeable(record, numbers, layout.root.name, act_elsewhere(layout))
     parties = consent_of(layout, record).parties

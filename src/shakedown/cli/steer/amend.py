@@ -30,7 +30,7 @@ def command(
 ) -> int:
     """Put a changed PLAN into force: results so far stay, a new epoch opens, the difference is recorded."""
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.cli.steer.requests import refuse_alike
+    from shakedown.cli.steer.requests import refuse_alike, tell_of_nobody
     from shakedown.cli.unavailable import started
     from shakedown.conductor.commands.amend import keep_document
     from shakedown.conductor.commands.asking import record_wishes
@@ -47,6 +47,7 @@ def command(
     document = started(read_plan(found, plan, this_system, past=past_of(found)), unavailable)
     state = look(layout)
     refuse_alike(state, who)
+    tell_of_nobody(layout, state, who)
     held = holder(layout)
     digest, difference = keep_document(layout, state, document, driven=held is not None and not held.gone)
     if not difference:

@@ -32,7 +32,7 @@ def command(
 ) -> int:
     """Cancel runs, cases, or with --all the whole campaign."""
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.cli.steer.requests import kept_words, leave_wish, refuse_alike
+    from shakedown.cli.steer.requests import kept_words, leave_wish, refuse_alike, tell_of_nobody
     from shakedown.model.layout import Layout
     from shakedown.model.near_names import near_case
     from shakedown.queries.status import look
@@ -47,6 +47,7 @@ def command(
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     state = look(layout)
     refuse_alike(state, by.get("by", ""))
+    tell_of_nobody(layout, state, by.get("by", ""))
     if state.phase == CampaignPhase.ENDED:
         raise UsageError(f"{layout.root.name} is over; there is nothing left to cancel")
     cases = [name for name in subjects if state.plan is not None and name in state.index.cases]

@@ -36,7 +36,7 @@ def command(
     from shakedown.conductor.commands.asking import record_wishes
     from shakedown.conductor.commands.noting import families_of, why_not_note
 
-    layout, state = find_started(site, campaign, "note", who)
+    layout, state = find_started(site, campaign, "note", who, act=False)
     wanted = list(dict.fromkeys(runs))
     families = families_of(state.index.document)
     for run in wanted:

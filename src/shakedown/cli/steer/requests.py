@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from shakedown.cli.output import printable, say
 from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.said_words import shows_nothing, wrong_name
+from shakedown.model.speakers import party_of
 
 if TYPE_CHECKING:
     from shakedown.engine import State
+    from shakedown.model.nouns import Party
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 LONGEST_REASON, LONGEST_NAME, LONGEST_RESTRICTION = 2000, 100, 300  # characters; what is longer is refused, never cut
@@ -106,9 +109,11 @@ def kept_whole(option: str, text: str, most: int) -> str:
     return text
 
 
-def find_started(site: str | None, campaign: str | None, what: str, by: str = "") -> tuple[Layout, State]:
+def find_started(
+    site: str | None, campaign: str | None, what: str, by: str = "", act: bool = True
+) -> tuple[Layout, State]:
     """Purpose: a campaign that has started, and its state. ``what``: what else there would be nothing to do, in words. ``by``: who
-    says so.
+    says so. ``act``: what follows is an act that parties stand by.
 
     Errors: UsageError where it has not started, or where that name looks like another one that its plan gives.
     """
@@ -119,6 +124,8 @@ def find_started(site: str | None, campaign: str | None, what: str, by: str = ""
     if state.plan is None:
         raise UsageError(f"{layout.root.name} has not started; there is nothing to {what}")
     refuse_alike(state, by)
+    if act:
+        tell_of_nobody(layout, state, by)
     return layout, state
 
 
@@ -128,6 +135,33 @@ def refuse_alike(state: State, by: str) -> None:
 
     if by and (why := wrong_name(by, people_of(state))):
         raise UsageError(f"--by: {why}")
+
+
+def tell_of_nobody(layout: Layout, state: State, by: str) -> None:
+    """Purpose: say at once that a name speaks for no party of the plan. The act is recorded, and needs the word of all.
+
+    Where a party has keys its word is a signature, so names say nothing.
+    """
+    from shakedown.cli.record import folds_of
+    from shakedown.conductor.record.settling import consent_of
+
+    if by and state.plan is not None and _speaks_for_none(state.plan.document.parties, by):
+        tell_of_no_party(consent_of(layout, folds_of(layout.root).whole_record()).parties, by)
+
+
+def tell_of_no_party(parties: Sequence[Party], by: str) -> None:
+    """Purpose: as ``tell_of_nobody``, for the parties that count."""
+    if _speaks_for_none(parties, by):
+        named = "; ".join(f"{party.name}: {', '.join(party.people)}" for party in parties)
+        say(
+            printable(
+                f"note: {by} speaks for no party of the plan ({named}): this is one-sided until each of them agrees"
+            )
+        )
+
+
+def _speaks_for_none(parties: Sequence[Party], by: str) -> bool:
+    return bool(parties) and not any(party.keys for party in parties) and party_of(parties, by) is None
 
 
 def _once_begun(layout: Layout) -> State:
