@@ -77,6 +77,44 @@ def test_what_took_long_is_not_worked_out_again_at_once(indexer: Indexer, monkey
     assert judged.of("nodes", "p-1", work).value == 1
 
 
+def test_who_got_something_older_is_told_when_it_can_be_worked_out_again(
+    indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing more happens in the campaign: without this word the page would keep the older result."""
+    later: list[tuple[float, Any]] = []
+
+    class Timer:
+        def __init__(self, seconds: float, work: Any, words: tuple[Any, ...]) -> None:
+            later.append((seconds, lambda: work(*words)))
+
+        daemon, start = False, staticmethod(lambda: None)
+
+    judged, work = Judged(indexer, wait_s=60.0), Work()
+    work.may_end.set()
+    judged.of("nodes", "p-1", work)
+    indexer.versions["p-1"] = 2
+    monkeypatch.setattr("shakedown.live.judged.PATIENCE", 1e9)
+    monkeypatch.setattr("shakedown.live.judged.threading.Timer", Timer)
+    for _ in range(3):
+        assert judged.of("nodes", "p-1", work).value == 1
+    assert len(later) == 1 and later[0][0] > 0 and "p-1" not in judged.told
+    later[0][1]()
+    assert judged.told["p-1"] == 1
+    judged.of("nodes", "p-1", work)
+    assert len(later) == 2
+
+
+def test_what_has_time_in_it_is_worked_out_again_though_nothing_happened(
+    indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged, work = Judged(indexer, wait_s=None), Work()
+    work.may_end.set()
+    first = judged.of("status", "p-1", work, good_s=3600.0)
+    assert (judged.of("status", "p-1", work, good_s=3600.0), first.value) == (first, 1)
+    again = judged.of("status", "p-1", work, good_s=0.0)
+    assert again.value == 2 and again.at >= first.at
+
+
 def test_what_cannot_be_worked_out_is_raised_and_tried_again(indexer: Indexer) -> None:
     judged = Judged(indexer, wait_s=None)
     answers: list[Any] = [RecordError("it is torn"), 7]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +17,7 @@ from tests.live.conftest import Browser
 
 from shakedown.live import pages
 from shakedown.live.charts import counts_over_time
+from shakedown.live.judged import Judged, Worked
 from shakedown.live.views import grouped
 from shakedown.metrics.failures import failure_of
 from shakedown.model.events import VERDICTS, Event
@@ -230,6 +233,51 @@ def test_without_the_token_nothing_is_shown(site: Path, browse: Browse) -> None:
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie and "SameSite=strict" in cookie
     assert browser.get("/", cookie=cookie.partition(";")[0]).status == 200
+
+
+def test_two_servers_of_one_host_do_not_log_out_each_others_readers(site: Path, browse: Browse) -> None:
+    """A browser keeps one jar of cookies for all ports of a host."""
+    jar: dict[str, str] = {}
+    for port, token in (("8132", "first"), ("8133", "second")):
+        browser = browse(site, token=token)
+        browser.host = f"127.0.0.1:{port}"
+        name, _, value = browser.get(f"/?token={token}").headers["set-cookie"].partition(";")[0].partition("=")
+        jar[name] = value
+        said = "; ".join(f"{name}={value}" for name, value in jar.items())
+        assert browser.get("/", cookie=said).status == 200
+    first = browse(site, token="first")
+    first.host = "127.0.0.1:8132"
+    assert first.get("/", cookie=said).status == 200 and len(jar) == 2
+
+
+def test_a_figure_that_is_opened_by_its_own_address_has_its_colours_and_runs_nothing(
+    site: Path, browse: Browse
+) -> None:
+    browser = browse(site)
+    page = browser.get("/campaign/p-1/figures").text
+    address = re.search(r"/campaign/p-1/figures/[^\"?]+\.svg", page)
+    assert address is not None
+    policy = browser.get(address[0]).headers["content-security-policy"].split("; ")
+    assert "style-src 'unsafe-inline'" in policy and "default-src 'none'" in policy and "sandbox" in policy
+    assert not any(word.startswith("script-src") for word in policy)
+    assert "'unsafe-inline'" not in browser.get("/campaign/p-1/figures").headers["content-security-policy"]
+
+
+def test_what_is_older_than_the_counts_above_it_says_so(
+    site: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = browse(site)
+    whole = browser.get("/campaign/p-1").text
+    assert "what runs are as of event" in whole and "older than the counts" not in whole
+    of = Judged.of
+
+    def older(self: Judged, what: str, *more: Any, **words: Any) -> Worked:
+        worked = of(self, what, *more, **words)
+        return replace(worked, value=worked.value | {"events": 3}) if what == "status" else worked
+
+    monkeypatch.setattr(Judged, "of", older)
+    text = browser.get("/campaign/p-1").text
+    assert re.search(r"are older than the counts above: they are as of event 3, worked out at 20\d\d-", text)
 
 
 def test_what_tests_print_is_only_text(

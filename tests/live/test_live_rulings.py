@@ -30,7 +30,7 @@ class Speaker:
     """Somebody who was let in, and fills in the form of a page."""
 
     def __init__(self, browser: Browser) -> None:
-        self.browser, self.cookie = browser, f"shakedown_token={TOKEN}"
+        self.browser, self.cookie = browser, f"shakedown_token_8130={TOKEN}"
 
     def open(self, address: str) -> str:
         answer = self.browser.get(address, cookie=self.cookie)
@@ -144,7 +144,7 @@ def test_a_form_of_another_page_is_refused(site: Path, speaker: Speaker) -> None
         (mine, {"origin": "null"}, 403),
         (mine, {"sec_fetch_site": "same-site"}, 403),
         (mine, {"sec_fetch_site": "cross-site"}, 403),
-        (mine, {"cookie": "shakedown_token=wrong"}, 401),
+        (mine, {"cookie": "shakedown_token_8130=wrong"}, 401),
         (mine, {"content_type": "text/plain"}, 400),
         (mine, {"content_type": "multipart/form-data; boundary=x"}, 400),
         (mine, {"host": "evil.example"}, 400),

@@ -48,7 +48,7 @@ class ToLookBack:
 class Beside:
     """A comparison or a history with its figure; None where nothing was asked for. ``names``: the campaigns to choose from.
 
-    ``figures``: the figures of merit that runs have.
+    ``figures``: the figures of merit that runs have. ``at``: when it was worked out, in seconds since 1970.
     """
 
     compared: Compared | None = None
@@ -56,6 +56,7 @@ class Beside:
     drawing: Drawing | None = None
     names: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
+    at: float = 0.0
 
     def svg(self) -> bytes:
         """Purpose: the figure as SVG. Errors: UsageError where there is none."""

@@ -10,7 +10,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-COOKIE = "shakedown_token"
+COOKIE = "shakedown_token"  # with the port behind it where the address has one: cookies of all ports of a host are in one jar
+# A figure that is opened by its own address: its looks are in it, and it runs nothing.
+OF_A_FIGURE = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "frame-ancestors 'none'; sandbox"
+}
 HEADERS = (
     (
         b"content-security-policy",
@@ -64,8 +69,8 @@ class Token:
         brought = request.query_params.get("token", "")
         if brought and self._is_token(brought):
             rest = [(key, value) for key, value in request.query_params.multi_items() if key != "token"]
-            answer: Callable[[Scope, Receive, Send], Awaitable[None]] = _with_cookie(request.url.path, rest, self.token)
-        elif self._is_token(request.cookies.get(COOKIE, "")) or self._is_token(_bearer(request)):
+            answer: Callable[[Scope, Receive, Send], Awaitable[None]] = _with_cookie(request, rest, self.token)
+        elif self._is_token(request.cookies.get(_cookie_of(request), "")) or self._is_token(_bearer(request)):
             answer = self.app
         else:
             answer = PlainTextResponse(
@@ -77,11 +82,17 @@ class Token:
         return hmac.compare_digest(brought.encode(), self.token.encode())
 
 
-def _with_cookie(path: str, rest: list[tuple[str, str]], token: str) -> Response:
+def _with_cookie(request: Request, rest: list[tuple[str, str]], token: str) -> Response:
     """A redirection to the same address without the token, which a cookie keeps from now on."""
-    answer = RedirectResponse("/" + path.lstrip("/") + (f"?{urlencode(rest)}" if rest else ""), 303)
-    answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+    answer = RedirectResponse("/" + request.url.path.lstrip("/") + (f"?{urlencode(rest)}" if rest else ""), 303)
+    answer.set_cookie(_cookie_of(request), token, httponly=True, samesite="strict")
     return answer
+
+
+def _cookie_of(request: Request) -> str:
+    """The name of this server's cookie: two servers on one host, each with a token, do not log each other's readers out."""
+    _, _, port = request.headers.get("host", "").rpartition(":")
+    return f"{COOKIE}_{port}" if port.isascii() and port.isdigit() else COOKIE
 
 
 def _bearer(request: Request) -> str:

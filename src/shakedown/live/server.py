@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 
 from shakedown.live.beside import asked_to_compare, asked_to_look_back
 from shakedown.live.exposition import exposition
-from shakedown.live.guards import Headers, Token
+from shakedown.live.guards import OF_A_FIGURE, Headers, Token
 from shakedown.live.indexing import Indexer
 from shakedown.live.judged import QUICK_S, NotYet
 from shakedown.live.maps import COLOURS
@@ -215,14 +215,14 @@ class _Site:
         name, file = request.path_params["name"], request.path_params["file"]
         data, seq = await run_in_threadpool(self.views.figure, name, file.removesuffix(".svg"))
         kept = {"cache-control": "private, max-age=3600"} if request.query_params.get("event") == str(seq) else {}
-        return Response(data, media_type="image/svg+xml", headers=kept)
+        return Response(data, media_type="image/svg+xml", headers=kept | OF_A_FIGURE)
 
     async def compare(self, request: Request) -> Response:
         """Two campaigns compared, as a page or as its figure."""
         asked = asked_to_compare(request.query_params)
         found = await run_in_threadpool(self.views.compare, asked)
         if request.url.path.endswith(".svg"):
-            return Response(await run_in_threadpool(found.svg), media_type="image/svg+xml")
+            return Response(await run_in_threadpool(found.svg), media_type="image/svg+xml", headers=OF_A_FIGURE)
         facts = {"asked": asked, "found": found, "compared": found.compared, "words": urlencode(request.query_params)}
         return self._answer(request, "compare.html", facts | {"name": ""}, "")
 
@@ -231,7 +231,7 @@ class _Site:
         asked = asked_to_look_back(request.query_params)
         found = await run_in_threadpool(self.views.history, asked)
         if request.url.path.endswith(".svg"):
-            return Response(await run_in_threadpool(found.svg), media_type="image/svg+xml")
+            return Response(await run_in_threadpool(found.svg), media_type="image/svg+xml", headers=OF_A_FIGURE)
         facts = {"asked": asked, "found": found, "looked": found.looked and found.looked.history}
         return self._answer(request, "history.html", facts | {"words": urlencode(request.query_params), "name": ""}, "")
 

@@ -6,6 +6,7 @@ computed by ``judged`` in a thread of its own.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from shakedown.events.looks import Looks
 from shakedown.live.beside import Beside, ToCompare, ToLookBack, compared, looked_back
 from shakedown.live.charts import counts_over_time, run_times
 from shakedown.live.indexing import JUDGING, Indexer
-from shakedown.live.judged import QUICK_S, STALE_S, Judged, NotYet
+from shakedown.live.judged import QUICK_S, STALE_S, Judged, NotYet, Worked
 from shakedown.live.maps import COLOURS, map_of
 from shakedown.live.pictures import Gallery, gallery_of, painted
 from shakedown.live.sayings import Said, Sayings
@@ -54,6 +55,7 @@ from shakedown.store.reading import (
 from shakedown.store.reading import run_times as times_of
 
 DRAWN_RUNS = 20_000
+MOVES_S = 10.0  # clocks, and how long something has waited, move on although nothing happens
 _SAID = {"ruling": "ruled", "failure": "put down to", "ticket": "ticket"}  # columns of a run that people speak of
 WAITING = "waiting"  # the kind of events that say why something waits: the page says that as it is now
 RUNNING, QUEUED = ("running", JUDGING), ("ordered", "queued", "waiting again", "unknown", "no_answer", "absent")
@@ -88,6 +90,7 @@ class Views:
             notes = notes_of(connection, row["id"], 20, kinds) if kinds else []
             failed, failures = runs_of(connection, Filter(campaign=name, bad=True, limit=10))
         live = [state for state in states if state not in VERDICTS]
+        worked = self._status(name, MOVES_S if row["ended"] is None else math.inf)
         return row | {
             "phase": self._phase(row),
             "states": states,
@@ -97,15 +100,14 @@ class Views:
             "notes": notes,
             "failed": failed,
             "failures": failures,
-            "status": self._status(name),
+            "status": worked.value if worked else None,
+            "status_at": worked.at if worked else None,
         }
 
-    def _status(self, name: str) -> dict[str, Any] | None:
+    def _status(self, name: str, good_s: float) -> Worked | None:
         """The state of a campaign, what waits and why; None while that is being computed, or where the record cannot be read."""
         with suppress(NotYet, RecordError):
-            worked = self.judged.of("status", name, lambda: _status_of(self._folds(name)), STALE_S)
-            found: dict[str, Any] = worked.value
-            return found
+            return self.judged.of("status", name, lambda: _status_of(self._folds(name)), STALE_S, good_s)
         return None
 
     def damaged(self) -> dict[str, str]:
@@ -197,16 +199,18 @@ class Views:
     def compare(self, asked: ToCompare) -> Beside:
         """Purpose: a comparison of two campaigns."""
         paths = dict(self.indexer.paths)
-        found: Beside = self.judged.of(f"compare {asked}", "", lambda: compared(asked, paths)).value
-        return found
+        found = self.judged.of(f"compare {asked}", "", lambda: compared(asked, paths))
+        beside: Beside = found.value
+        return replace(beside, at=found.at)
 
     def history(self, asked: ToLookBack) -> Beside:
         """Purpose: one figure over all campaigns that are shown."""
         paths = dict(self.indexer.paths)
         with self.index.reading() as connection:
             figures = ("elapsed", *figure_names(connection))
-        found: Beside = self.judged.of(f"history {asked}", "", lambda: looked_back(asked, paths, figures)).value
-        return found
+        found = self.judged.of(f"history {asked}", "", lambda: looked_back(asked, paths, figures))
+        beside: Beside = found.value
+        return replace(beside, at=found.at)
 
     def version(self, name: str) -> int:
         """Purpose: a number that grows whenever one campaign changes, or with "" any campaign."""
