@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shakedown.checks.classify.catalogue import Classifier
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.commands.rulings import WITHDRAWN, who_asked, why_not_judged
 from shakedown.conductor.driver.conductor import Commands, Conductor
@@ -36,7 +35,8 @@ def families_of(document: Document) -> dict[str, str]:
     """Purpose: each class of failures that a run can be put down to -> its family: those of the package and those of the plan."""
     from shakedown.plans.failures import shipped_failures
 
-    return {one.name: one.family for one in Classifier(shipped_failures(), document.failures).classes}
+    families = {one.name: one.family for one in shipped_failures()}
+    return families | {one.name: one.family for one in document.failures}
 
 
 def why_not_note(state: State, families: Mapping[str, str], run: str, given: str, ticket: str) -> str:

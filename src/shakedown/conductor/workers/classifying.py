@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from shakedown.checks.classify.catalogue import Classifier
-from shakedown.checks.classify.reading import HEAD, TAIL, Scan, scan_parts
 from shakedown.conductor.workers.run_reader import RunReader
 from shakedown.model.failures import FailureClass
+
+# What finds classes in an output takes a tenth of a command's start to import: it is imported when an output needs it.
+if TYPE_CHECKING:
+    from shakedown.checks.classify.catalogue import Classifier
+    from shakedown.checks.classify.reading import Scan
 
 
 class Classes:
@@ -19,6 +23,8 @@ class Classes:
         self._ready: Classifier | None = None
 
     def scan(self) -> Scan:
+        from shakedown.checks.classify.reading import Scan
+
         return Scan(self.ready)
 
     def ready(self) -> Classifier:
@@ -35,6 +41,7 @@ def shipped_classes() -> Classifier:
 
 
 def _with(own: Sequence[FailureClass]) -> Classifier:
+    from shakedown.checks.classify.catalogue import Classifier
     from shakedown.plans.failures import shipped_failures
 
     return Classifier(shipped_failures(), own)
@@ -44,5 +51,7 @@ def failure_in(scan: Scan, reader: RunReader) -> bool:
     """Purpose: scan the beginning and the end of a run's output, the same amount for every output. Returns True
     when that is done.
     """
+    from shakedown.checks.classify.reading import HEAD, TAIL, scan_parts
+
     scan_parts(scan, reader.parts(HEAD, TAIL))
     return True
