@@ -172,6 +172,33 @@ def test_a_number_that_the_expression_cuts_is_none(regex: str, line: str, unit: 
 
 
 @pytest.mark.parametrize(
+    ("regex", "line", "unit", "whole"),
+    [
+        (r"rate (?P<value>[\d.]+)", "rate 4.3k img/s", "img/s", "4.3k"),
+        (r"rate (?P<value>[\d.]+)k img/s", "rate 4.3k img/s", "img/s", "4.3k"),
+        (r"rate (?P<value>[\d.]+)", "rate 12.5M req/s", "", "12.5M"),
+        (r"rate (?P<value>[\d.]+)", "rate 12.5 Mreq/s", "req/s", "12.5 Mreq/s"),
+        (r"rate (?P<value>[\d.]+)", "rate 2.1G", "MB/s", "2.1G"),
+        (r"rate (?P<value>[\d.]+)", "rate 2.1Gi", "GB", "2.1Gi"),
+        (r"rate (?P<value>[\d.]+)", "rate 2.1G", "GB", ""),
+        (r"rate (?P<value>[\d.]+)", "rate 2.1 G", "GB", ""),
+        (r"rate (?P<value>[\d.]+)k", "rate 4.3k img/s", "kimg/s", ""),
+        (r"rate (?P<value>[\d.]+)k", "rate 4.3k", "", ""),  # the expression says so
+        (r"rate (?P<value>[\d.]+)", "rate 4.3 m", "m", ""),
+        (r"rate (?P<value>[\d.]+)", "rate 4.3 k=5", "", ""),
+        (r"rate (?P<value>[\d.]+)", "rate 300K", "K", ""),
+        (r"id (?P<value>\d+)", "id 12M4", "", ""),
+    ],
+)
+def test_a_number_with_thousands_or_millions_behind_it_is_not_taken_without_them(
+    regex: str, line: str, unit: str, whole: str
+) -> None:
+    found = figure(FigureSpec("x", unit=unit, regex=regex), text(f"{line}\n"))
+    assert (found.value is None) == (whole != ""), found.problem
+    assert not whole or f"is only a part of '{whole}', and the figure " in found.problem
+
+
+@pytest.mark.parametrize(
     ("word", "unit", "taken"),
     [
         *((word, "GFLOP/s", False) for word in ("TFlops/s", "Tflops/sec", "TFLOPS/s", "teraflops", "TFLOP", "TF/s")),

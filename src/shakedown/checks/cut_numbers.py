@@ -1,4 +1,7 @@
-"""Numbers that a regular expression took in part: ``1.5`` of ``1.5e+05``. ``cut_number`` is the entry point."""
+"""Numbers that a regular expression took in part: ``1.5`` of ``1.5e+05``, ``4.3`` of ``4.3k``.
+
+``cut_number`` is the entry point.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,13 @@ from shakedown.model.units import UNITS
 
 _AROUND = 40  # characters looked at on either side
 _TOUCHES_BEFORE, _TOUCHES_BEHIND = frozenset("0123456789.,:+-"), frozenset("0123456789.,:eEdDqQ")
+_ENDS = frozenset("0123456789.")  # the last character of a number
 _UNITS = frozenset("dhm")  # of run times: 1h 5m
 _NUMBER = re.compile(
     r"(?<![\w.,)])[+-]?(?>(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eEdDqQ][+-]?\d+(?!\w))?)(?![.,]?\d)"
 )
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,)])[+-]?(?>\d+,\d+)(?![.,]?\d)")
+_MAGNITUDE = re.compile(r"([kKMGTP]i?)(?![\w/])")  # of 4.3k, 12.5M, 2.1Gi
 _CLOCK = re.compile(r"(?<![\w.:])(?:\d+[-:](?=\d+:\d+:))?(?:\d+:)?(?>\d+:[0-5]\d(?:\.\d*)?)(?![\d:])")
 _PARTS = re.compile(r"(?<![\w.:])(?>(?:\d+[dhm] ?)+\d+(?:\.\d*)?[hms])(?!\w)")
 
@@ -28,6 +33,8 @@ def cut_number(unit: str, match: re.Match[str], text: str) -> str:
     group, or excluded from what the group takes. Where the whole is the same number nothing is wrong.
     """
     begin, end = match.span("value")
+    if why := _magnitude(unit, match, text):
+        return why
     of_time = unit in UNITS and UNITS[unit][0] == "seconds"
     if not _touched(text, begin, end, of_time):
         return ""
@@ -45,6 +52,36 @@ def cut_number(unit: str, match: re.Match[str], text: str) -> str:
         if not _is_meant(match.re.pattern, before, behind) and _other(unit, text[left:right], own):
             return _refusal(match["value"], text[left:right])
     return ""
+
+
+def _magnitude(unit: str, match: re.Match[str], text: str) -> str:
+    """Why a value is no number of its own where thousands or millions are printed behind it, and what to write; "" for none.
+
+    A figure whose unit begins with the same prefix is in that magnitude: ``12G`` in GB. One without a unit is, too, where the
+    expression names the prefix.
+    """
+    end = match.end("value")
+    if text[end - 1 : end] not in _ENDS:
+        return ""
+    found = _MAGNITUDE.match(text, end)
+    if found is None and unit and unit not in UNITS:
+        found = _before_unit(unit).match(text, end)
+    if found is None:
+        return ""
+    prefix = found[1]
+    if unit.startswith(prefix) or (prefix in "kK" and unit[:1] in ("k", "K")):
+        return ""
+    if not unit and _is_meant(match.re.pattern, "", prefix):
+        return ""
+    whole = show(f"{match['value']}{found[0]}")
+    of = f"and the figure is in {unit}" if unit else "and the figure has no unit"
+    return f"{show(match['value'])} is only a part of {whole}, {of}; say so with a unit that begins with {prefix}"
+
+
+@lru_cache(maxsize=100)
+def _before_unit(unit: str) -> re.Pattern[str]:
+    """A prefix before a unit that is not known: ``12.5 Mreq/s`` of a figure in req/s."""
+    return re.compile(rf"[ \t]*([kKMGTP]i?)[ \t]?{re.escape(unit)}(?![\w/])")
 
 
 def _touched(text: str, begin: int, end: int, of_time: bool) -> bool:
