@@ -249,12 +249,44 @@ def test_units_are_known_in_the_spellings_of_programs(word: str, unit: str, take
         ("gbps: 2004", "GBps", 2004.0),
         ("ranks 2004", "s", 2004.0),
         ("pings/second: 2004", "ms", 2004.0),
+        ("harmonic_mean_TEPS:     !  2004", "Gedge/s", None),
+        ("rate_GB_per_sec: 2004", "MB/s", None),
+        ("rate_GB_per_sec: 2004", "GB/s", 2004.0),
+        ("rate(GB/s);2004", "MB/s", None),
+        ("rate GB/s: *2004*", "MB/s", None),
+        ("run_id: 2004", "s", 2004.0),
     ],
 )
 def test_a_unit_before_a_number_is_held_against_that_of_the_figure(line: str, unit: str, value: float | None) -> None:
     found = figure(FigureSpec("x", unit=unit, regex=r"(?P<value>2004)"), text(f"{line}\n"))
     assert found.value == value
     assert value is not None or f"and the figure is in {unit}; say " in found.problem
+
+
+@pytest.mark.parametrize(
+    ("line", "regex", "unit", "value"),
+    [
+        ("2004;msec;task-clock", r"(?P<value>2004)", "s", None),
+        ("2004;msec;task-clock", r"(?P<value>2004);[^;]*;task", "s", None),  # this names no unit
+        ("2004;msec;task-clock", r"(?P<value>2004);msec", "s", 2004.0),
+        *(
+            (f"rate 2004{sign}GB/s", r"(?P<value>2004)", "MB/s", None)
+            for sign in (",", " | ", ": ", "=", "_", " @ ", '","')
+        ),
+        ("rate 2004,GB/s", r"(?P<value>2004)", "GB/s", 2004.0),
+        ("t=2004, ms=3", r"(?P<value>2004)", "s", 2004.0),
+        ("t=2004, ms 3", r"(?P<value>2004)", "s", 2004.0),
+        ("t 2004, min", r"(?P<value>2004)", "s", 2004.0),
+        ("rtt 1/2004/3e1/4.5 ms", r"(?P<value>2004)", "us", None),
+        ("rtt 1/2004/3e1/4.5 ms", r"(?P<value>2004)", "ms", 2004.0),
+    ],
+)
+def test_a_unit_behind_a_sign_or_behind_the_last_of_several_numbers_is_held_against_that_of_the_figure(
+    line: str, regex: str, unit: str, value: float | None
+) -> None:
+    found = figure(FigureSpec("x", unit=unit, regex=regex), text(f"{line}\n"))
+    assert found.value == value, found.problem
+    assert value is not None or f"and the figure is in {unit}; an expression that takes " in found.problem
 
 
 @pytest.mark.parametrize(

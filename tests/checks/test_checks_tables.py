@@ -495,6 +495,34 @@ def test_a_unit_in_the_name_of_a_column_is_held_against_that_of_the_figure(
     assert (found.problem == "") == (value is not None)
 
 
+@pytest.mark.parametrize(
+    ("content", "table", "unit", "value"),
+    [
+        ("n,avg,Units\nlat,1.8,usec\n", Table(separator=",", column="avg"), "ms", None),
+        ("n,avg,Units\nlat,1.8,usec\n", Table(separator=",", column="avg"), "us", 1.8),
+        ("n,Metric Unit,value\nd,msecond,1.8\n", Table(separator=",", column="value"), "us", None),
+        ("n,Metric Unit,value\nd,%,1.8\n", Table(separator=",", column="value"), "us", 1.8),
+        ("bw 900 MiB/s\n", Table(columns=("n", "v", "u"), column="v"), "GB/s", None),
+        ("bw 900 min\n", Table(columns=("n", "v", "u"), column="v"), "s", 900.0),  # a name as often as a unit
+        ("|Metric|Sum|\n|bw [MBytes/s]|12001.25|\n", Table(separator="|", column="Sum"), "GB/s", None),
+        ("|Metric|Sum|\n|bw [MBytes/s]|12001.25|\n", Table(separator="|", column="Sum"), "MB/s", 12001.25),
+        ("|Metric|Sum|\n|copy (256 MB)|12001.25|\n", Table(separator="|", column="Sum"), "GB", 12001.25),
+        ("|Metric|Sum|\n|bw (MB/s), (GB/s)|2.5|\n", Table(separator="|", column="Sum"), "GB/s", 2.5),
+        ("Latency (ms):\n avg: 0.81\n", Table(after="^Latency", columns=("n", "v"), column="v"), "us", None),
+        ("Latency (ms):\n avg: 0.81\n", Table(after="^Latency", columns=("n", "v"), column="v"), "ms", 0.81),
+        ("Latency (ms):\n avg: 0.81\n", Table(after="^Latency", columns=("n", "v (us)"), column="v (us)"), "us", 0.81),
+        ("t (s)   v (us)\n 1 0.81\n", Table(after="^t", columns=("t", "v"), column="v"), "us", 0.81),
+        ("t (s)   v (us)\n 1 0.81\n", Table(after="^t", columns=("t", "v"), column="v"), "ms", None),
+    ],
+)
+def test_a_unit_in_the_row_or_in_the_line_before_a_table_is_held_against_that_of_the_figure(
+    content: str, table: Table, unit: str, value: float | None
+) -> None:
+    (found,) = take(FigureSpec("x", table=table, unit=unit), text(content))
+    assert found.value == value, found.problem
+    assert value is not None or f"and the figure is in {unit}; say so with 'unit: " in found.problem
+
+
 @pytest.mark.parametrize(("unit", "value"), [("GB/s", 2.5), ("TB/s", None), ("Gbit/s", 2.5)])
 def test_a_unit_in_the_key_of_a_record_is_held_against_that_of_the_figure(unit: str, value: float | None) -> None:
     table = Table(records="triad", column="gb_s", by=("ranks",))

@@ -17,8 +17,18 @@ from shakedown.checks.cut_numbers import cut_number
 from shakedown.checks.extract import compile_pattern, not_there
 from shakedown.checks.numbers import Entry, combine, number_in
 from shakedown.checks.passed_over import Seen
-from shakedown.checks.printed_units import before, behind, in_path, refusal, refusal_behind
-from shakedown.checks.tables import TableError, cells, tag
+from shakedown.checks.printed_units import (
+    all_unlike,
+    before,
+    behind,
+    in_brackets,
+    in_name,
+    in_path,
+    in_row,
+    refusal,
+    refusal_behind,
+)
+from shakedown.checks.tables import Cell, TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
 from shakedown.model.figures import FigureSpec, no_measurement
 from shakedown.model.json_paths import keys_up
@@ -86,7 +96,7 @@ def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
     seen = Seen()
     try:
         for cell in cells(spec.table, spec.table.column, contents.parts[0], spec.unit, seen):
-            why = refusal(spec.unit, cell.unit, f"{cell.text} {cell.unit}")
+            why = _other_unit_of_cell(spec.unit, spec.table.column, cell)
             entries.setdefault(tag(spec.table.by, cell.row), []).append(why or number_in(spec.unit, cell.text))
     except TableError as error:
         return (missing(spec, str(error)),)
@@ -97,6 +107,36 @@ def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
         return (missing(spec, f"its table has {len(entries)} rows, and {MOST_CELLS} are the most; choose with where"),)
     cut = (missing(spec, seen.cut),) if seen.cut else ()
     return (*(_row(spec, key, found) for key, found in entries.items()), *cut)
+
+
+def _other_unit_of_cell(unit: str, column: str, cell: Cell) -> str:
+    """Why a cell is not in the figure's unit; "" where nothing is wrong. What is nearest to its number decides: the unit of its
+    column, then the row, then the title of the table. A name that the test gives the column with a unit in it says the unit.
+    """
+    if cell.unit:
+        return refusal(unit, cell.unit, f"{cell.text} {cell.unit}")
+    if in_name(column):
+        return ""
+    words = in_row(column, cell.row)
+    if words:
+        word = all_unlike(unit, words)
+        why = refusal(unit, word, f"{cell.text} {word}")
+        return f"its row has a unit: {why}" if why else ""
+    titled = _title_words(cell, column)
+    word = all_unlike(unit, titled)
+    why = refusal(unit, word, f"{cell.text} {word}")
+    return (
+        f"the line {show(cell.title, 80)} before the table has a unit: {why}, or name the column with its unit"
+        if why
+        else ""
+    )
+
+
+def _title_words(cell: Cell, column: str) -> tuple[str, ...]:
+    """The units in brackets in the line before a table. Where it has a name for each column only that of this column counts."""
+    names = re.split(r"\s{2,}|\t+", cell.title.lstrip("#! "))
+    mine = names[list(cell.row).index(column)] if 1 < len(names) == len(cell.row) else cell.title
+    return in_brackets(mine)
 
 
 def _row(spec: FigureSpec, key: str, entries: list[Entry]) -> Figure:

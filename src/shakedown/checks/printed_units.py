@@ -7,7 +7,7 @@ up) count only in brackets or where a sign joins them to a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shakedown.checks.text import show
 from shakedown.checks.unit_words import is_open, meanings
@@ -35,10 +35,16 @@ _STATISTIC = re.compile(
     r"(?i:mean|average|avg|median|min|max|minimum|maximum|std_?dev|std|value|percentiles?|p?\d+(?:\.\d+)?)$"
 )
 _NAMES = frozenset(("min", "mins", "cell", "cells", "zone", "zones", "edge", "edges", "op", "up", "update", "updates"))
-_BRACKETS_BEFORE = re.compile(rf"{_BRACKETS.pattern}[\"']?[ \t]*[:=]?[ \t]*$")
-_BEFORE = re.compile(rf"(?<![A-Za-zµμ0-9/.])({_WORD})(?:[\"']?[ \t]*[:=][ \t]*|[ \t]+)$")
+_MARKS = r"[ \t!*~<>|\"']*"  # what programs print between a name and its number besides
+_BRACKETS_BEFORE = re.compile(rf"{_BRACKETS.pattern}[\"']?[ \t]*[:=;,|]?{_MARKS}$")
+_BEFORE = re.compile(rf"(?<![A-Za-zµμ0-9/.])({_WORD})(?:[\"']?[ \t]*[:=]{_MARKS}|[ \t]+)$")
+_KEY_BEFORE = re.compile(rf"(?<![\w/.])([A-Za-z]\w*_\w+)[\"']?[ \t]*[:=]{_MARKS}$")
 _RATE = re.compile(r"/s(?:ec(?:ond)?s?)?(?:/|$)", re.I)
-_BEHIND = re.compile(rf"[ \t]*[(\[]?((?:(?i:kilo|mega|giga|tera|peta|exa) )?{_WORD})( per {_LETTERS}+)?(?![\w/^-])")
+_UNIT_BEHIND = rf"((?:(?i:kilo|mega|giga|tera|peta|exa) )?{_WORD})( per {_LETTERS}+)?(?![\w/^-])"
+_OTHERS_BETWEEN = r"(?:/[+-]?\d[\d.]*(?:[eE][+-]?\d+)?)*"  # the other numbers of 0.1/32.7/98.0 ms
+_BEHIND = re.compile(rf"{_OTHERS_BETWEEN}[ \t]*[(\[]?{_UNIT_BEHIND}")
+_BEHIND_A_SIGN = re.compile(rf"[ \t]*[;,|:=_@*\"'<]+[ \t]*{_UNIT_BEHIND}(?![\"']?[ \t]*(?:[:=]|\d))")
+_OF_UNITS = re.compile(r"(?i)(?:^|[ _])units?$")  # the name of a column of units
 _LOOKED_BACK = 80  # characters before a number
 
 
@@ -56,6 +62,37 @@ def in_name(name: str) -> str:
         return last[1]
     found = _IN_CAMEL.search(name)
     return _CAMEL_SIGNS.get(found[1], found[1].replace("IB", "iB")) if found else ""
+
+
+def in_brackets(text: str) -> tuple[str, ...]:
+    """Purpose: the units in brackets in a label or a title: ``Memory bandwidth [MBytes/s]``."""
+    return tuple(str(word) for word in _BRACKETS.findall(text) if meanings(word))
+
+
+def in_row(column: str, row: Mapping[str, str]) -> tuple[str, ...]:
+    """Purpose: the units that a row gives its number in ``column``: in its column of units, in the cell behind the number, or in
+    brackets in its labels; none where it gives none.
+    """
+    for name, text in row.items():
+        if _OF_UNITS.search(name) and name != column and meanings(text.strip(" ()[]")):
+            return (text.strip(" ()[]"),)
+    names = list(row)
+    behind_it = row.get(names[names.index(column) + 1], "").strip(" ()[]") if column in names[:-1] else ""
+    if _says_a_unit(behind_it):
+        return (behind_it,)
+    return tuple(word for name, text in row.items() if name != column for word in in_brackets(text))
+
+
+def all_unlike(unit: str, words: Sequence[str]) -> str:
+    """Purpose: the first of several printed units that is another of the kind of ``unit``; "" where one of them is that unit."""
+    other = [word for word in words if unlike(unit, word, of_bytes=False)]
+    if not other or any(_is_of_kind(unit, word) for word in words if word not in other):
+        return ""
+    return other[0]
+
+
+def _is_of_kind(unit: str, word: str) -> bool:
+    return any(UNITS[one][0] == UNITS[unit][0] for one in meanings(word))
 
 
 def in_path(keys: Sequence[str]) -> tuple[str, str]:
@@ -81,10 +118,18 @@ def behind(match: re.Match[str], text: str) -> tuple[str, bool]:
     """
     found = _BEHIND.match(text, match.end("value"))
     if found is None:
-        return "", False
+        return _behind_a_sign(match, text), False
     word = f"{found[1]}{found[2] or ''}"
     word = word if meanings(word) else found[1]
     return word if meanings(word) else "", match.end() >= found.end(1)
+
+
+def _behind_a_sign(match: re.Match[str], text: str) -> str:
+    """The unit behind a number and a sign that parts fields: ``1001.23;msec;task-clock``; "" for none, and where the expression
+    names it.
+    """
+    found = _BEHIND_A_SIGN.match(text, match.end("value"))
+    return found[1] if found and _says_a_unit(found[1]) and found[1] not in match.re.pattern else ""
 
 
 def before(match: re.Match[str], text: str) -> str:
@@ -93,10 +138,12 @@ def before(match: re.Match[str], text: str) -> str:
     """
     start = match.start("value")
     line = text[max(text.rfind("\n", 0, start) + 1, start - _LOOKED_BACK) : start]
-    found = _BRACKETS_BEFORE.search(line) or _BEFORE.search(line)
+    found = _BRACKETS_BEFORE.search(line) or _KEY_BEFORE.search(line) or _BEFORE.search(line)
     if found is None or line[: found.start()].rstrip()[-1:].isdigit():
         return ""
     word = found[1]
+    if found.re is _KEY_BEFORE:
+        return in_name(word)
     if found.re is _BRACKETS_BEFORE:
         return word
     joined = found[0].rstrip()[-1] in ":="

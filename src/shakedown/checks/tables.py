@@ -51,11 +51,13 @@ class Cell:
     """One cell: its text as printed, without % or X at its end, and its row: column -> text.
 
     ``unit``: the unit that a line of units below the header, or the name of the column, gives; "" where neither does.
+    ``title``: the line that ``after`` matched.
     """
 
     text: str
     row: dict[str, str]
     unit: str = ""
+    title: str = ""
 
 
 def cells(table: Table, column: str, text: str, unit: str = "", seen: Seen | None = None) -> Iterator[Cell]:
@@ -73,7 +75,8 @@ def cells(table: Table, column: str, text: str, unit: str = "", seen: Seen | Non
         if found > MOST_ROWS:
             raise TableError(f"the table has more than {MOST_ROWS} rows")
         if _fits(table, row, seen):
-            yield Cell(_without_sign(row[column]), row, reader.unit_of(column, "" if of_name else unit) or of_name)
+            of_column = reader.unit_of(column, "" if of_name else unit) or of_name
+            yield Cell(_without_sign(row[column]), row, of_column, reader.title)
 
 
 def _of_records(table: Table, column: str, text: str, unit: str, seen: Seen) -> Iterator[Cell]:
@@ -162,6 +165,7 @@ class _Reader:
         self.header = _compiled(table.header)
         self.until = _compiled(table.until)
         self.units: UnitLine | None = None  # of the current table
+        self.title = ""  # the line that ``after`` matched for the current table
         self.begun = False  # whether a header was found
         self.only = _compiled(table.rows)
 
@@ -185,6 +189,7 @@ class _Reader:
             number = self._next(number, self.after)
             if number >= len(self.lines):
                 return None
+            self.title = self.lines[number].strip()
             number += 1
         if self.table.columns:
             return number, self._with_columns([self.table.columns[:-1] if self.open else self.table.columns])

@@ -16,9 +16,25 @@ _PREFIX_WORDS = {
     **{"kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti", "pebi": "Pi", "exbi": "Ei"},
 }
 _TIMES = {
-    **dict.fromkeys(("nsec", "nsecs", "nanosec", "nanosecs", "nanosecond", "nanoseconds"), "ns"),
-    **dict.fromkeys(("usec", "usecs", "µsec", "μsec", "microsec", "microsecs", "microsecond", "microseconds"), "us"),
-    **dict.fromkeys(("msec", "msecs", "millisec", "millisecs", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("nsec", "nsecs", "nanosec", "nanosecs", "nanosecond", "nanoseconds", "nsecond", "nseconds"), "ns"),
+    **dict.fromkeys(
+        (
+            "usec",
+            "usecs",
+            "µsec",
+            "μsec",
+            "microsec",
+            "microsecs",
+            "microsecond",
+            "microseconds",
+            "usecond",
+            "useconds",
+        ),
+        "us",
+    ),
+    **dict.fromkeys(
+        ("msec", "msecs", "millisec", "millisecs", "millisecond", "milliseconds", "msecond", "mseconds"), "ms"
+    ),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
     **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "h"),
