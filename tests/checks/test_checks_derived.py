@@ -31,6 +31,12 @@ def test_weights_of_one_unit_stay_in_it_and_the_run_time_is_a_figure_too() -> No
     assert derive([SYPD, blend, pace], [("sypd", 3.0)], 8.0)[0] == (("blend", 3.0), ("pace", 2.0))
 
 
+@pytest.mark.parametrize(("unit", "expected"), [("1/s", 25.0), ("1/min", 1500.0), ("1/ms", 0.025), ("Hz", 25.0)])
+def test_a_number_over_a_time_can_be_in_one_over_a_unit_of_time(unit: str, expected: float) -> None:
+    assert value("100 / loop", {"loop": amount(4000.0, "ms")}, unit) == pytest.approx(expected)
+    assert value("rate * loop", {"loop": amount(4.0, "s"), "rate": amount(expected, unit)}, "") == pytest.approx(100.0)
+
+
 def test_formulas_are_computed_in_the_order_in_which_they_need_each_other() -> None:
     twice = FigureSpec("twice", "TFLOP/s", formula="once + once")
     once = FigureSpec("once", "TFLOP/s", formula="rate")

@@ -329,6 +329,8 @@ def test_a_word_for_a_unit_is_that_unit(word: str, unit: str) -> None:
         ("2:30.5", "min", 2.5083333333333333),
         ("1-02:03:04", "s", 93784.0),
         ("90", "s", 90.0),
+        ("2041ms", "ms", 2041.0),
+        ("1.5e2 us", "us", 150.0),
     ],
 )
 def test_a_run_time_is_read_where_the_unit_is_one_of_time(written: str, unit: str, value: float) -> None:
@@ -337,7 +339,7 @@ def test_a_run_time_is_read_where_the_unit_is_one_of_time(written: str, unit: st
 
 
 @pytest.mark.parametrize(
-    ("written", "unit"), [("1m30s", "GB/s"), ("1m30s", ""), ("1:99", "s"), ("30s1m", "s"), ("s", "s")]
+    ("written", "unit"), [("1m30s", "GB/s"), ("1m30s", ""), ("1:99", "s"), ("30s1m", "s"), ("s", "s"), ("12ns", "us")]
 )
 def test_a_run_time_in_another_unit_or_order_is_no_number(written: str, unit: str) -> None:
     spec = FigureSpec("wall", regex=r"wall: (?P<value>.+)", unit=unit)

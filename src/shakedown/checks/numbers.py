@@ -39,11 +39,16 @@ def number(text: str) -> Entry:
 
 
 def number_in(unit: str, text: str) -> Entry:
-    """Purpose: a number in ``unit``. Where that is one of time, a run time counts too: 1m30.5s, 1h 5m, 0:01:30, 1-02:03:04."""
+    """Purpose: a number in ``unit``. Where that is one of time, a run time counts too: 1m30.5s, 1h 5m, 0:01:30, 1-02:03:04,
+    and a number with that unit behind it: 2041ms.
+    """
     found = number(text)
     if isinstance(found, str) and unit in UNITS and UNITS[unit][0] == "seconds":
         seconds = _run_time(text.strip())
-        return found if seconds is None else Quantity(seconds, "s").to(unit)
+        if seconds is not None:
+            return Quantity(seconds, "s").to(unit)
+        own = number(text.strip().removesuffix(unit))
+        return found if isinstance(own, str) else own
     return found
 
 

@@ -80,8 +80,8 @@ def constants_in(text: str) -> tuple[float, ...]:
 
 def amount(value: float, unit: str) -> Amount:
     """Purpose: a number with a unit, for use in a formula. An unknown unit is a dimension by itself."""
-    kind, factor = UNITS.get(unit, (unit, 1.0))
-    return Amount(value * factor, _MADE_OF.get(kind, ((kind, 1.0),)), value)
+    dimension, factor = _made_of(unit)
+    return Amount(value * factor, dimension, value)
 
 
 def value(text: str, given: Mapping[str, Amount], unit: str) -> float:
@@ -90,8 +90,7 @@ def value(text: str, given: Mapping[str, Amount], unit: str) -> float:
     Raises FormulaError where a name has no value, a unit does not fit, or there is no finite number.
     """
     result = _Computing(given).of(parse(text))
-    kind, factor = UNITS.get(unit, (unit, 1.0))
-    wanted = _MADE_OF.get(kind, ((kind, 1.0),))
+    wanted, factor = _made_of(unit)
     # A plain number may be called anything where a person took the units away with number(), or gave it one of their own.
     free = result.dimension == PLAIN and (unit not in UNITS or _takes_units_away(text))
     if result.dimension != wanted and not free:
@@ -104,6 +103,15 @@ def value(text: str, given: Mapping[str, Amount], unit: str) -> float:
     if not math.isfinite(found):
         raise FormulaError("it comes to no finite number")
     return found
+
+
+def _made_of(unit: str) -> tuple[Dimension, float]:
+    """The dimension of a unit and its factor to base units: ``1/min`` is made of a time, too."""
+    kind, factor = UNITS.get(unit, (unit, 1.0))
+    over = UNITS.get(unit.removeprefix("1/"), ("", 1.0)) if unit.startswith("1/") else ("", 1.0)
+    if over[0] == "seconds":
+        return (("s", -1.0),), 1 / over[1]
+    return _MADE_OF.get(kind, ((kind, 1.0),)), factor
 
 
 def _takes_units_away(text: str) -> bool:
