@@ -217,7 +217,8 @@ def test_rows_of_one_tag_are_picked_from() -> None:
         (
             Table(header="^a b", column="b", by=("a",)),
             "a b\n1 2 3\n",
-            "the line '1 2 3' has 3 fields, and the table 2 columns; 'rows' can say which lines are its rows",
+            "the line '1 2 3' has 3 fields, and the table 2 columns; "
+            "'rows' can say which lines are its rows, or 'after' and 'columns' how its columns are called",
         ),
         (
             Table(header="^size", column="time", by=("size",)),
@@ -598,3 +599,15 @@ def test_the_colon_of_a_label_matches_either_way(label: str, wanted: str, separa
     table = Table(header="^Function", column="rate", where=(("Function", wanted),), separator=separator)
     between = separator or " "
     assert values(table, f"Function{between}rate\n{label}{between}94\nAdd{between}1\n") == {"x": 94.0}
+
+
+def test_names_of_columns_with_one_blank_between_two_of_them_are_told_with_both_ways_out() -> None:
+    """OSU's benchmarks of collectives that do not block."""
+    table = Table(header="^# Size", column="Overall(us)")
+    (found,) = take(
+        FigureSpec("x", table=table),
+        text("# Size   Overall(us)   Compute(us) Pure Comm.(us)   Overlap(%)\n4 8.81 4.02 3.91 0.00\n"),
+    )
+    assert found.value is None and found.problem.endswith(
+        "; 'rows' can say which lines are its rows, or 'after' and 'columns' how its columns are called"
+    )

@@ -343,7 +343,10 @@ class _Reader:
         if self.open and len(fields) >= len(names):
             return f"the line {show(line.strip(), 80)} has no number in its column {show(self.column)}"
         said = f"the line {show(line.strip(), 80)} has {len(fields)} fields, and the table {len(names)} columns"
-        return said if self.only is not None else f"{said}; 'rows' can say which lines are its rows"
+        if self.only is not None:
+            return said
+        named = "" if self.table.columns else ", or 'after' and 'columns' how its columns are called"
+        return f"{said}; 'rows' can say which lines are its rows{named}"
 
     def _is_header(self, line: str, ways: list[Names]) -> bool:
         """Whether a line repeats the header of the current table, as programs do in long tables."""
