@@ -32,6 +32,8 @@ OF_A_RECORD = (
     *("segment renamed", "segment again", "segment of another campaign behind", "header lies"),
     *("strange names", "second name", "strays in the inbox", "driven elsewhere"),
 )
+# What people ask, and who drives: no part of what a seal holds.
+BESIDE_THE_RECORD = ("strays in the inbox", "driven elsewhere")
 NOBODY = 65534
 _NUMBER = re.compile(rb"(?<=[:\[,])-?[0-9]+(?:\.[0-9]+)?(?=[,\]}])")
 _SUM = re.compile(rb',"sum":"[0-9a-f]{8}"\}\n')
@@ -202,10 +204,7 @@ def spoil_record(root: Path, kind: str, chance: random.Random, others: Sequence[
         return False
     if kind in ("strange names", "second name", "strays in the inbox", "driven elsewhere"):
         beside_damages.spoil(root, kind, chance)
-        return kind in (
-            "strays in the inbox",
-            "driven elsewhere",
-        )  # what is asked is heard; who drives is no part of it
+        return kind in BESIDE_THE_RECORD
     other = chance.choice([one for one in others if one != root])
     if kind.startswith("segment"):
         return _segment(root / "log", kind, chance, other / "log")
