@@ -8,17 +8,16 @@ used for longer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from shakedown.engine.constraints.blocking import Outlook
+from shakedown.engine.constraints.blocking import Outlook, Starting
 from shakedown.engine.constraints.budgets import waiting_for_licences
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.job_limits import limit_s
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.phases import NOT_BEGUN
-from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.units import show_duration
 
@@ -79,33 +78,47 @@ def fillers_waiting(state: State, pool: str) -> int:
 def gap_of(state: State, ahead: Outlook, pool: str, busy: float, expected: Expected, now: float) -> Gap:
     """Purpose: what fillers may take of ``pool`` now. ``busy``: units that are to be busy there; ``expected``: how long jobs take
     at least.
+
+    This is asked in each decision, and thousands of jobs can wait: it goes no further than until nothing is left for fillers.
     """
-    wanted, store = _wanted(state, ahead, pool, now), max(1.0, _STORE * busy)
+    store = max(1.0, _STORE * busy)
     running = state.usage.units.get(pool, 0) - state.job_index.waiting_units.get(pool, 0)
     running += sum(_begun_since(state, pool))
     idle = state.index.pools[pool].capacity - running
-    taken, head, starting = float(running), None, list[_Wanted]()
-    for one in wanted:
-        if one.key.mode != FILLER and (head is not None or one.units > idle):
+    taken, head, starting = float(running), None, list[Job | Starting]()
+    for one in _wanted(state, ahead, pool, now):
+        key = one.key
+        assert key is not None
+        if key.mode != FILLER and (head is not None or key.units > idle):
             head = head or one
+            if taken >= busy:
+                break
             continue
-        idle -= one.units
-        taken += one.units
+        idle -= key.units
+        taken += key.units
+        if taken >= busy + store:
+            break
         starting.append(one)
     if head is None:
         return Gap(pool, busy + store - taken)
-    gap = Gap(pool, busy - taken, f"{head.job or 'a run'} of {head.case}, which waits for {head.units} nodes")
-    gap.starts, gap.spare = _start_of(state, pool, head.units, idle, starting, expected, now)
+    name = head.id if isinstance(head, Job) else "a run"
+    units = head.key.units if head.key is not None else 0
+    gap = Gap(pool, busy - taken, f"{name} of {head.case}, which waits for {units} nodes")
+    if gap.left > 0:
+        gap.starts, gap.spare = _start_of(state, pool, units, idle, starting, expected, now)
     return gap
 
 
 def _start_of(
-    state: State, pool: str, units: int, idle: int, starting: list[_Wanted], expected: Expected, now: float
+    state: State, pool: str, units: int, idle: int, starting: list[Job | Starting], expected: Expected, now: float
 ) -> tuple[float, float]:
     """When ``units`` units can be expected to be idle, and how many more are idle then."""
     if units <= idle:
         return now, float(idle - units)
-    ends = [(now + expected(one.case, one.limit_s), one.units) for one in starting]
+    ends = []
+    for one in starting:
+        limit = limit_s(state, one) if isinstance(one, Job) else one.limit_s
+        ends.append((now + expected(one.case, limit), one.key.units if one.key is not None else 0))
     for job in state.jobs.values():
         if job.charged and job.key is not None and job.key.pool == pool and job.phase not in NOT_BEGUN:
             ends.append((max(now, (job.started or now) + expected(job.case, limit_s(state, job))), job.key.units))
@@ -120,41 +133,37 @@ def _start_of(
 # ---- what waits ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A job that may start and waits for nodes. ``job``: "" where it is ordered in this decision; ``limit_s``: its time limit."""
-
-    job: str
-    case: str
-    limit_s: float
-    key: QueueKey
-
-    @property
-    def units(self) -> int:
-        return self.key.units
-
-
-def _wanted(state: State, ahead: Outlook, pool: str, now: float) -> list[_Wanted]:
-    """The jobs that may start and wait for nodes, first come first served. Jobs that wait for something else are left out."""
-    found = []
+def _wanted(state: State, ahead: Outlook, pool: str, now: float) -> Iterable[Job | Starting]:
+    """The jobs that may start and wait for nodes, first come first served. Jobs that wait for something else are left out: the
+    scheduler says so of them, or they lack a licence.
+    """
+    jobs = _jobs_that_may_start(state, ahead, pool)
     lacking = _lacking(state, ahead, pool, now) if state.index.licensed else {}
-    for one, noted in reversed(list(_jobs_that_may_start(state, ahead, pool))):
-        licence = next((name for name, _ in one.key.loads if lacking.get(name, 0.0) > 0), "") if lacking else ""
+    if not lacking:
+        return (one for one in jobs if not _noted(one))
+    found = []
+    for one in reversed(list(jobs)):
+        assert one.key is not None
+        licence = next((name for name, _ in one.key.loads if lacking.get(name, 0.0) > 0), "")
         if licence:
             lacking[licence] -= dict(one.key.loads)[licence]
-        if not licence and not noted:
+        elif not _noted(one):
             found.append(one)
     return found[::-1]
 
 
-def _jobs_that_may_start(state: State, ahead: Outlook, pool: str) -> Iterator[tuple[_Wanted, bool]]:
-    """All jobs that may start, each with whether the scheduler says that something other than nodes keeps it waiting."""
+def _jobs_that_may_start(state: State, ahead: Outlook, pool: str) -> Iterator[Job | Starting]:
+    """All jobs that may start: those that wait at the scheduler, and those that this decision orders or releases."""
     for name in state.job_index.waiting.get(pool, ()):
         job = state.jobs[name]
         if job.key is not None and _waits(job):
-            yield _Wanted(job.id, job.case, limit_s(state, job), job.key), bool(job.report.note)
-    for one in ahead.starting.get(pool, ()):
-        yield _Wanted("", one.case, one.limit_s, one.key), False
+            yield job
+    yield from ahead.starting.get(pool, ())
+
+
+def _noted(one: Job | Starting) -> bool:
+    """Whether the scheduler says that something other than nodes keeps a job waiting."""
+    return isinstance(one, Job) and bool(one.report.note)
 
 
 def _waits(job: Job) -> bool:
