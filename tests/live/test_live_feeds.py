@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 from shakedown.events.reader import read_events
 from shakedown.live.feeds import feed as feeds
-from shakedown.live.feeds.feed import JSON, OLCF, Feed
+from shakedown.live.feeds.feed import Feed
+from shakedown.live.feeds.items import JSON, OLCF, Lines, as_json
 from shakedown.live.feeds.line_protocol import line_of
 from shakedown.live.feeds.olcf import OlcfNames
 from shakedown.live.feeds.points import Point, points_of
-from shakedown.live.feeds.sending import with_words
+from shakedown.live.feeds.sending import HttpServer, with_words
 from shakedown.model.errors import UsageError
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
@@ -80,7 +81,9 @@ def server() -> Iterator[Server]:
 def feed(site: Path, tmp_path: Path, server: Server) -> Callable[..., Feed]:
     def make(form: str = JSON, **more: Any) -> Feed:
         said: list[str] = more.pop("said", [])
-        return Feed(site, server.address, form, tmp_path / "place.json", {}, said.append, lambda _: None, **more)
+        items = as_json if form == JSON else Lines(form).of
+        send = HttpServer(server.address, {}, form == JSON).send
+        return Feed(site, items, send, tmp_path / "place.json", said.append, lambda _: None, **more)
 
     return make
 
@@ -378,7 +381,7 @@ def _parsed(line: str) -> tuple[dict[str, str], dict[str, str], int]:
         (["influx", "influx:8086"], "'influx:8086' is no address of a server"),
         (["json", "http://me:secret@there/x"], "would be seen by everybody who lists processes"),
         (["influx", "http://there/write?db=x&p=secret"], "would be seen by everybody who lists processes"),
-        (["telegraf", "http://there"], "'telegraf' is not one of 'influx', 'json'"),
+        (["telegraf", "http://there"], "'telegraf' is not one of 'influx', 'json', 'syslog'"),
     ],
 )
 def test_misuse_has_its_sentence(site: Path, people: Any, words: list[str], says: str) -> None:

@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("runs", "The runs of a campaign as a table."),
     "watch": ("watch", "A campaign on a terminal: streams of runs with filters."),
     "serve": ("serve", "A live page of the site's campaigns, in a browser."),
-    "feed": ("feed", "Send every event to InfluxDB or another server."),
+    "feed": ("feed", "Send every event to InfluxDB, syslog or another server."),
     "alert": ("alert", "Tell people by chat, mail or command what happens."),
     "failures": ("failures", "What failed runs are put down to, by class and by likeness."),
     "export": ("export", "Write one run as files: script, environment, output, events."),

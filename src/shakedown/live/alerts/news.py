@@ -51,13 +51,14 @@ class News(Struct, frozen=True):
 
 def news_of(campaign: str, event: Event) -> News | None:
     """Purpose: the news in an event; None where there is none."""
-    kind = _kind(event)
+    kind = kind_of(event)
     if kind is None:
         return None
-    return News(kind, campaign, event.time, one_line(_text(event), _LONGEST))
+    return News(kind, campaign, event.time, one_line(text_of(event), _LONGEST))
 
 
-def _kind(event: Event) -> str | None:
+def kind_of(event: Event) -> str | None:
+    """Purpose: the kind of news that an event is, a word of ``KINDS``; None where it is none."""
     if event.event == "verdict":
         failed = failure_of(event) is not None and event.value.get("verdict") != "cancelled"
         return FAILURES if failed else None
@@ -66,7 +67,8 @@ def _kind(event: Event) -> str | None:
     return _EVENTS.get(event.event, ACT if event.event in ACTS else None)
 
 
-def _text(event: Event) -> str:
+def text_of(event: Event) -> str:
+    """Purpose: what an event says, for people. It is text of unknown origin."""
     if event.event == "verdict":
         nodes = f" on {event.value['nodes']}" if event.value.get("nodes") else ""
         return f"{event.run} {event.case}{nodes}: {event.value.get('verdict', '')}: {event.reason}"

@@ -6,30 +6,23 @@ sent twice: servers of time series keep one point for it, and others recognise i
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, read_document
+from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
 from shakedown.events.chain import damage_of
 from shakedown.events.follower import Follower
 from shakedown.events.looks import Looks
 from shakedown.events.segments import Position
-from shakedown.live.feeds.line_protocol import line_of
-from shakedown.live.feeds.olcf import OlcfNames
-from shakedown.live.feeds.points import Point, points_of
+from shakedown.live.feeds.items import Items
 from shakedown.live.feeds.same_campaign import identity_of
-from shakedown.live.feeds.sending import Answer, Outcome, post
-from shakedown.model.errors import RecordError, ShakedownError, UsageError
-from shakedown.model.events import Event
-from shakedown.model.frozen import thaw
+from shakedown.live.feeds.sending import Answer, Outcome
+from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.own_places import own_place
 from shakedown.report.words import one_line
@@ -37,7 +30,6 @@ from shakedown.report.words import one_line
 MANY = 2000  # items in one request
 LOOK_S, LONGEST_WAIT_S = 1.0, 60.0
 LOOK_FOR_DAMAGE_S = 30.0
-LINES, OLCF, JSON = "lines", "olcf", "json"
 
 
 @dataclass(slots=True)
@@ -64,22 +56,20 @@ class Place:
 
 @dataclass(slots=True)
 class Feed:
-    """A feed of a site to ``address`` in the format ``form``; the place is kept in the file ``saved``.
+    """A feed of a site: ``items`` makes what is sent of each event, ``send`` sends a request of them to the server.
 
-    ``say`` tells a person about outages and rejected items; ``wait`` waits a number of seconds.
+    The place is kept in the file ``saved``. ``say`` tells a person about outages and rejected items; ``wait`` waits a number of
+    seconds.
     """
 
     site: Path
-    address: str
-    form: str
+    items: Items
+    send: Callable[[Sequence[bytes]], Answer]
     saved: Path
-    headers: dict[str, str]
     say: Callable[[str], None]
     wait: Callable[[float], None] = time.sleep
     counts: Counts = field(default_factory=Counts)
     _places: dict[str, Place] = field(default_factory=dict)
-    _tests: dict[str, dict[str, str]] = field(default_factory=dict)
-    _olcf: dict[str, OlcfNames] = field(default_factory=dict)
     _outage: str = ""
     _damaged: dict[str, str] = field(default_factory=dict)
     _looked: dict[str, tuple[float, str]] = field(default_factory=dict)  # campaign -> when, and what was found
@@ -107,7 +97,9 @@ class Feed:
                 if self._is_damaged(path):
                     return True
                 fresh = [event for event in events if event.seq > place.sent]
-                if not self._deliver(list(self._items(path, fresh)), place, once):
+                if not self._deliver(
+                    [(event.seq, item) for event in fresh for item in self.items(path, event)], place, once
+                ):
                     return False
                 self.counts.events += len(fresh)
                 place.position, place.sent = follower.position, max(place.sent, events[-1].seq)
@@ -149,28 +141,6 @@ class Feed:
             self._damaged[name] = why
             self.say(f"{name}: DAMAGED: {one_line(why, 400)}: nothing more of it is sent")
 
-    # ---- items: lines of the line protocol, or events as JSON
-
-    def _items(self, path: Path, events: Sequence[Event]) -> Iterator[tuple[int, bytes]]:
-        """The items to send for some events, each with the number of its event."""
-        for event in events:
-            if self.form == JSON:
-                yield event.seq, msgspec.json.encode({"campaign": path.name, **msgspec.to_builtins(event)})
-                continue
-            if path.name not in self._tests or event.event == "amended":
-                self._tests[path.name] = _tests_of_cases(Layout(path))
-                self._olcf.pop(path.name, None)
-            for point in self._points(path, event):
-                yield event.seq, line_of(point).encode()
-
-    def _points(self, path: Path, event: Event) -> Iterator[Point]:
-        tests = self._tests[path.name]
-        if self.form == LINES:
-            return points_of(path.name, event, tests)
-        if path.name not in self._olcf:
-            self._olcf[path.name] = OlcfNames(Layout(path), _machine_of(Layout(path)), tests)
-        return self._olcf[path.name].points_of(event)
-
     # ---- delivery
 
     def _deliver(self, items: list[tuple[int, bytes]], place: Place, once: bool) -> bool:
@@ -209,12 +179,8 @@ class Feed:
 
     def _post(self, batch: list[bytes]) -> Answer:
         """Send one request. If a server that accepted something before denies access now, that counts as an outage."""
-        if self.form == JSON:
-            body, kind = b"[" + b",".join(batch) + b"]", "application/json"
-        else:
-            body, kind = b"\n".join(batch) + b"\n", "text/plain; charset=utf-8"
         try:
-            return post(self.address, body, self.headers | {"Content-Type": kind})
+            return self.send(batch)
         except UsageError as error:
             if not any(place.sent for place in self._places.values()):
                 raise
@@ -229,23 +195,6 @@ class Feed:
         if self._outage:
             self.say("the server takes it again")
         self._outage = ""
-
-
-def _tests_of_cases(layout: Layout) -> dict[str, str]:
-    """Case -> its test, from every plan that was ever in force."""
-    found: dict[str, str] = {}
-    for path in sorted(layout.documents.glob("*.json")):
-        with contextlib.suppress(ShakedownError):
-            found |= {case.id: case.test for case in thaw(read_document(layout, path.stem)).cases}
-    return found
-
-
-def _machine_of(layout: Layout) -> str:
-    """The name of the system, from any plan that was in force: a campaign does not change its machine."""
-    for path in sorted(layout.documents.glob("*.json")):
-        with contextlib.suppress(ShakedownError):
-            return str(thaw(read_document(layout, path.stem)).system.name)
-    return ""
 
 
 def place_of(site: Path, address: str, form: str) -> Path:

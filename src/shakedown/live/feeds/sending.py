@@ -8,7 +8,7 @@ from __future__ import annotations
 import http.client
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -33,6 +33,23 @@ class Outcome(StrEnum):
 class Answer:
     outcome: Outcome
     says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServer:
+    """A server that takes the items of a feed over HTTP: as one list of JSON, or as lines of text."""
+
+    address: str
+    headers: Mapping[str, str]
+    as_list: bool
+
+    def send(self, items: Sequence[bytes]) -> Answer:
+        """Purpose: send items in one request. Errors: as ``post``."""
+        if self.as_list:
+            body, kind = b"[" + b",".join(items) + b"]", "application/json"
+        else:
+            body, kind = b"\n".join(items) + b"\n", "text/plain; charset=utf-8"
+        return post(self.address, body, {**self.headers, "Content-Type": kind})
 
 
 def post(address: str, body: bytes, headers: Mapping[str, str]) -> Answer:
