@@ -256,6 +256,104 @@ def test_nothing_of_a_damaged_record_is_sent_and_it_is_told(
     assert server.got == [] and len(said) == 1 and said[0].startswith("p-1: DAMAGED: ")
 
 
+class Enough(Exception): ...
+
+
+def until(times: int, act: Callable[[int], None]) -> Callable[[float], None]:
+    """A wait that does something at each call, and ends the feed after so many."""
+    calls: list[int] = []
+
+    def wait(_: float) -> None:
+        calls.append(1)
+        if len(calls) > times:
+            raise Enough
+        act(len(calls))
+
+    return wait
+
+
+def test_damage_is_told_once_where_nothing_new_comes(
+    site: Path, server: Server, feed: Callable[..., Feed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "LOOK_FOR_DAMAGE_S", 0.0)
+    log, said = site / "campaigns/p-1/log/000001.jsonl", list[str]()
+    whole = log.read_bytes()
+
+    def act(number: int) -> None:
+        if number in (1, 6):
+            flip(log)
+        elif number == 4:
+            log.write_bytes(whole)
+
+    one = feed(said=said)
+    one.wait = until(8, act)
+    with pytest.raises(Enough):
+        one.run(once=False)
+    assert said == [said[0]] * 2 and re.match(r"p-1: DAMAGED: log/000001\.jsonl, line \d+, .*event \d+", said[0])
+    assert list(one.untrusted) == ["p-1"] and seqs(server.got) == logged(site)
+
+
+def test_an_event_that_was_changed_a_moment_after_a_look_is_not_sent(
+    site: Path, server: Server, feed: Callable[..., Feed], people: Any
+) -> None:
+    before = len(logged(site))
+
+    def change(number: int) -> None:
+        if number == 1:
+            people(site, "change", "p-1", "--by", "Ada", "--because", "a new cable")
+            newest = max(
+                (site / "campaigns/p-1/log").glob("*.jsonl"), key=lambda path: (path.stat().st_size > 300, path)
+            )
+            assert b"a new cable" in newest.read_bytes()
+            newest.write_bytes(newest.read_bytes().replace(b"a new cable", b"an old cable"))
+
+    one = feed()
+    one.wait = until(2, change)
+    with pytest.raises(Enough):
+        one.run(once=False)
+    assert len(server.got) == before and "DAMAGED" in one.untrusted["p-1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (rb"\n[^\n]*\n[^\n]*\n", b"\n", r"DAMAGED: log/000001\.jsonl: it ends at byte \d+"),
+        (rb"\n[^\n]*\n", b"\nrubbish\n", r"DAMAGED: log/000001\.jsonl"),
+        (rb'"v":1', b'"v":99', r"/log/000001\.jsonl: line 1: a newer Shakedown wrote this"),
+        (None, b"", r"DAMAGED: log.*000001\.jsonl is missing"),
+    ],
+)
+def test_a_record_that_cannot_be_trusted_is_told_once_and_the_others_go_on(
+    site: Path, server: Server, people: Any, tmp_path: Path, old: bytes | None, new: bytes, says: str
+) -> None:
+    shutil.copytree(site / "campaigns/p-1", site / "campaigns/a-1")
+    log = site / "campaigns/a-1/log/000001.jsonl"
+    if old is None:
+        log.unlink()
+    else:
+        log.write_bytes(re.sub(old, new, log.read_bytes(), count=1))
+    words = ["feed", "json", server.address, "--once", "--position", str(tmp_path / "p.json"), "--json"]
+    done = people(site, *words)
+    told = [line for line in done.stderr.splitlines() if line]
+    assert done.returncode == 3 and len(told) == 1 and re.match(f"a-1: .*{says}.*: nothing more of it is sent", told[0])
+    assert re.search(says, json.loads(done.stdout)["damaged"]["a-1"]) and "hint" not in told[0]
+    assert seqs(server.got) == logged(site) and {json.loads(item)["campaign"] for item in server.got} == {"p-1"}
+
+
+def test_a_record_that_cannot_be_read_is_told_and_comes_later(
+    site: Path, server: Server, feed: Callable[..., Feed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stale(*_: Any) -> None:
+        raise OSError(116, "Stale file handle")
+
+    said: list[str] = []
+    with monkeypatch.context() as away:
+        away.setattr(feeds, "damage_of", stale)
+        assert not feed(said=said).run(once=True)
+    assert said == ["p-1: it cannot be read: Stale file handle: nothing more of it is sent"] and server.got == []
+    assert feed().run(once=True) and seqs(server.got) == logged(site)
+
+
 def test_damage_of_what_was_sent_is_told_too(site: Path, server: Server, feed: Callable[..., Feed]) -> None:
     assert feed().run(once=True)
     before = len(server.got)

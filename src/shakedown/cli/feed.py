@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import emit, json_option, say, site_option
-from shakedown.model.errors import UNDECIDED, UsageError
+from shakedown.cli.output import emit, json_option, printable, say, site_option
+from shakedown.model.errors import OUR_FAULT, UNDECIDED, UsageError
 
 if TYPE_CHECKING:
     from shakedown.live.feeds.feed import Feed
@@ -92,7 +92,7 @@ def command(
     event; ADDRESS is HOST or HOST:PORT, TCP and port 601 where nothing else is said). It goes on until Ctrl-C; started again it
     goes on where it was.
 
-    Exit status of --once: 0 all is sent, 4 the server did not take all of it.
+    Exit status of --once: 0 all is sent, 3 a record is damaged or cannot be read, 4 the server did not take all of it.
     """
     from shakedown.plans import find_site
 
@@ -107,8 +107,19 @@ def command(
     counts = feed.counts
     said = f"{counts.events} events read, {counts.sent} items taken by the server, {counts.refused} refused for good"
     said += "".join(f", {count} {name}" for name, count in more().items())
-    data = {"events": counts.events, "sent": counts.sent, "refused": counts.refused, **more(), "all": done}
-    emit(data, as_json, lambda: said)
+    data: dict[str, Any] = {
+        "events": counts.events,
+        "sent": counts.sent,
+        "refused": counts.refused,
+        **more(),
+        "all": done,
+    }
+    if feed.untrusted:
+        said += f"; nothing more is sent of {', '.join(feed.untrusted)}"
+        data["damaged"] = feed.untrusted
+    emit(data, as_json, lambda: printable(said))
+    if feed.untrusted:
+        return OUR_FAULT
     return 0 if done and not counts.refused else UNDECIDED
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
-from shakedown.events.chain import damage_of
+from shakedown.events.chain import Unwhole, damage_of
+from shakedown.events.damage import LaterVersion
 from shakedown.events.follower import Follower
 from shakedown.events.looks import Looks
 from shakedown.events.segments import Position
@@ -69,10 +70,10 @@ class Feed:
     say: Callable[[str], None]
     wait: Callable[[float], None] = time.sleep
     counts: Counts = field(default_factory=Counts)
+    untrusted: dict[str, str] = field(default_factory=dict)  # campaign -> why nothing of it is sent
     _places: dict[str, Place] = field(default_factory=dict)
     _outage: str = ""
-    _damaged: dict[str, str] = field(default_factory=dict)
-    _looked: dict[str, tuple[float, str]] = field(default_factory=dict)  # campaign -> when, and what was found
+    _looked: dict[str, float] = field(default_factory=dict)  # campaign -> when it was found whole
 
     def run(self, once: bool) -> bool:
         """Purpose: send what is new, until a person ends it; with ``once``, end when all is sent, or at the first outage.
@@ -85,29 +86,36 @@ class Feed:
                 if not self._send_campaign(path, once):
                     return False
             if once:
-                return not self._damaged
+                return not self.untrusted
             self.wait(LOOK_S)
 
     def _send_campaign(self, path: Path, once: bool) -> bool:
-        """Send all that is new of one campaign. False where the server does not answer and ``once`` is set."""
-        place = self._place(path)
-        follower = Follower(Layout(path).log, place.position)
+        """Send all that is new of one campaign, if its record can be trusted. False where the server does not answer and ``once``
+        is set.
+        """
         try:
-            while events := follower.new_events():
-                if self._is_damaged(path):
-                    return True
-                fresh = [event for event in events if event.seq > place.sent]
-                if not self._deliver(
-                    [(event.seq, item) for event in fresh for item in self.items(path, event)], place, once
-                ):
-                    return False
-                self.counts.events += len(fresh)
-                place.position, place.sent = follower.position, max(place.sent, events[-1].seq)
-                _write(self.saved, self._places)
-        except RecordError as error:
-            self._tell_damage(path.name, str(error))
-        if once:  # what was sent before may have been changed since
-            self._is_damaged(path)
+            done = self._send_new(path, once)
+            self._refuse_damaged(path, LOOK_FOR_DAMAGE_S)  # what was sent before may have been changed since
+        except (RecordError, OSError) as error:
+            self._tell_untrusted(path.name, self._why(path, error))
+            return True
+        self.untrusted.pop(path.name, None)
+        return done
+
+    def _send_new(self, path: Path, once: bool) -> bool:
+        """As ``_send_campaign``. Errors: RecordError, OSError where the record is damaged, or cannot be read."""
+        place, age_s = self._place(path), 0.0
+        follower = Follower(Layout(path).log, place.position)
+        while events := follower.new_events():
+            self._refuse_damaged(path, age_s)
+            age_s = LOOK_S  # a long backlog comes in many parts
+            fresh = [event for event in events if event.seq > place.sent]
+            items = [(event.seq, item) for event in fresh for item in self.items(path, event)]
+            if not self._deliver(items, place, once):
+                return False
+            self.counts.events += len(fresh)
+            place.position, place.sent = follower.position, max(place.sent, events[-1].seq)
+            _write(self.saved, self._places)
         return True
 
     def _place(self, path: Path) -> Place:
@@ -123,23 +131,36 @@ class Feed:
         known.identity = identity
         return known
 
-    def _is_damaged(self, path: Path) -> bool:
-        """Whether the record is damaged: then none of it is sent. All of its bytes are checked at intervals."""
-        now, (looked, why) = time.monotonic(), self._looked.get(path.name, (0.0, ""))
-        if not looked or why or now - looked > LOOK_FOR_DAMAGE_S:
-            found = damage_of(Layout(path), Looks(Layout(path)))
-            why = str(found) if found is not None else ""
-            self._looked[path.name] = (now, why)
-        if why:
-            self._tell_damage(path.name, why)
-        else:
-            self._damaged.pop(path.name, None)
-        return bool(why)
+    # ---- records that cannot be trusted
 
-    def _tell_damage(self, name: str, why: str) -> None:
-        if self._damaged.get(name) != why:
-            self._damaged[name] = why
-            self.say(f"{name}: DAMAGED: {one_line(why, 400)}: nothing more of it is sent")
+    def _refuse_damaged(self, path: Path, age_s: float) -> None:
+        """Raise Unwhole where the record is not what was written. One that was found whole so many seconds ago is not looked at."""
+        now = time.monotonic()
+        if path.name in self._looked and now - self._looked[path.name] <= age_s:
+            return
+        self._looked.pop(path.name, None)
+        found = damage_of(Layout(path), Looks(Layout(path)))
+        if found is not None:
+            raise Unwhole(Layout(path), found)
+        self._looked[path.name] = now
+
+    def _why(self, path: Path, error: RecordError | OSError) -> str:
+        """Why nothing of a campaign is sent. What the check of the record finds is told before what a reader stumbled over."""
+        try:
+            self._refuse_damaged(path, 0.0)
+        except (RecordError, OSError) as found:
+            error = found
+        self._looked.pop(path.name, None)
+        if isinstance(error, OSError):
+            return f"it cannot be read: {error.strerror or error}"
+        if isinstance(error, LaterVersion):
+            return error.message
+        return f"DAMAGED: {error.damage if isinstance(error, Unwhole) else error.message}"
+
+    def _tell_untrusted(self, name: str, why: str) -> None:
+        if self.untrusted.get(name) != why:
+            self.say(f"{name}: {one_line(why, 400)}: nothing more of it is sent")
+        self.untrusted[name] = why
 
     # ---- delivery
 
