@@ -30,14 +30,15 @@ HOSTILE = (
     "' OR 1=1 --", "\0", "\n", "\r\nx: y", "\x1b[31m", "\u202e", "\ud800", "\U0001f600", "<script>", "../../etc/passwd",
     "/etc/passwd", "//evil.example", "2026-11-22T06:00", "0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00", "infinity%", "0%",
     "100%", "1" * 400, "functionality", "r000002", "elapsed", "p-1", "state", "json",
+    '[1,"p-1","r000002"]', '[null,"p-1",""]', '["\\ud800","p-1","x"]', '[1e300,"p-1","r"]', '["\\u0000","p-1","x"]',
 )  # fmt: skip
 WORDS = (
-    *COLUMNS, "node", "since", "until", "bad", "live", "sort", "rising", "rows", "page", "column", "draw", "as", "of", "kind",
+    *COLUMNS, "node", "since", "until", "bad", "live", "sort", "rising", "rows", "column", "draw", "as", "of", "kind",
     "colour", "only", "event", "before", "after", "by", "least", "figure", "test", "campaign", "told", "token", "",
 )  # fmt: skip
 KNOWN = {  # address -> words that it knows, of each kind of them one
     "/campaign/{name}/runs": (
-        "case", "exit", "started", "nodes", "node", "since", "sort", "rows", "page", "column", "draw", "live",
+        "case", "exit", "started", "nodes", "node", "since", "sort", "rows", "after", "before", "column", "draw", "live",
     ),
     "/campaign/{name}/why": ("of",), "/campaign/{name}/notes": ("kind",), "/campaign/{name}/nodes": ("colour",),
     "/campaign/{name}/figures": ("only",), "/campaign/{name}/runs/r000002": ("told",), "/compare": ("before", "by", "least"),

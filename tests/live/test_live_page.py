@@ -6,9 +6,11 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -140,15 +142,22 @@ def test_filters_are_in_the_address(site: Path, browse: Browse) -> None:
     assert runs("live=1") == []
     assert runs("reason=status%203&case=ok") == []
     assert runs("since=2001-01-01T00:00&until=2002-01-01T00:00") == []
-    assert runs("rows=1&page=1&sort=run&rising=1") == ["r000002"]
+    places = [quote(f'["r{number:06d}","p-1","r{number:06d}"]') for number in range(4)]
+    assert runs(f"rows=1&sort=run&rising=1&after={places[1]}") == ["r000002"]
+    assert runs(f"rows=1&sort=run&rising=1&before={places[3]}") == ["r000002"]
     assert runs("run=2$") == ["r000002"] and runs("run=9$") == []
     assert runs("exit=%5E3$&sort=run") == runs("state=fail&exit=3&sort=run") == ["r000004", "r000002"]
     assert runs("started=%5E20&elapsed=%5E%5Cd%2B%5C.%5Cd%7B3%7D$&sort=run") == runs("campaign=%5Ep-&sort=run")
-    assert runs("exit=3&sort=run&rising=1&rows=1&page=1") == ["r000004"]
+    assert runs(f"exit=3&sort=run&rising=1&rows=1&after={places[2]}") == ["r000004"]
     assert runs("sort=case&rising=1")[:2] == ["r000002", "r000004"] and runs("sort=case")[:2] == ["r000001", "r000003"]
     page = browser.get("/campaign/p-1/runs?column=run&column=exit&bad=1&rows=1").text
     assert re.findall(r'scope="col"[^>]*><a [^>]*>([^<]+)<', page) == ["run", "exit"]
-    assert 'href="?column=run&amp;column=exit&amp;bad=1&amp;rows=1&amp;page=1"' in page
+    assert 'rel="prev"' not in page
+    later = unescape(re.findall(r'rel="next" href="([^"]*)"', page)[0])
+    assert later.startswith("?column=run&column=exit&bad=1&rows=1&after=")
+    second = browser.get("/campaign/p-1/runs" + later).text
+    assert 'rel="prev" href="?column=run&amp;column=exit&amp;bad=1&amp;rows=1&amp;before=' in second
+    assert 'rel="next"' not in second and 'href="?column=run&amp;column=exit&amp;bad=1&amp;rows=1">first' in second
 
 
 @pytest.mark.parametrize(
@@ -162,7 +171,15 @@ def test_filters_are_in_the_address(site: Path, browse: Browse) -> None:
         ("/static/server.py", 404, "There is no such page"),
         ("/campaign/p-1/runs?case=(", 400, "&#39;(&#39; is not a regular expression: missing )"),
         ("/campaign/p-1/runs?rows=0", 400, "rows=0: it is a whole number from 1 to 1000"),
-        ("/campaign/p-1/runs?page=-1", 400, "page=-1: it is a whole number from 0"),
+        ("/campaign/p-1/runs?after=r1", 400, "after=r1: it is no place in a stream of runs"),
+        ("/campaign/p-1/runs?after=[1,%22p-9%22,%22r1%22]", 400, "there is no campaign &#39;p-9&#39; to go on behind"),
+        ("/campaign/p-1/runs?sort=run&before=[1,%22p-1%22,%22r1%22]", 400, "no run of this stream has such a place"),
+        (
+            "/campaign/p-1/runs?sort=exit&after=[3000000000,%22p-1%22,%22r1%22]",
+            400,
+            "no run of this stream has such a place",
+        ),
+        ("/campaign/p-1/runs?after=[1,%22p-1%22,%22r%22]&before=[1,%22p-1%22,%22r%22]", 400, "and not both"),
         ("/campaign/p-1/runs?sort=color", 400, "sort=color: runs are sorted by one of campaign, run"),
         ("/campaign/p-1/runs?exit=(", 400, "&#39;(&#39; is not a regular expression: missing )"),
         ("/campaign/p-1/why?of=r9", 404, "p-1 has no run and no case &#39;r9&#39;"),
@@ -192,7 +209,21 @@ def test_what_cannot_be_is_a_sentence(site: Path, browse: Browse, address: str, 
 @given(
     st.dictionaries(
         st.sampled_from(
-            ["case", "state", "nodes", "since", "until", "rows", "page", "sort", "live", "bad", "column", "as", "token"]
+            [
+                "case",
+                "state",
+                "nodes",
+                "since",
+                "until",
+                "rows",
+                "after",
+                "sort",
+                "live",
+                "bad",
+                "column",
+                "as",
+                "token",
+            ]
         ),
         st.text(max_size=20),
     )

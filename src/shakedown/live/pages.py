@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
+
+import msgspec
 
 from shakedown import __version__
 from shakedown.events.lines import shown_json
@@ -18,7 +19,8 @@ from shakedown.queries.status_words import clock_in_words, deadline_in_words, sh
 from shakedown.report.page.filters import FILTERS
 from shakedown.report.page.site_templates import OURS as REPORT_TEMPLATES
 from shakedown.report.words import harmless, show_elapsed, show_figure, show_percent, show_time
-from shakedown.store.reading import SORTABLE, Filter, literal
+from shakedown.store.paging import Place, Value
+from shakedown.store.reading import BEGIN_AGAIN, SORTABLE, Filter, literal
 
 HERE = Path(__file__).parent
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -49,22 +51,24 @@ class Asked:
     columns: tuple[str, ...]
     items: tuple[tuple[str, str], ...]
 
-    @property
-    def page(self) -> int:
-        return self.filter.offset // self.filter.limit
-
-    def pages(self, total: int) -> int:
-        return max(1, math.ceil(total / self.filter.limit))
-
     def address(self, **changes: str | int) -> str:
         """The address of the same stream with some words of its query changed."""
         kept = [(key, value) for key, value in self.items if key not in changes]
         return "?" + urlencode([*kept, *((key, str(value)) for key, value in changes.items() if value != "")])
 
+    def first(self, **changes: str | int) -> str:
+        """The address of the first page of the same stream, with some words of its query changed."""
+        return self.address(**{"after": "", "before": ""} | changes)
+
+    def beside(self, place: Place) -> str:
+        """The address of the page that begins behind a place, or ends before it."""
+        said = msgspec.json.encode([place.value, place.campaign, place.run]).decode()
+        return self.address(after="" if place.before else said, before=said if place.before else "")
+
     def sorted_by(self, column: str) -> str:
         """The address of the same stream sorted by another column; for the current sort column, in the opposite order."""
         rising = column not in (*MOMENTS, "elapsed") if column != self.filter.sort else not self.filter.rising
-        return self.address(sort=column, rising="1" if rising else "", page="")
+        return self.first(sort=column, rising="1" if rising else "")
 
     def direction(self, column: str) -> str:
         """How the stream is sorted by a column, as a value for ARIA."""
@@ -77,9 +81,9 @@ class Asked:
         found = []
         for key, value in self.items:
             if key in (*COLUMNS, "node", "since", "until"):
-                found.append((COLUMNS.get(key, key), value, self.address(**{key: "", "page": ""})))
+                found.append((COLUMNS.get(key, key), value, self.first(**{key: ""})))
             elif (key, value) in _FLAGS:
-                found.append((_FLAGS[key, value], "", self.address(**{key: "", "page": ""})))
+                found.append((_FLAGS[key, value], "", self.first(**{key: ""})))
         return found
 
     def deep(self) -> bool:
@@ -160,14 +164,29 @@ class Pages:
             sort=sort,
             rising=words.get("rising") == "1",
             limit=size,
-            offset=_whole_number(words, "page", 0, 0, 10_000_000) * size,
+            place=_place(words),
             texts=TEXTS,
         )
         return Asked(wanted, columns or usual, tuple(items))
 
 
 _FLAGS = {("bad", "1"): "failures only", ("live", "1"): "live", ("live", "0"): "judged"}
-_WORDS = (*COLUMNS, "node", "since", "until", "bad", "live", "sort", "rising", "rows", "page", "column", "draw", "as")
+_WORDS = (
+    *COLUMNS,
+    "node",
+    "since",
+    "until",
+    "bad",
+    "live",
+    "sort",
+    "rising",
+    "rows",
+    "after",
+    "before",
+    "column",
+    "draw",
+    "as",
+)
 
 
 def _refuse_unknown(what: str, word: str, known: Iterable[str]) -> None:
@@ -201,6 +220,20 @@ def _whole_number(words: dict[str, str], key: str, default: int, least: int, mos
     if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
         raise UsageError(f"{key}={text}: it is a whole number from {least} to {most}")
     return int(text)
+
+
+def _place(words: dict[str, str]) -> Place | None:
+    """The place in the stream that the address names; None where it names none."""
+    key = "after" if "after" in words else "before"
+    if key not in words:
+        return None
+    try:
+        value, campaign, run = msgspec.json.decode(words[key], type=tuple[Value, str, str])
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise UsageError(f"{key}={words[key]}: it is no place in a stream of runs", hint=BEGIN_AGAIN) from error
+    if "after" in words and "before" in words:
+        raise UsageError("a page is after a run or before one, and not both", hint=BEGIN_AGAIN)
+    return Place(value, campaign, run, before=key == "before")
 
 
 def _moment(words: dict[str, str], key: str) -> float | None:

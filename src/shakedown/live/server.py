@@ -157,6 +157,8 @@ class _Site:
             return RedirectResponse(f"?{urlencode(said)}", 303)
         asked = self.pages.asked(items, name)
         found = await run_in_threadpool(self.views.stream, asked.filter, bool(asked.word("draw")))
+        for key in ("earlier", "later"):
+            found[key] = asked.beside(found[key]) if found[key] is not None else ""
         facts = found | {"asked": asked, "name": name} | (self._may_say(request) if name else {"saying": None})
         return self._answer(request, "runs.html", facts, name)
 

@@ -50,6 +50,7 @@ from shakedown.store.reading import (
     kinds_of_notes,
     literal,
     notes_of,
+    page_of,
     runs_of,
 )
 from shakedown.store.reading import run_times as times_of
@@ -115,13 +116,16 @@ class Views:
         return {name: why for name, why in self.index.damages().items() if why}
 
     def stream(self, wanted: Filter, draw: bool = False) -> dict[str, Any]:
-        """Purpose: the runs that match a filter, their number, and with ``draw`` a chart of run times against starts."""
+        """Purpose: the runs that match a filter, their number, and with ``draw`` a chart of run times against starts.
+
+        ``earlier``, ``later``: the places at which the pages before and behind this one are; None where there is none.
+        """
         if wanted.campaign:
             self.facts(wanted.campaign)
         with self.index.reading() as connection:
-            rows, total = runs_of(connection, wanted)
-            times = times_of(connection, replace(wanted, limit=DRAWN_RUNS, offset=0)) if draw else []
-        return {"rows": rows, "total": total, "drawn": run_times(times)}
+            page = page_of(connection, wanted)
+            times = times_of(connection, replace(wanted, limit=DRAWN_RUNS, place=None)) if draw else []
+        return page | {"drawn": run_times(times)}
 
     def notes(self, name: str, of_kind: str, limit: int = 500) -> tuple[list[dict[str, Any]], list[str]]:
         """Purpose: findings and acts, the newest first, whose kind matches a regular expression; and all kinds.

@@ -7,14 +7,15 @@ A column with names in the table ``names`` is matched against the distinct names
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import re2
-from sqlalchemy import Connection, Select, and_, func, or_, select
+from sqlalchemy import Connection, Select, and_, case, func, literal_column, or_, select
 
 from shakedown.model.errors import UsageError
 from shakedown.model.shared_nodes import has_node
+from shakedown.store.paging import Place, beyond, fits, order_of
 from shakedown.store.tables import NAMED, campaigns, figures, minutes, names, notes, runs
 
 SHOWN = (
@@ -23,6 +24,7 @@ SHOWN = (
 )
 SORTABLE = SHOWN
 LONGEST_PATTERN = 300  # letters
+BEGIN_AGAIN = "leave 'after' and 'before' out of the address, and begin at the first page"
 _FACTS = [column for column in campaigns.c if column.name != "position"]
 
 
@@ -31,7 +33,8 @@ class Filter:
     """Conditions for runs. ``campaign``: "" for all campaigns. ``patterns``: column of ``SHOWN`` -> regular expression that must
     match a part of its text. ``node``: name of a node that the run must have used. ``since`` and ``until``: seconds since
     1970, of the last change. ``sort``: a column of ``SORTABLE``. ``texts``: column -> function that writes a value as the text for
-    ``patterns``, for columns that hold no text; the default is ``str``. None is always written as "".
+    ``patterns``, for columns that hold no text; the default is ``str``. None is always written as "". ``place``: where in the
+    stream the wanted rows begin, or before which they end; None for its beginning.
     """
 
     campaign: str = ""
@@ -44,7 +47,7 @@ class Filter:
     sort: str = "at"
     rising: bool = False
     limit: int = 100
-    offset: int = 0
+    place: Place | None = None
     texts: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
 
 
@@ -74,9 +77,9 @@ def counts_of(connection: Connection, campaign: int | None = None) -> dict[int, 
 
 
 def runs_of(connection: Connection, wanted: Filter) -> tuple[list[dict[str, Any]], int]:
-    """Purpose: the page of matching runs (``limit``, ``offset``), with names instead of ids, and the number of all matching runs.
+    """Purpose: the matching runs of a page (``limit``, ``place``), with names instead of ids, and the number of all matching runs.
 
-    Errors: UsageError for an invalid regular expression.
+    Errors: UsageError for an invalid regular expression, and for a place that cannot be.
     """
     where = _where(connection, wanted)
     if where is None:
@@ -84,20 +87,61 @@ def runs_of(connection: Connection, wanted: Filter) -> tuple[list[dict[str, Any]
     late = _late(wanted)
     if late:
         return _of_texts(connection, wanted, where, late)
+    begin = _begin(connection, wanted)
     total = connection.scalar(select(func.count()).select_from(runs).where(*where)) or 0
-    chosen: Select[Any] = select(runs).where(*where).order_by(*_order(wanted)).limit(wanted.limit).offset(wanted.offset)
+    chosen: Select[Any] = select(runs).where(*where, *begin).order_by(*_order(wanted)).limit(wanted.limit)
     rows = [dict(row._mapping) for row in connection.execute(chosen)]
-    return _in_words(connection, rows), int(total)
+    return _in_words(connection, _forwards(rows, wanted)), int(total)
+
+
+def page_of(connection: Connection, wanted: Filter) -> dict[str, Any]:
+    """Purpose: ``rows`` and ``total`` as ``runs_of`` gives them, and the places of the pages ``earlier`` and ``later`` than this.
+
+    Before a place with less than a page before it is the first page. Errors: UsageError as ``runs_of``.
+    """
+    rows, total = runs_of(connection, replace(wanted, limit=wanted.limit + 1))
+    more = len(rows) > wanted.limit
+    if _backwards(wanted):
+        if not more:
+            return page_of(connection, replace(wanted, place=None))
+        rows, earlier, later = rows[1:], True, True
+    else:
+        rows, earlier, later = rows[: wanted.limit], wanted.place is not None, more
+    return {
+        "rows": rows,
+        "total": total,
+        "earlier": _place(rows[0], wanted, before=True) if earlier and rows else None,
+        "later": _place(rows[-1], wanted, before=False) if later and rows else None,
+    }
+
+
+def _place(row: Mapping[str, Any], wanted: Filter, before: bool) -> Place:
+    return Place(row[wanted.sort], row["campaign"], row["run"], before)
 
 
 def _order(wanted: Filter) -> tuple[Any, ...]:
-    """The ORDER BY terms; a column of names is sorted by the text of the names. Ties are sorted by campaign and run."""
-    column: Any = runs.c[wanted.sort if wanted.sort in SORTABLE else "at"]
-    if wanted.sort in NAMED:
-        column = select(names.c.text).where(names.c.id == column).scalar_subquery()
-    elif wanted.sort == "campaign":
-        column = select(campaigns.c.name).where(campaigns.c.id == column).scalar_subquery()
-    return (column.asc() if wanted.rising else column.desc(), runs.c.campaign, runs.c.run)
+    """The ORDER BY terms. The rows before a place are asked for from the place on, and are turned round afterwards."""
+    return order_of(wanted.sort if wanted.sort in SORTABLE else "at", wanted.rising, _backwards(wanted))
+
+
+def _backwards(wanted: Filter) -> bool:
+    return wanted.place is not None and wanted.place.before
+
+
+def _forwards(rows: list[Any], wanted: Filter) -> list[Any]:
+    return rows[::-1] if _backwards(wanted) else rows
+
+
+def _begin(connection: Connection, wanted: Filter) -> list[Any]:
+    """The condition that a place is, if there is one. Errors: UsageError where it cannot be."""
+    if wanted.place is None:
+        return []
+    if not fits(wanted.sort, wanted.place):
+        raise UsageError(f"no run of this stream has such a place in '{wanted.sort}'", hint=BEGIN_AGAIN)
+    number = connection.scalar(select(campaigns.c.id).where(campaigns.c.name == wanted.place.campaign))
+    if number is None:
+        raise UsageError(f"there is no campaign '{wanted.place.campaign}' to go on behind", hint=BEGIN_AGAIN)
+    return [beyond(wanted.place, wanted.sort, wanted.rising, number)]
 
 
 def _late(wanted: Filter) -> dict[str, Any]:
@@ -118,13 +162,14 @@ def _of_texts(
             known[kind, value] = bool(late[kind].search(text))
         return known[kind, value]
 
-    chosen = select(runs.c.campaign, runs.c.run, *(runs.c[kind].label(f"of_{kind}") for kind in late))
+    here = case((and_(*_begin(connection, wanted)), 1), else_=0) if wanted.place is not None else literal_column("1")
+    chosen = select(runs.c.campaign, runs.c.run, here, *(runs.c[kind].label(f"of_{kind}") for kind in late))
     found = [
-        (row[0], row[1])
+        (row[0], row[1], row[2])
         for row in connection.execute(chosen.where(*where).order_by(*_order(wanted)))
-        if all(holds(kind, value) for kind, value in zip(late, row[2:], strict=True))
+        if all(holds(kind, value) for kind, value in zip(late, row[3:], strict=True))
     ]
-    keys = found[wanted.offset : wanted.offset + wanted.limit]
+    keys = _forwards([(number, run) for number, run, behind in found if behind][: wanted.limit], wanted)
     rows: dict[tuple[int, str], dict[str, Any]] = {}
     for number in {key[0] for key in keys}:
         mine = [key[1] for key in keys if key[0] == number]
