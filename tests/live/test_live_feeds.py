@@ -374,6 +374,19 @@ def test_a_campaign_of_another_name_is_no_new_one(
     assert len(server.got) == before
 
 
+def test_another_campaign_of_a_known_name_is_sent_from_its_beginning(
+    site: Path, server: Server, feed: Callable[..., Feed], people: Any
+) -> None:
+    assert feed().run(once=True)
+    server.got.clear()
+    people(site, "run", "p", "-q")
+    shutil.rmtree(site / "campaigns/p-1")
+    (site / "campaigns/p-2").rename(site / "campaigns/p-1")
+    assert feed().run(once=True)
+    assert seqs(server.got) == logged(site)
+    assert feed().run(once=True) and len(server.got) == len(logged(site))
+
+
 @pytest.mark.parametrize("status", [302, 401, 404])
 def test_a_server_that_took_something_is_waited_for_whatever_it_says(
     site: Path, server: Server, feed: Callable[..., Feed], people: Any, status: int

@@ -109,6 +109,8 @@ class Feed:
         while events := follower.new_events():
             self._refuse_damaged(path, age_s)
             age_s = LOOK_S  # a long backlog comes in many parts
+            if follower.rewound:
+                self._begin_another(path, place)
             fresh = [event for event in events if event.seq > place.sent]
             items = [(event.seq, item) for event in fresh for item in self.items(path, event)]
             if not self._deliver(items, place, once):
@@ -130,6 +132,13 @@ class Feed:
             self._places[path.name] = known
         known.identity = identity
         return known
+
+    def _begin_another(self, path: Path, place: Place) -> None:
+        """Where another campaign has the name now, it is sent from its own place: nothing of it was sent under this one."""
+        identity = identity_of(Layout(path).log)
+        if identity and place.identity and identity != place.identity:
+            same = next((one for one in self._places.values() if one.identity == identity), None)
+            place.sent, place.identity = same.sent if same is not None else 0, identity
 
     # ---- records that cannot be trusted
 

@@ -40,7 +40,7 @@ class Lines:
 
     def of(self, campaign: Path, event: Event) -> Iterator[bytes]:
         """Purpose: the lines of an event, without the new lines at their ends."""
-        if campaign.name not in self._tests or event.event == "amended":
+        if campaign.name not in self._tests or event.event in ("campaign_start", "amended"):
             self._tests[campaign.name] = _tests_of_cases(Layout(campaign))
             self._olcf.pop(campaign.name, None)
         for point in self._points(campaign, event):
