@@ -286,7 +286,82 @@ def test_a_unit_behind_a_sign_or_behind_the_last_of_several_numbers_is_held_agai
 ) -> None:
     found = figure(FigureSpec("x", unit=unit, regex=regex), text(f"{line}\n"))
     assert found.value == value, found.problem
-    assert value is not None or f"and the figure is in {unit}; an expression that takes " in found.problem
+    assert value is not None or f"and the figure is in {unit}; an expression that names " in found.problem
+
+
+@pytest.mark.parametrize(
+    ("line", "unit", "value"),
+    [
+        ('<bw unit="MB/s" ranks="4">2004</bw>', "GB/s", None),
+        ('<bw unit="MB/s">2004</bw>', "MB/s", 2004.0),
+        ("<m n='4' unit='ms' k='3' value='2004'/>", "s", None),
+        ("<m value='2004' n='4' unit='ms'/>", "s", None),
+        ("<m value='2004'/><m unit='ms'/>", "s", 2004.0),  # that of another element
+        ('<m t="2004" t_unit="ms"/>', "s", None),
+        ('<m size="4" size_unit="KiB" memory="2004"/>', "GiB", 2004.0),  # that of another number
+        ("<value>2004</value><unit>ms</unit>", "s", None),
+        ("<unit>ms</unit><value>2004</value>", "s", None),
+        ("2004, unit = GB/s", "MB/s", None),
+        ("2004 (unit: GB/s)", "MB/s", None),
+        ("2004 (unit: GB/s)", "GB/s", 2004.0),
+        ('{"unit": "ms", "n": 3, "value": 2004}', "s", None),
+        ('{"unit": "ms", "bandwidth_gb_s": 2004}', "MB/s", None),  # the key counts, too
+        ('{"a": {"unit": "ms"}, "value": 2004}', "s", 2004.0),
+        ("units of 3: 2004", "s", 2004.0),
+    ],
+)
+def test_a_unit_that_is_said_of_a_number_is_held_against_that_of_the_figure(
+    line: str, unit: str, value: float | None
+) -> None:
+    found = figure(FigureSpec("x", unit=unit, regex=r"(?P<value>2004)"), text(f"{line}\n"))
+    assert found.value == value, found.problem
+    assert value is not None or f"and the figure is in {unit}; say " in found.problem
+
+
+@pytest.mark.parametrize(
+    ("line", "behind", "unit", "value"),
+    [
+        ("2004 GB/s", " [A-Z]B/s", "MB/s", None),
+        ("2004GB/s", r"\S+", "MB/s", None),
+        ("2004 GB/s", " (?:GB|MB)/s", "MB/s", None),
+        ("2004 GB/s", " GB/s", "MB/s", 2004.0),
+        ("2004 GB/s", " G[Bb]/s", "MB/s", 2004.0),
+        ("2004 GB/s", r"(?= GB\/s)", "MB/s", 2004.0),
+        ("2004 GB/s", r" \S+", "GB/s", 2004.0),
+        ("2004 milliseconds", r" \w+", "s", None),
+        ("2004 milliseconds", " milliseconds", "s", 2004.0),
+        ("2004 s", r" \w", "ms", None),
+        ("2004 (unit: GB/s)", r" \(unit: ", "MB/s", None),
+        ("2004 (unit: GB/s)", r" \(unit: GB/s", "MB/s", 2004.0),
+    ],
+)
+def test_a_unit_is_meant_only_where_the_expression_names_it(
+    line: str, behind: str, unit: str, value: float | None
+) -> None:
+    found = figure(FigureSpec("x", unit=unit, regex=rf"(?P<value>[\d.]+){behind}"), text(f"{line}\n"))
+    assert found.value == value, found.problem
+
+
+@pytest.mark.parametrize(
+    ("record", "path", "unit", "value"),
+    [
+        ({"value": 3, "unit": "ms"}, "value", "s", None),
+        ({"value": 3, "unit": "ms"}, "value", "ms", 3.0),
+        (
+            {"runs": [{"real_time": 3, "time_unit": "ns"}]},
+            "runs[*].real_time",
+            "us",
+            None,
+        ),  # as Google's benchmark writes
+        ({"size_unit": "KiB", "memory": 3}, "memory", "GiB", 3.0),
+        ({"unit": "ms", "value": {"mean": 3}}, "value.mean", "ms", 3.0),
+    ],
+)
+def test_a_unit_that_another_key_says_of_a_number_is_held_against_that_of_the_figure(
+    record: object, path: str, unit: str, value: float | None
+) -> None:
+    found = figure(FigureSpec("x", unit=unit, json=path), text(json.dumps(record) + "\n"))
+    assert found.value == value, found.problem
 
 
 @pytest.mark.parametrize(

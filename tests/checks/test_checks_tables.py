@@ -611,3 +611,35 @@ def test_names_of_columns_with_one_blank_between_two_of_them_are_told_with_both_
     assert found.value is None and found.problem.endswith(
         "; 'rows' can say which lines are its rows, or 'after' and 'columns' how its columns are called"
     )
+
+
+IMB_PING_PONG = """\
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         1.10         0.00
+         1024         1000         2.05       499.51
+"""
+
+
+@pytest.mark.parametrize(
+    ("by", "tags"),
+    [
+        (("#bytes",), ("#bytes=0", "#bytes=1024")),
+        (("bytes",), ("bytes=0", "bytes=1024")),
+        (("#bytes", "#repetitions"), ("#bytes=0,#repetitions=1000", "#bytes=1024,#repetitions=1000")),
+    ],
+)
+def test_the_first_name_of_a_header_is_known_with_its_sign_and_without(
+    by: tuple[str, ...], tags: tuple[str, ...]
+) -> None:
+    """Intel's MPI benchmarks; one blank parts two of the names."""
+    table = Table(header="#bytes", column="t[usec]", by=by)
+    found = take(FigureSpec("x", table=table, unit="us"), text(IMB_PING_PONG))
+    assert {one.name: one.value for one in found} == dict(zip((f"x[{tag}]" for tag in tags), (1.1, 2.05), strict=True))
+
+
+def test_a_name_that_no_reading_of_a_header_has_is_told_with_the_names_of_the_nearest_one() -> None:
+    table = Table(header="#bytes", column="t[usec]", by=("bytes", "repetitions"))
+    (found,) = take(FigureSpec("x", table=table, unit="us"), text(IMB_PING_PONG))
+    assert found.problem.endswith(
+        "has no column 'repetitions'; it has 'bytes', '#repetitions', 't[usec]', 'Mbytes/sec'"
+    )

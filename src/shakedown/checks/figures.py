@@ -27,6 +27,7 @@ from shakedown.checks.printed_units import (
     in_row,
     refusal,
     refusal_behind,
+    said_of,
 )
 from shakedown.checks.tables import Cell, TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
@@ -207,6 +208,10 @@ def _in_unit_of_key(spec: FigureSpec, entries: Iterator[Entry]) -> Iterator[Entr
     for entry in entries:
         if isinstance(entry, structured.Lacking) and spec.pick in ("first", "last", "count"):
             continue
+        if isinstance(entry, structured.InUnits) and not word:
+            said = all_unlike(spec.unit, entry.units)
+            yield refusal(spec.unit, said, f"{entry:g} {said}") or entry
+            continue
         yield entry if isinstance(entry, str) else refusal(spec.unit, word, f"{entry:g} at {key}") or entry
 
 
@@ -230,9 +235,12 @@ def _regex_entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
 
 def _other_unit(unit: str, match: re.Match[str], text: str) -> str:
     """Why a number is not in the figure's unit, where another one of the same kind stands beside it: some programs print MB/s for
-    some amounts and GB/s for others. One behind it that is part of what matched is meant. "" where nothing is wrong.
+    some amounts and GB/s for others. One behind it that the expression names is meant. "" where nothing is wrong.
     """
-    word, meant = behind(match, text)
+    word, meant = behind(unit, match, text)
+    said = "" if word else all_unlike(unit, said_of(unit, match, text))
+    if said:
+        return refusal(unit, said, f"{match['value']} {said}")
     if meant:
         return ""
     if not word:

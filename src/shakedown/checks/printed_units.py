@@ -44,7 +44,19 @@ _UNIT_BEHIND = rf"((?:(?i:kilo|mega|giga|tera|peta|exa) )?{_WORD})( per {_LETTER
 _OTHERS_BETWEEN = r"(?:/[+-]?\d[\d.]*(?:[eE][+-]?\d+)?)*"  # the other numbers of 0.1/32.7/98.0 ms
 _BEHIND = re.compile(rf"{_OTHERS_BETWEEN}[ \t]*[(\[]?{_UNIT_BEHIND}")
 _BEHIND_A_SIGN = re.compile(rf"[ \t]*[;,|:=_@*\"'<]+[ \t]*{_UNIT_BEHIND}(?![\"']?[ \t]*(?:[:=]|\d))")
-_OF_UNITS = re.compile(r"(?i)(?:^|[ _])units?$")  # the name of a column of units
+_OF_UNITS = re.compile(r"(?i)(?:^|[ _])units?$")  # the name of a column or key of units
+_SAID = re.compile(  # unit = GB/s, (unit: GB/s), unit="ms", "time_unit": "ns", <unit>ms</unit>
+    rf"(?<![A-Za-z])(?:([A-Za-z]\w*?)_)?(?i:units?)[\"']?(?:[ \t]*[:=>][ \t]*|[ \t]+)[\"'(\[]?{_UNIT_BEHIND}"
+)
+_IN_TAG, _REST_OF_TAG = re.compile(r"<[A-Za-z][\w:.-]*\s[^<>]*=\s*[\"']$"), re.compile(r"[^<>]*")
+_IN_OBJECT, _REST_OF_OBJECT = re.compile(r"\{[^{}]*[\"']\s*:\s*[\"']?$"), re.compile(r"[^{}]*")
+_BEHIND_TAG = re.compile(r"<[A-Za-z][^<>]*>[ \t]*$")
+_WORDS = r"(?:</?\w+>|[^\d<>{}\n]|(?<=[A-Za-z_])\d)"  # no number of its own, and no other element
+_WORDS_BEFORE, _WORDS_BEHIND = re.compile(rf"{_WORDS}*$"), re.compile(rf"{_WORDS}*")
+_OTHER_UNITS = ("GB/s", "MB/s", "seconds", "milliseconds", "GFLOP/s", "MHz")  # for an expression that takes any word
+_KEY = re.compile(r"([\w-]+)[\"']?\s*[:=]\s*[\"']?$")
+_FIRST_LETTERS = "KMGTmun"  # of other sizes of a unit
+_LOOKED_AROUND = 200  # characters on either side of a number
 _LOOKED_BACK = 80  # characters before a number
 
 
@@ -62,6 +74,21 @@ def in_name(name: str) -> str:
         return last[1]
     found = _IN_CAMEL.search(name)
     return _CAMEL_SIGNS.get(found[1], found[1].replace("IB", "iB")) if found else ""
+
+
+def in_keys_beside(key: str, value: Mapping[object, object]) -> tuple[str, ...]:
+    """Purpose: the units that other keys of an object say of the number at ``key``: ``"time_unit": "ns"`` of ``real_time``."""
+    found = []
+    for name, word in value.items():
+        said = _OF_UNITS.search(name) if isinstance(name, str) and isinstance(word, str) else None
+        if said and _is_said_of(said.string[: said.start()], key) and meanings(str(word).strip()):
+            found.append(str(word).strip())
+    return tuple(found)
+
+
+def _is_said_of(thing: str, key: str) -> bool:
+    """Whether a unit that is said of a thing is that of the number at a key."""
+    return thing.casefold() in key.casefold()
 
 
 def in_brackets(text: str) -> tuple[str, ...]:
@@ -112,24 +139,78 @@ def _says_a_unit(word: str) -> bool:
     return len(word) > 1 and word.casefold() not in _NAMES and bool(meanings(word))
 
 
-def behind(match: re.Match[str], text: str) -> tuple[str, bool]:
+def behind(unit: str, match: re.Match[str], text: str) -> tuple[str, bool]:
     """Purpose: the unit behind a number that a regular expression took, "" for none, and whether a word there, a known unit or
-    none, is part of what matched.
+    none, is meant: the expression names it.
     """
     found = _BEHIND.match(text, match.end("value"))
     if found is None:
-        return _behind_a_sign(match, text), False
+        return _behind_a_sign(unit, match, text), False
     word = f"{found[1]}{found[2] or ''}"
     word = word if meanings(word) else found[1]
-    return word if meanings(word) else "", match.end() >= found.end(1)
+    if not meanings(word):
+        return "", match.end() >= found.end(1)
+    return word, _names(unit, match, text, found.start(1), word)
 
 
-def _behind_a_sign(match: re.Match[str], text: str) -> str:
+def _behind_a_sign(unit: str, match: re.Match[str], text: str) -> str:
     """The unit behind a number and a sign that parts fields: ``1001.23;msec;task-clock``; "" for none, and where the expression
     names it.
     """
     found = _BEHIND_A_SIGN.match(text, match.end("value"))
-    return found[1] if found and _says_a_unit(found[1]) and found[1] not in match.re.pattern else ""
+    known = found is not None and _says_a_unit(found[1])
+    return found[1] if found and known and not _names(unit, match, text, found.start(1), found[1]) else ""
+
+
+def _names(unit: str, match: re.Match[str], text: str, begin: int, word: str) -> bool:
+    """Whether an expression names the unit that it found, another than the figure's: with another size of it in its place the
+    number is not found.
+
+    One that takes any unit (``[A-Z]B/s``, ``\\S+``) says nothing about this one.
+    """
+    if not unlike(unit, word, of_bytes=False):
+        return False
+    first = text.rfind("\n", 0, match.start()) + 1
+    first = text.rfind("\n", 0, max(first - 1, 0)) + 1  # an expression may look at the end of the line before
+    last = text.find("\n", max(match.end(), begin + len(word)))
+    last = len(text) if last < 0 else last + 1
+    others = [f"{letter}{rest}" for letter in (*_FIRST_LETTERS, "") for rest in (word, word[1:])]
+    for other in (*others, *_OTHER_UNITS):
+        if not meanings(other) or meanings(other) == meanings(word):
+            continue
+        line = text[first:begin] + other + text[begin + len(word) : last]
+        again = match.re.match(line, match.start() - first)
+        if again is not None and again["value"] == match["value"]:
+            return False
+    return True
+
+
+def said_of(unit: str, match: re.Match[str], text: str) -> tuple[str, ...]:
+    """Purpose: the units that are said of a number in words, ``1.25 (unit: GB/s)``, or in its XML element or JSON object,
+    ``<bw unit="MB/s">1.25</bw>``. One that the expression names is meant and not among them.
+    """
+    begin, end = match.span("value")
+    head, tail = text[max(begin - _LOOKED_AROUND, 0) : begin], text[end : end + _LOOKED_AROUND]
+    if "nit" not in head.casefold() and "nit" not in tail.casefold():
+        return ()
+    left, right = _said_around(head, tail)
+    found = [(one, begin - len(head)) for one in _SAID.finditer(head, len(head) - left)]
+    found += [(one, end) for one in _SAID.finditer(tail, 0, right)]
+    key = _KEY.search(head)
+    found = [(one, offset) for one, offset in found if not one[1] or (key and _is_said_of(one[1], key[1]))]
+    words = [(f"{one[2]}{one[3] or ''}", one.start(2) + offset) for one, offset in found]
+    return tuple(word for word, place in words if meanings(word) and not _names(unit, match, text, place, word))
+
+
+def _said_around(head: str, tail: str) -> tuple[int, int]:
+    """How many characters before a number and behind it are of the same tag or object, or are parted from it by no other number."""
+    for inside, rest in ((_IN_TAG, _REST_OF_TAG), (_IN_OBJECT, _REST_OF_OBJECT)):
+        if opened := inside.search(head):
+            ended = rest.match(tail)
+            return len(opened[0]), ended.end() if ended else 0
+    before_it = [found for kind in (_BEHIND_TAG, _WORDS_BEFORE) if (found := kind.search(head))]
+    behind_it = _WORDS_BEHIND.match(tail)
+    return max((len(one[0]) for one in before_it), default=0), behind_it.end() if behind_it else 0
 
 
 def before(match: re.Match[str], text: str) -> str:
@@ -184,7 +265,7 @@ def refusal_behind(unit: str, word: str, value: str) -> str:
     if not other:
         return ""
     said = _is_in(f"{value} {word}", other)
-    return f"{said}, and the figure is in {unit}; an expression that takes '{word}' in says that {unit} is meant"
+    return f"{said}, and the figure is in {unit}; an expression that names '{word}' says that {unit} is meant"
 
 
 def _is_in(said: str, units: tuple[str, ...]) -> str:

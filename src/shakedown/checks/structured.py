@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from shakedown.checks.numbers import Entry, number_in
+from shakedown.checks.printed_units import in_keys_beside
 from shakedown.checks.text import show
 from shakedown.model import json_paths
 from shakedown.model.json_paths import Step
@@ -26,6 +27,12 @@ class Lacking(str):
     """The entry that says that items of a list lack the number: of all of them nothing can be said then."""
 
     __slots__ = ()
+
+
+class InUnits(float):
+    """The entry of a number beside which its object says units: ``{"value": 3, "unit": "ms"}``."""
+
+    units: tuple[str, ...] = ()
 
 
 def json_entries(path: str, text: str) -> Iterator[Entry]:
@@ -184,11 +191,25 @@ def _numbers(path: str, steps: tuple[Step, ...], value: Any, unit: str | None = 
 
     Where some items of a ``[*]`` lack what the path goes on with, the last entry says so.
     """
-    for found in json_paths.find(steps, value):
-        yield number_in(unit, found) if unit is not None and isinstance(found, str) else _number(path, found)
+    for holder in json_paths.find(steps[:-1], value):
+        for found in json_paths.find(steps[-1:], holder):
+            entry = number_in(unit, found) if unit is not None and isinstance(found, str) else _number(path, found)
+            yield _in_units(entry, steps[-1], holder)
     items, without = json_paths.lacking(steps, value)
     if without:
         yield Lacking(f"{path} is missing in {without} of {items} items; 'pick: count' says in how many it is")
+
+
+def _in_units(entry: Entry, key: Step, holder: Any) -> Entry:
+    """The entry with the units that the other keys of its object say of it."""
+    if isinstance(entry, str) or not isinstance(key, str) or not isinstance(holder, dict):
+        return entry
+    words = in_keys_beside(key, holder)
+    if not words:
+        return entry
+    found = InUnits(entry)
+    found.units = words
+    return found
 
 
 def _number(path: str, value: Any) -> Entry:

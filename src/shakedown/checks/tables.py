@@ -231,11 +231,18 @@ class _Reader:
 
     def _header_names(self, line: str) -> list[Names]:
         """The possible readings of a header: names cut at two blanks and more, or at each blank. A leading # is no name."""
-        line = line.strip().lstrip("#!").strip()
+        whole = line.strip()
+        line = whole.lstrip("#!").strip()
         if self.table.separator:
             return [_numbered([name.strip() for name in _separated(line, self.table.separator)])]
         wide, narrow = _numbered(_WIDE.split(line)), _numbered(line.split())
-        return [wide, narrow] if 1 < len(wide) < len(narrow) else [narrow]
+        ways = [wide, narrow] if 1 < len(wide) < len(narrow) else [narrow]
+        marked = whole.split()[0] if whole else ""
+        if (
+            narrow and marked.endswith(narrow[0]) and marked != narrow[0]
+        ):  # #bytes: with its sign, too, as the others have theirs
+            ways += [(way[0].replace(narrow[0], marked, 1), *way[1:]) for way in ways]
+        return ways
 
     def _with_columns(self, ways: list[Names]) -> list[Names]:
         """The readings of a header that have every wanted column. Raises TableError where there are none."""
@@ -243,7 +250,7 @@ class _Reader:
         fine = [names for names in ways if all(names.count(name) == 1 for name in wanted)]
         if fine:
             return fine
-        names = ways[0]
+        names = max(ways, key=lambda way: sum(way.count(name) == 1 for name in wanted))
         lacking = [name for name in wanted if names.count(name) != 1]
         name = next((name for name in lacking if f"{name}#2" in names), lacking[0])
         same = [show(other) for other in names if other.rpartition("#")[0] == name]
