@@ -119,3 +119,10 @@ def test_flags_and_lists_may_come_twice(site: Path) -> None:
     ]
     told = CliRunner().invoke(cli, ["attest", *words, "--site", str(site)]).exception
     assert isinstance(told, UsageError) and "given" not in told.message
+
+
+def test_an_option_before_the_command_is_told_with_the_line_that_works() -> None:
+    done = CliRunner().invoke(cli, ["--json", "run", "acceptance"])
+    assert done.exit_code != 0
+    said = "--json stands before the command, and options come after it: shakedown run acceptance --json"
+    assert said in " ".join(done.output.split())

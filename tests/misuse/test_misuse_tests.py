@@ -47,6 +47,7 @@ TEXTS: list[tuple[str | bytes, str]] = [
     ("{a: " * 250_000, f"error: tests/a.yaml:1:201: {TOO_DEEP}"),
     ("x" * 3_000_000, "error: tests/a.yaml: the file has more than 2097152 bytes, the most that is read"),
     (f"<<: 3\n{BODY}", "error: tests/a.yaml:1:5: '<<' takes a map or a list of maps, not '3'"),
+    ("test: a\nrun:\n\u00a0\u00a0nodes: 1\n  command: x", "error: tests/a.yaml:3:1: U+00A0, a no-break space, is no blank to YAML\nhint: write a space in its place"),
 ]  # fmt: skip
 
 # ---- what is wrong with a test ---------------------------------------------------------------------------------------
@@ -63,6 +64,20 @@ TESTS: list[tuple[str, str]] = [
     (BODY + "abstract: maybe", "3:11: abstract: 'maybe' is neither true nor false"),
     (BODY + "extends: b", "3:10: there is no test 'b'\nhint: 'shakedown list tests' has them"),
     (BODY + "extends: a", "3:10: test 'a' extends itself"),
+    ("test: tri\u0430d\nrun: {command: x}", "1:7: test: 'tri\u0430d' cannot be the test's name\nhint: '\u0430' is U+0430, and not of these: use letters, digits, '_', '-', '.' and '+', a letter or digit first"),
+    (BODY + "patternset: {}", "3:1: unknown key 'patternset'\nhint: here it is 'figures'"),
+    (BODY + "step: x", "3:1: unknown key 'step'\nhint: write run: {command: ...} with these shell lines"),
+    (BODY + "build_system: make", "3:1: unknown key 'build_system'\nhint: write build: {source: DIRECTORY, run: SHELL LINES}"),
+    (BODY + "reference: {a: 3}", "3:1: unknown key 'reference'\nhint: write criteria: {NAME: {of: FIGURE, must: '>= 10 GB/s'}} in a component of a plan, or a row of its contract"),
+    (BODY + "unit: GB/s", "3:1: unknown key 'unit'\nhint: write figures: {NAME: {...}} with it among the keys of a figure"),
+    (BODY + "build: make", "3:8: build: 'make' is not 'none'\nhint: write {source: DIRECTORY, run: make} for a build"),
+    (BODY + "where: batch", "3:8: where is a map with partitions, not 'batch'\nhint: write where: {partitions: [batch]}"),
+    (BODY + "where: [a, b]", "3:8: where is a map with partitions, not a list\nhint: write where: {partitions: [a, b]}"),
+    (BODY + "check: [{output: {contains: ok}}]", '3:9: check: a check of the output, a file or the exit status is one line\nhint: write - output contains "ok"'),
+    (BODY + "check: [{file a.txt: {contains: ok}}]", '3:9: check: a check of the output, a file or the exit status is one line\nhint: write - file a.txt contains "ok"'),
+    (BODY + "figures: {x: {regex: '(?P<value>x)', pick: p50}}", "3:44: figures.x.pick: 'p50' is not one of last, first, min, max, mean, median, sum, count, sd, p5, p95, p99\nhint: here it is 'median'"),
+    (BODY + "figures: {x: {regex: '(?P<value>x)', pick: avg}}", "3:44: figures.x.pick: 'avg' is not one of last, first, min, max, mean, median, sum, count, sd, p5, p95, p99\nhint: here it is 'mean'"),
+    (BODY + "figures: {x: {table: {header: y, unit: s}}}", "3:34: unknown key 'unit' in figures.x.table\nhint: it stands beside table, not in it: unit: ..."),
     (BODY + "parameters: {1a: [x]}", "3:14: parameters: '1a' cannot be a parameter\nhint: use letters, digits and '_', no digit first"),
     (BODY + "parameters: {launch: [x]}", "3:14: parameters: 'launch' has a meaning of its own in expressions\nhint: choose another name for the parameter"),
     (BODY + "parameters: {a: []}", "3:17: parameters.a is empty\nhint: it is a list of values"),

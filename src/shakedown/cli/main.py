@@ -161,6 +161,18 @@ class LazyGroup(click.Group):
             complete_names(command)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = list(args)  # the parser takes words away
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            command = next((word for word in words if word in COMMANDS), "")
+            if not command or not words[0].startswith("-"):
+                raise
+            said = f"{error.option_name} stands before the command, and options come after it"
+            at = words.index(command)
+            raise click.UsageError(f"{said}: shakedown {' '.join((*words[at:], *words[:at]))}", ctx) from None
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -125,7 +125,31 @@ class CheckItem(Either):
         if _torn_by_a_colon(node):
             problems.at(node, f"{label}: the ': ' makes a map of this check", "put the whole check in single quotes")
             return None
+        if said := _in_a_map(node):
+            problems.at(
+                node, f"{label}: a check of the output, a file or the exit status is one line", f"write - {said}"
+            )
+            return None
         return super().read(node, label, problems)
+
+
+_SUBJECTS = re.compile(r"output|exit|file( .*)?")
+
+
+def _in_a_map(node: Node) -> str:
+    """A check in words that somebody wrote as a map, ``output: {contains: ok}``, as the line that it is; "" for none."""
+    if not isinstance(node, MappingNode) or len(node.value) != 1:
+        return ""
+    (key, value), verb, what = node.value[0], "contains", '"..."'
+    if not isinstance(key, ScalarNode) or not _SUBJECTS.fullmatch(key.value):
+        return ""
+    if key.value == "exit":
+        return f"exit is {value.value}" if isinstance(value, ScalarNode) else "exit is 0"
+    if isinstance(value, MappingNode) and value.value and isinstance(value.value[0][0], ScalarNode):
+        verb, text = value.value[0][0].value, value.value[0][1]
+        what = f'"{text.value}"' if isinstance(text, ScalarNode) else what
+    subject = "file PATH" if key.value == "file" else key.value
+    return f"{subject} {verb} {what}"
 
 
 def _torn_by_a_colon(node: Node) -> bool:

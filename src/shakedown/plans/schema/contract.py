@@ -8,6 +8,7 @@ from typing import Any
 
 from yaml.nodes import Node, SequenceNode
 
+from shakedown.plans.schema.other_words import STATISTICS_ELSEWHERE
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
 from shakedown.plans.schema.scalars import Choice, Identifier, InvalidValue, Name, Text, YesNo
@@ -48,7 +49,7 @@ CELLS: dict[str, Callable[[str], Any]] = {
     "basis": Choice(BASES).convert,
     "clause": str,
     "text": str,
-    "statistic": Choice(STATISTICS).convert,
+    "statistic": Choice(STATISTICS, other_words=STATISTICS_ELSEWHERE).convert,
     "mode": Choice(("isolated", "fill")).convert,
     "verdict": _YES.convert,
     "about": str,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from shakedown.model.baselines import own_epoch
 from shakedown.model.events import PARTIES
 from shakedown.model.measures import measures, names
+from shakedown.plans.schema.other_words import STATISTICS_ELSEWHERE
 from shakedown.plans.schema.records import Either, Key, ListOf, Record
 from shakedown.plans.schema.scalars import Choice, InvalidValue, Name, Parsed, Text, Whole, near_or_all
 
@@ -110,7 +111,10 @@ CRITERION = Record(
         "must": Key(BOUND, "what it must be: a comparison and an amount, or all", True),
         "of": Key(Text("a figure's name"), f"the figure, for {', '.join(OF_FIGURES)}; elapsed is always there"),
         "test": Key(Name("a test's name"), "only this test's runs; without it all of the component's"),
-        "statistic": Key(Choice(STATISTICS), "of the figure's values; p95 is the 95 % quantile; without it median"),
+        "statistic": Key(
+            Choice(STATISTICS, other_words=STATISTICS_ELSEWHERE),
+            "of the figure's values; p95 is the 95 % quantile; without it median",
+        ),
         "per": Key(Choice(("case", "test")), "case or test: each of them on its own, the worst counts"),
         "enough": Key(Whole(1), "the fewest results to judge by; without it 1"),
         "mode": Key(Choice(("isolated", "fill")), "only runs in this mode; without it all but warm-up"),

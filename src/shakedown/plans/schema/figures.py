@@ -8,6 +8,7 @@ from typing import get_args
 from shakedown.model import formulas, json_paths
 from shakedown.model.figures import Pick
 from shakedown.plans.schema.check_words import compile_pattern
+from shakedown.plans.schema.other_words import STATISTICS_ELSEWHERE, in_its_place
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
 from shakedown.plans.schema.scalars import Choice, InvalidValue, Name, Parsed, Text, YesNo
 
@@ -113,6 +114,8 @@ TABLE = Record(
             "rows that count, by the text in their columns; with it and without by they give one number, as pick says",
         ),
     },
+    in_its_place(("unit", "better", "from", "pick", "required"), "it stands beside table, not in it: {}: ...")
+    | dict.fromkeys(("sep", "delimiter"), "here it is 'separator'"),
 )
 
 FIGURE = Record(
@@ -135,7 +138,10 @@ FIGURE = Record(
             Text("'output' or a file"),
             "where it is looked for: output, or a file of the run, or a pattern such as HPCG-Benchmark*.txt; without it output",
         ),
-        "pick": Key(Choice(get_args(Pick)), "which counts where there are several; without it last"),
+        "pick": Key(
+            Choice(get_args(Pick), other_words=STATISTICS_ELSEWHERE),
+            "which counts where there are several; without it last",
+        ),
         "required": Key(YesNo(), "a run without it is incorrect; without it true"),
     },
 )

@@ -11,10 +11,19 @@ from collections.abc import Iterable
 _PARTITION = "beside run, write where: {partitions: [NAME]}"
 _RANKS = "for 8 ranks write nodes: 2, tasks_per_node: 4"
 _SUBMISSION = "for the submission write options: ['--{word}=NAME']"
+_COMMAND = "write run: {command: ...} with these shell lines"
+_BUILD = "write build: {source: DIRECTORY, run: SHELL LINES}"
+_BOUNDS = "write criteria: {NAME: {of: FIGURE, must: '>= 10 GB/s'}} in a component of a plan, or a row of its contract"
+_OF_A_FIGURE = "write figures: {NAME: {...}} with it among the keys of a figure"
 _PLAN = "a component of a plan has {key}: N"
 _OF_COMPONENTS = (
     "mix filler fill drills clock windows sweep pack ladder modes gate retry criteria set_up clean_up procedures"
 )
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
 
 # key -> the names of it elsewhere
 _NAMES: dict[str, str] = {
@@ -47,8 +56,16 @@ TEST_WORDS: dict[str, str] = {
     **dict.fromkeys(("description", "descr", "doc", "summary"), "here it is 'about'"),
     **dict.fromkeys(("checks", "sanity", "sanity_patterns", "verify", "validate"), "here it is 'check'"),
     **dict.fromkeys(
-        ("perf", "performance", "metrics", "perf_patterns", "patterns", "foms", "fom"), "here it is 'figures'"
+        _words("perf performance metrics perf_patterns patterns patternset pattern foms fom analyser analyzer result"),
+        "here it is 'figures'",
     ),
+    **dict.fromkeys(
+        _words("steps step do work prerun_cmds postrun_cmds pre_run post_run executable_opts"),
+        _COMMAND,
+    ),
+    **dict.fromkeys(_words("prebuild_cmds postbuild_cmds build_system sourcesdir sourcepath make compile"), _BUILD),
+    **dict.fromkeys(_words("reference references bounds thresholds expected target"), _BOUNDS),
+    **dict.fromkeys(_words("unit units better pick regex json yaml table formula statistic"), _OF_A_FIGURE),
     **dict.fromkeys(("depends", "depends_on", "dependencies", "requires", "after"), "here it is 'needs'"),
     **dict.fromkeys(("parameter", "params", "matrix", "parameterset"), "here it is 'parameters'"),
     **dict.fromkeys(("modules", "module", "spack"), "write software: {modules: [NAME]}"),
@@ -61,3 +78,15 @@ TEST_WORDS: dict[str, str] = {
 def in_its_place(keys: Iterable[str], place: str) -> dict[str, str]:
     """Purpose: key -> hint, for keys that are known in another map. ``place``: where they belong, with ``{}`` for the key."""
     return {key: place.format(key) for key in keys}
+
+
+# word for one number of many -> the word for it here
+STATISTICS_ELSEWHERE: dict[str, str] = {
+    **dict.fromkeys(("avg", "average", "arithmetic mean", "mean value"), "mean"),
+    **dict.fromkeys(("p50", "med", "50%", "median value"), "median"),
+    **dict.fromkeys(("maximum", "highest", "largest", "p100"), "max"),
+    **dict.fromkeys(("minimum", "lowest", "smallest", "p0"), "min"),
+    **dict.fromkeys(("std", "stdev", "stddev", "sigma"), "sd"),
+    **dict.fromkeys(("total", "add"), "sum"),
+    **dict.fromkeys(("n", "len", "number"), "count"),
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from yaml.nodes import Node, ScalarNode
@@ -120,7 +120,11 @@ class Name(Scalar):
         if len(text) > _LONGEST_NAME:
             raise InvalidValue(f"a name of {len(text)} characters", f"{_LONGEST_NAME} are the most")
         if self.pattern.fullmatch(text) is None:
-            raise InvalidValue(f"'{text}' cannot be {self.words}", self.rule)
+            foreign = next((sign for sign in text if not sign.isascii()), "")
+            said = (
+                f"'{foreign}' is U+{ord(foreign):04X}, and not of these: " if foreign and foreign.isprintable() else ""
+            )
+            raise InvalidValue(f"'{text}' cannot be {self.words}", said + self.rule)
         return text
 
     def schema(self) -> dict[str, Any]:
@@ -202,15 +206,19 @@ class YesNo(Scalar):
 
 
 class Choice(Scalar):
-    """One of a few words."""
+    """One of a few words. ``other_words``: words that people use for these, and the one that it is here."""
 
-    def __init__(self, choices: Iterable[str], templated: bool = False) -> None:
-        self.choices, self.templated = tuple(choices), templated
+    def __init__(
+        self, choices: Iterable[str], templated: bool = False, other_words: Mapping[str, str] | None = None
+    ) -> None:
+        self.choices, self.templated, self.other_words = tuple(choices), templated, other_words or {}
         self.words = f"one of {', '.join(self.choices)}" if len(self.choices) > 1 else f"'{self.choices[0]}'"
 
     def convert(self, text: str) -> str:
         if text not in self.choices:
-            raise InvalidValue(f"'{text}' is not {self.words}", did_you_mean(text, self.choices))
+            other = self.other_words.get(text.casefold())
+            near = f"here it is '{other}'" if other in self.choices else did_you_mean(text, self.choices)
+            raise InvalidValue(f"'{text}' is not {self.words}", near)
         return text
 
     def schema(self) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from yaml.nodes import Node, ScalarNode
+from yaml.nodes import Node, ScalarNode, SequenceNode
 
+from shakedown.model.errors import did_you_mean
 from shakedown.model.events import UNDETERMINED, VERDICTS
 from shakedown.plans.schema.amounts import known_amount
 from shakedown.plans.schema.check_items import CheckItem
@@ -30,6 +31,7 @@ from shakedown.plans.schema.scalars import (
     YesNo,
 )
 from shakedown.plans.schema.software import SOFTWARE
+from shakedown.plans.schema.yaml_nodes import shape
 
 AMOUNT = "a number with its unit, such as 4 GB/s, or a plain number"
 BUDGET_NAME = Name(
@@ -112,6 +114,37 @@ _BUILD = Record(
         "cpus": Key(Whole(1), "how many cores that job takes; without it 1"),
     },
 )
+
+
+class _NoBuild(Choice):
+    """The one word that a build may be, as where an extended test has a build."""
+
+    def __init__(self) -> None:
+        super().__init__(("none",))
+
+    def convert(self, text: str) -> str:
+        if text not in self.choices:
+            hint = did_you_mean(text, self.choices) or f"write {{source: DIRECTORY, run: {text}}} for a build"
+            raise InvalidValue(f"'{text}' is not {self.words}", hint)
+        return super().convert(text)
+
+
+class _Where(Record):
+    """Where a test runs. One word, or a list, is meant as its partitions."""
+
+    def read(self, node: Node, label: str, problems: Problems) -> dict[str, Any] | None:
+        names = node.value if isinstance(node, ScalarNode) else _listed(node)
+        if names:
+            problems.at(
+                node, f"{label} is {self.words}, not {shape(node)}", f"write {label}: {{partitions: [{names}]}}"
+            )
+            return None
+        return super().read(node, label, problems)
+
+
+def _listed(node: Node) -> str:
+    items = node.value if isinstance(node, SequenceNode) else []
+    return ", ".join(str(item.value) for item in items if isinstance(item, ScalarNode))
 
 
 def mpi_word(text: str) -> str:
@@ -246,7 +279,7 @@ TEST = Record(
         ),
         "exclude": Key(ListOf(_SOME, "a list of combinations"), "combinations that are left out"),
         "where": Key(
-            Record(
+            _Where(
                 "a map with partitions",
                 {
                     "partitions": Key(
@@ -257,7 +290,7 @@ TEST = Record(
             "where it runs; without it on every partition",
         ),
         "software": SOFTWARE,
-        "build": Key(Either(scalar=Choice(("none",)), keys=_BUILD), "what is built before it can run; or none"),
+        "build": Key(Either(scalar=_NoBuild(), keys=_BUILD), "what is built before it can run; or none"),
         "run": Key(_RUN, "what one run is and takes"),
         "loads": Key(
             MapOf(

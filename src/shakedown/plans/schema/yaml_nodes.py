@@ -23,6 +23,13 @@ LIMIT_NODES = 200_000  # after aliases are followed: a few lines can stand for b
 _OPENERS = (b"[", b"{", b"-", b":", b"?")  # whatever can nest one level deeper
 _SAFE_OPENERS = 150  # the C composer recurses, and would crash tens of thousands of levels down
 _SPECIAL = re.compile(rb"<<|[&*!]")
+_ODD = {  # what looks like a blank, or like nothing
+    **{"\u00a0": "a no-break space", "\u202f": "a narrow no-break space", "\u2007": "a figure space"},
+    **{"\u3000": "an ideographic space", "\u2003": "an em space", "\u2002": "an en space", "\u2009": "a thin space"},
+    **{"\u200b": "a space of no width", "\ufeff": "a byte order mark"},
+}
+_ODD_INDENT = re.compile(rf"[ \t]*([{''.join(_ODD)}])")
+_ODD_BEHIND = re.compile(rf"[:,-]([{''.join(_ODD)}])")
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -43,7 +50,8 @@ def read_nodes(data: bytes, name: str, problems: Problems, first: str = "about")
             return None
         root = _loader(data, name).get_single_node()
     except yaml.MarkedYAMLError as error:
-        _tell(left_open(_loader(data, name), text) or in_words(error, text), name, problems)
+        if not _tell_odd_blank(error, text, name, problems):
+            _tell(left_open(_loader(data, name), text) or in_words(error, text), name, problems)
         return None
     if may_be_open(data) and (fault := left_open(_loader(data, name), text)):
         _tell(fault, name, problems)
@@ -144,6 +152,22 @@ def _map(root: Node | None, name: str, problems: Problems, first: str) -> Mappin
             root, f"the file holds {shape(root)}, not a map of keys", f"it starts with a key, such as '{first}: ...'"
         )
     return None
+
+
+def _tell_odd_blank(error: yaml.MarkedYAMLError, text: str, name: str, problems: Problems) -> bool:
+    """Whether a blank that YAML does not take for one is the likely cause of an error: it indents a line up to that of the error,
+    or stands behind a colon of it or of the line before; it is told.
+    """
+    mark: Any = error.problem_mark or error.context_mark
+    lines = text.split("\n")[: mark.line + 1 if mark else None]
+    for number, line in enumerate(lines):
+        found = _ODD_INDENT.match(line) or (_ODD_BEHIND.search(line) if number > len(lines) - 3 else None)
+        if found:
+            what = f"U+{ord(found[1]):04X}, {_ODD[found[1]]},"
+            column = found.start(1) + 1
+            problems.file(name, f"{what} is no blank to YAML", "write a space in its place", number + 1, column)
+            return True
+    return False
 
 
 def _tell(fault: tuple[str, str | None, Any], name: str, problems: Problems) -> None:
