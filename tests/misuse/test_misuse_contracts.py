@@ -46,6 +46,7 @@ YAML = [
     ("{n: 1}", '"n=1; n=2"', "4:9: where: 'n' is written twice\nhint: several values are one list: a=1|2"),
     (">= 10 GB/s", ">= 10 GBs", "4:24: must: '10 GBs': there is no unit 'GBs' that is known, and triad is in GB/s\nhint: did you mean 'GB/s'?"),
     (">= 10 GB/s", ">= 10", "4:24: must: '10' has no unit, and triad is in GB/s\nhint: write '10 GB/s' where that is meant"),
+    (">= 10 GB/s", ">= 10 GB/s, <= 20 GB/s", "4:24: must: '>= 10 GB/s, <= 20 GB/s' has two bounds\nhint: write both as one, such as '10..20 GB/s'"),
     (">= 10 GB/s", "10 GB/s", "4:24: must: '10 GB/s' is not a bound\nhint: write '<= 4355 s', '>= 12 GB/s', '= 4', '10..20 GB/s', '4148 s +-2%', '4148 s +2%' or '12 GB/s -5%'"),
     (">= 10 GB/s", "20..10 GB/s", "4:24: must: '20..10 GB/s' can never be met: 20 is more than 10\nhint: the least comes first"),
     (">= 10 GB/s", "10 GB/s +-5 s", "4:24: must: '5 s' and triad, which is in GB/s, do not measure the same thing\nhint: write it in GB/s"),

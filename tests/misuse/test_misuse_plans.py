@@ -80,6 +80,7 @@ PLANS = [
     (">= 1 GB/s", ">= 1", "7:46: criteria.c.must: '1' has no unit, and the figure is in GB/s\nhint: write '1 GB/s' where that is meant"),
     (">= 1 GB/s", ">= 1 GBs", "7:46: criteria.c.must: '1 GBs': there is no unit 'GBs' that is known, and the figure is in GB/s\nhint: did you mean 'GB/s'?"),
     (">= 1 GB/s", ">= 1e999 GB/s", "7:46: criteria.c.must: '1e999 GB/s' is too large a number"),
+    (">= 1 GB/s", ">= 1 GB/s, <= 2 GB/s", "7:46: functionality.criteria.c.must: '>= 1 GB/s, <= 2 GB/s' has two bounds\nhint: a criterion has one: write a second criterion for the other"),
     (">= 1 GB/s", "=> 1 GB/s", "7:46: functionality.criteria.c.must: '=> 1 GB/s' is not a bound\nhint: write a comparison and an amount, such as '>= 95%' or '<= 20 s'"),
     (MUST, 'of: elapsed, must: "<= 12:30"', "7:48: criteria.c.must: '12:30' is not a duration\nhint: write it with its units, such as 90s, 2h or 1h30m"),
     (MUST, 'of: plain, must: "<= 20 s"', "7:46: criteria.c.must: '20 s' and the figure, which is a plain number, do not measure the same thing\nhint: write a plain number"),

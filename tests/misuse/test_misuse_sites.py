@@ -83,6 +83,12 @@ def test_a_name_that_nearly_ends_in_yaml(told: Any) -> None:
     )
 
 
+def test_a_test_in_json_and_data_in_json(told: Any) -> None:
+    assert told({"tests/a.json": '{"test": "a", "run": {"command": "x"}}', "tests/b.json": '{"rate": 3}'}) == (
+        "error: tests/a.json: a file that ends in .json is not read\nhint: rename it to a.yaml"
+    )
+
+
 def test_a_name_in_capitals(told: Any) -> None:
     assert told({"tests/a.YAML": BODY}) == (
         "error: tests/a.YAML: a file that ends in .YAML is not read\nhint: rename it to a.yaml"

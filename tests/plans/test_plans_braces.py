@@ -256,6 +256,15 @@ def test_a_word_that_is_no_expression_uses_no_parameter(site: Any, here: Any, te
     assert "parameters.n: nothing in the test uses it" in line
 
 
+def test_values_that_are_one_number_and_names_that_differ_in_case_alone_are_told(site: Any, here: Any) -> None:
+    text = "parameters: {n: [1, 1.0, 2], N: ['1', '1.0']}\nrun: {command: 'nm {n} {N}'}\n"
+    site.test(f"test: a\n{text}")
+    assert told(site, here) == [
+        "site/tests/a.yaml:2: parameters.n: 1 and 1.0 are one number, and two cases",
+        "site/tests/a.yaml:2: parameters.N and parameters.n differ in case alone",
+    ]
+
+
 def test_a_parameter_that_chooses_the_case_of_a_needed_test_is_used(site: Any, here: Any) -> None:
     """Each size needs the mesh of its own size; what the mesh has not is still told."""
     site.test('test: mesh\nparameters: {size: [1, 2]}\nrun: {command: "nm {size}"}\n', "tests/mesh.yaml")

@@ -212,3 +212,30 @@ def names_of_the_campaign(text: str) -> set[str]:
 def doubled(text: str) -> str:
     """Purpose: a literal ``{{build}}`` or ``{{campaign}}``, which a campaign would take for its directory, or ""."""
     return next((word for name in CAMPAIGN_NAMES if (word := f"{{{{{name}}}}}") in text), "")
+
+
+def tell_alike(test: Definition, told: Problems) -> None:
+    """Purpose: warn of values of a parameter that are one number in several spellings, whose cases are the same runs, and of
+    parameters whose names differ in case alone.
+    """
+    names: dict[str, str] = {}
+    for key, value in _parameters(test.root):
+        if key.start_mark.name.startswith(CATALOGUE):
+            continue
+        other = names.setdefault(str(key.value).casefold(), str(key.value))
+        if other != key.value:
+            told.at(key, f"parameters.{key.value} and parameters.{other} differ in case alone", "is one of them meant?")
+        numbers: dict[float, str] = {}
+        for item in value.value if isinstance(value, SequenceNode) else []:
+            number = _number(item)
+            first = numbers.setdefault(number, str(item.value)) if number is not None else ""
+            if first and first != item.value:
+                said = f"parameters.{key.value}: {first} and {item.value} are one number, and two cases"
+                told.at(item, said, "leave one of them out; 'repeats' of a component runs a case several times")
+
+
+def _number(node: Node) -> float | None:
+    try:
+        return float(node.value) if isinstance(node, ScalarNode) and not node.style else None
+    except ValueError:
+        return None

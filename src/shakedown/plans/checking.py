@@ -12,7 +12,7 @@ from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.nouns import Case
 from shakedown.model.printed import Published
 from shakedown.plans.binding import tell_unbound
-from shakedown.plans.braces import tell_dollars, tell_unfilled, tell_unfilled_in_system, tell_unused
+from shakedown.plans.braces import tell_alike, tell_dollars, tell_unfilled, tell_unfilled_in_system, tell_unused
 from shakedown.plans.cases.cases import resolve
 from shakedown.plans.cases.needs import Joiner
 from shakedown.plans.components.bounds_against import tell_rows_against
@@ -183,6 +183,7 @@ def _tell_unfilled(reading: Site) -> None:
         if test.good:
             tell_unfilled(test, reading.advice)
             tell_dollars(test, reading.advice)
+            tell_alike(test, reading.advice)
             if not test.abstract:
                 tell_unused(test, reading.tests, reading.advice)
                 tell_unlaunched(test, reading.advice)

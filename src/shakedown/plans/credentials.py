@@ -15,6 +15,7 @@ from shakedown.plans.schema.problems import Problems
 
 # Keys of what is handed to a shell or a scheduler: there a password after an option counts too.
 COMMANDS = frozenset({"command", "environment", "fingerprint", "launch", "options", "parameters", "run"})
+LONGEST_PARAMETER = 100  # characters of a parameter's value
 _VARIABLES = frozenset({"environment", "parameters"})
 _HINT = (
     "leave it out: both parties read the record. Runs and builds get the environment that shakedown is started in;"
@@ -54,6 +55,8 @@ def _harmless(root: Node) -> re.Pattern[str] | None:
 def _is_credential(text: str, keys: tuple[str, ...]) -> bool:
     if COMMANDS.isdisjoint(keys):
         return is_certain(text)
+    if keys[-2:-1] == ("parameters",) and len(text) > LONGEST_PARAMETER:
+        return False  # it is refused, and its message does not repeat it
     if len(keys) > 1 and keys[-2] in _VARIABLES:
         return is_secret(keys[-1], text)
     return announces_secret(text)

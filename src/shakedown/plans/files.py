@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -78,10 +79,21 @@ def _look_at(
         elif suffix.lower().endswith((".yml", ".yaml")):
             stem, _, ending = entry.name.rpartition(".")
             problems.file(name, f"a file that ends in .{ending} is not read", f"rename it to {stem}.yaml")
+        elif suffix.lower() == ".json" and _described(entry.path):
+            problems.file(name, "a file that ends in .json is not read", f"rename it to {entry.name[:-5]}.yaml")
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not entry.is_symlink():
             return  # it was taken away, or is about to be replaced, since the directory was read
         problems.file(name, f"the file cannot be read: {error.strerror}")
+
+
+_DESCRIBES = re.compile(rb'\s*\{\s*"(?:test|plan|system|contract)"\s*:')
+
+
+def _described(path: str) -> bool:
+    """Whether a file of JSON begins as a test, a plan, a system or a contract does, and not as data beside them."""
+    with open(path, "rb") as file:  # noqa: PTH123 - a path is text here
+        return _DESCRIBES.match(file.read(1000)) is not None
 
 
 def look_up(path: str, name: str) -> Found:

@@ -61,6 +61,8 @@ def _read(text: str, unit: str, figure: str) -> Bounds:
         message, _, hint = str(error).rpartition("; ")
         raise InvalidValue(message, hint) from error
     compared = _COMPARED.fullmatch(text)
+    if compared and re.search(r"[<>=≤≥]", compared[2]):
+        raise InvalidValue(f"'{text}' has two bounds", "write both as one, such as '10..20 GB/s'")
     if compared:
         sign, value = _SIGNS.get(compared[1], compared[1]), _amount(compared[2], unit, figure)
         return Bounds(

@@ -26,6 +26,8 @@ def parse_check(text: str) -> Check:
         number = re.fullmatch(r"is\s+(-?\d+)", rest)
         if number is not None and not -64 <= int(number[1]) <= 255:
             raise InvalidValue(f"'{text}': no program ends with {number[1]}", "exit statuses go from 0 to 255")
+        if number is not None and int(number[1]) == -1:
+            raise InvalidValue(f"'{text}': what returns -1 ends with 255", "write exit is 255")
         kind = next(kind for kind in check_kinds().values() if "exit" in kind.subjects)
         return Check(kind.name, "exit", _argument(kind, text, rest), text)
     if subject == "output":

@@ -57,6 +57,8 @@ def read_must(text: str) -> Must:
         raise InvalidValue(
             f"'{text}' is not a bound", "write a comparison and an amount, such as '>= 95%' or '<= 20 s'"
         )
+    if re.search(r"[<>=≤≥]", match.group(2)):
+        raise InvalidValue(f"'{text}' has two bounds", "a criterion has one: write a second criterion for the other")
     sign = {"==": "=", "≤": "<=", "≥": ">="}.get(match.group(1), match.group(1))
     return Must(sign, match.group(2), text.strip())
 

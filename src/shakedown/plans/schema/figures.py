@@ -7,6 +7,7 @@ from typing import get_args
 
 from shakedown.model import formulas, json_paths
 from shakedown.model.figures import Pick
+from shakedown.model.units import UNITS, USUAL
 from shakedown.plans.schema.check_words import compile_pattern
 from shakedown.plans.schema.other_words import STATISTICS_ELSEWHERE, in_its_place
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
@@ -35,6 +36,11 @@ def _unit(text: str) -> str:
         raise InvalidValue(
             f"'{text}' is no unit", "write it as GB/s, s or years/day, or leave it out for a plain number"
         )
+    text = text.strip()
+    near = [one for one in USUAL if one.casefold() == text.casefold()] if text not in UNITS and len(text) > 1 else []
+    if near:
+        words = " or ".join(f"'{one}'" for one in near)
+        raise InvalidValue(f"there is no unit '{text}'", f"did you mean {words}? Nobody could convert it")
     return text
 
 

@@ -123,7 +123,7 @@ _COMPONENT = Record(
         "name": Key(_NAME, "what it is called; without it the kind"),
         "about": Key(Text(), "a sentence for people"),
         "tests": Key(
-            ListOf(_SELECTION, "a list of tests", 1),
+            ListOf(_SELECTION, "a list of tests", 1, once=True),
             "which tests: NAME, {test, where} or tag:WORD; needed unless there are procedures",
         ),
         "repeats": Key(Whole(1, most=MOST_RESULTS), "wanted results of each case; without it 1"),
@@ -135,11 +135,11 @@ _COMPONENT = Record(
         ),
         **keys_of_filling(_SELECTION),
         "set_up": Key(
-            Either(scalar=_SELECTION.kinds[0], items=ListOf(_SELECTION, "a list of tests", 1)),
+            Either(scalar=_SELECTION.kinds[0], items=ListOf(_SELECTION, "a list of tests", 1, once=True)),
             "tests that come first, once each: nothing else of it begins until they passed",
         ),
         "clean_up": Key(
-            Either(scalar=_SELECTION.kinds[0], items=ListOf(_SELECTION, "a list of tests", 1)),
+            Either(scalar=_SELECTION.kinds[0], items=ListOf(_SELECTION, "a list of tests", 1, once=True)),
             "tests that come when all else of it is over, once each, whatever came out",
         ),
         "procedures": Key(ListOf(_PROCEDURE, "a list of procedures", 1), "what people do and attest"),
@@ -148,7 +148,7 @@ _COMPONENT = Record(
             "when it is to be over, as planned; the report says whether that was kept, and only a criterion on `late` judges by it",
         ),
         "after": Key(
-            Either(scalar=_NAME, items=ListOf(_NAME, "a list of components")),
+            Either(scalar=_NAME, items=ListOf(_NAME, "a list of components", once=True)),
             "components that must be over before it begins",
         ),
         "gate": Key(Choice(("over", "met")), "what those in after must be: over, or over and met; without it over"),
@@ -198,7 +198,10 @@ PLAN = Record(
         "about": Key(Text(), "a sentence for people"),
         "system": Key(Name("a system's name"), "here (the machine the command runs on), or a name from systems/", True),
         "contract": Key(
-            Either(scalar=Name("a contract's name"), items=ListOf(Name("a contract's name"), "a list of contracts", 1)),
+            Either(
+                scalar=Name("a contract's name"),
+                items=ListOf(Name("a contract's name"), "a list of contracts", 1),
+            ),
             "the contract, or several, whose rows its figures are judged by",
         ),
         "no_credentials": NO_CREDENTIALS,

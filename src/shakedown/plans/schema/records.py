@@ -152,10 +152,10 @@ class MapOf:
 
 
 class ListOf:
-    """A list of one kind. ``least``: the fewest items."""
+    """A list of one kind. ``least``: the fewest items; ``once``: a word that comes twice in it is a fault."""
 
-    def __init__(self, item: Kind, words: str, least: int = 0) -> None:
-        self.item, self.words, self.least = item, words, least
+    def __init__(self, item: Kind, words: str, least: int = 0, once: bool = False) -> None:
+        self.item, self.words, self.least, self.once = item, words, least, once
 
     def read(self, node: Node, label: str, problems: Problems) -> list[Any] | None:
         if node.__class__ is not SequenceNode:
@@ -164,6 +164,8 @@ class ListOf:
             return None
         if len(node.value) < self.least:
             problems.at(node, f"{label} is empty", f"it is {self.words}")
+        if self.once:
+            _say_repeated(node, label, problems)
         return [self.item.read(item, label, problems) for item in node.value]
 
     def schema(self) -> dict[str, Any]:
@@ -264,6 +266,14 @@ def _key_name(node: Node, label: str, problems: Problems) -> str | None:
 def _say_twice(key_node: Node, name: str, node: MappingNode, problems: Problems) -> None:
     first: Any = next(key for key, _ in node.value if key.value == name).start_mark
     problems.at(key_node, f"key '{name}' is written twice", f"the first is on line {first.line + 1}; keep one")
+
+
+def _say_repeated(node: SequenceNode, label: str, problems: Problems) -> None:
+    first: dict[str, Node] = {}
+    for item in node.value:
+        if isinstance(item, ScalarNode) and first.setdefault(item.value, item) is not item:
+            line = first[item.value].start_mark.line + 1
+            problems.at(item, f"{label}: '{item.value}' is written twice", f"the first is on line {line}; keep one")
 
 
 def _within(label: str) -> str:

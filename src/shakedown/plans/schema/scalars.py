@@ -17,6 +17,8 @@ from shakedown.plans.schema.yaml_nodes import shape
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_.+-]*"
 _NAME_RULE = "use letters, digits, '_', '-', '.' and '+', a letter or digit first"
 _LONGEST_NAME = 100
+_PRINTED_QUOTES = "\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb"
+_NULLS = frozenset(("null", "Null", "NULL", "~"))  # what readers of YAML take for nothing
 _ANY_SCALAR = {"type": ["string", "number", "boolean"]}
 _TEMPLATE = {"type": "string", "pattern": r"\{.*\}"}
 
@@ -55,6 +57,7 @@ class Scalar:
 
     words = "text"
     templated = False
+    as_written = False  # whether words that mean something in YAML are text like all others
 
     def read(self, node: Node, label: str, problems: Problems) -> Any:
         if node.__class__ is not ScalarNode:
@@ -63,6 +66,10 @@ class Scalar:
         text: str = node.value
         if not text and not node.style:
             problems.at(node, f"{label} has no value", f"it is {self.words}")
+            return None
+        if text in _NULLS and not node.style and not self.as_written:
+            hint = f"leave it out, or write '{text}' in quotes where the word is meant"
+            problems.at(node, f"{label}: {text} is no value in YAML", hint)
             return None
         try:
             if self.templated and ("{" in text or "}" in text):
@@ -104,8 +111,30 @@ def _split(text: str) -> tuple[str, str | None]:
 class Text(Scalar):
     """Text exactly as written, even where YAML would read a number or another type."""
 
+    as_written = True
+
     def __init__(self, words: str = "text", templated: bool = False) -> None:
         self.words, self.templated = words, templated
+
+
+class ShellLines(Text):
+    """What a shell is given. Quotes of print are none to it."""
+
+    as_written = False
+
+    def __init__(self, words: str = "shell lines") -> None:
+        super().__init__(words, templated=True)
+
+    def read(self, node: Node, label: str, problems: Problems) -> Any:
+        text = node.value if isinstance(node, ScalarNode) else ""
+        if isinstance(node, ScalarNode) and node.style and not text.strip():
+            problems.at(node, f"{label} is empty", f"it is {self.words}")
+            return None
+        if text[:1] in _PRINTED_QUOTES and text[:1]:
+            said = f"{label} begins with {text[0]} (U+{ord(text[0]):04X}), which is no quote to YAML and to the shell"
+            problems.at(node, said, "write ' or \" in its place")
+            return None
+        return super().read(node, label, problems)
 
 
 class Name(Scalar):

@@ -212,7 +212,7 @@ def keys_of_filling(selection: Either) -> dict[str, Key]:
     """Purpose: the keys of a component for this; ``selection`` is the kind of a selection of tests."""
     return {
         "filler": Key(
-            Either(scalar=selection.kinds[0], items=ListOf(selection, "a list of tests", 1)),
+            Either(scalar=selection.kinds[0], items=ListOf(selection, "a list of tests", 1, once=True)),
             "with duration: tests that take nodes which the others leave idle; no work of the contract",
         ),
         "fill": Key(FILL, "with duration: how full the machine is kept"),

@@ -9,6 +9,7 @@ from yaml.nodes import Node, ScalarNode, SequenceNode
 
 from shakedown.model.errors import did_you_mean
 from shakedown.model.events import UNDETERMINED, VERDICTS
+from shakedown.plans.credentials import LONGEST_PARAMETER
 from shakedown.plans.schema.amounts import known_amount
 from shakedown.plans.schema.check_items import CheckItem
 from shakedown.plans.schema.containers import CONTAINER
@@ -25,6 +26,7 @@ from shakedown.plans.schema.scalars import (
     InvalidValue,
     Name,
     Parsed,
+    ShellLines,
     Text,
     Whole,
     Word,
@@ -52,7 +54,9 @@ class _FigureName(Name):
 
 
 def _parameter(text: str) -> str:
-    if len(text) > 100 or not text.isprintable():
+    if len(text) > LONGEST_PARAMETER:
+        raise InvalidValue(f"a parameter's value of {len(text)} characters", f"{LONGEST_PARAMETER} are the most")
+    if not text.isprintable():
         raise InvalidValue("a parameter's value is a short line of printable text")
     return text
 
@@ -104,7 +108,7 @@ _BUILD = Record(
         "kernel": Key(
             Name("a kernel's name"), "one of the kernels that come with the package, instead of source and run"
         ),
-        "run": Key(Text("shell lines", templated=True), "shell lines that build it, run in the copy"),
+        "run": Key(ShellLines(), "shell lines that build it, run in the copy"),
         "time_limit": Key(Duration(), "how long it may take; without it 30min"),
         "where": Key(
             Choice(("login", "job")),
@@ -227,7 +231,7 @@ _RUN = Record(
             MapOf(Identifier("a variable"), Text(templated=True), "variables of the environment", "VARIABLE"),
             "variables that the run gets",
         ),
-        "command": Key(Text("shell lines", templated=True), "what is run: a line or a block of shell lines"),
+        "command": Key(ShellLines(), "what is run: a line or a block of shell lines"),
     },
     RUN_WORDS
     | in_its_place(
@@ -262,7 +266,7 @@ TEST = Record(
         "extends": Key(
             Name("a test's name", TEST_NAME), "a test whose keys this one takes over where it has none of its own"
         ),
-        "tags": Key(ListOf(Name("a tag"), "a list of tags"), "words that plans and lists select by"),
+        "tags": Key(ListOf(Name("a tag"), "a list of tags", once=True), "words that plans and lists select by"),
         "no_credentials": NO_CREDENTIALS,
         "needs": Key(
             _NEEDS,
@@ -271,7 +275,7 @@ TEST = Record(
         "parameters": Key(
             MapOf(
                 _ParameterName(),
-                _ParameterValues(scalar=_VALUE, items=ListOf(_VALUE, "a list of values", 1)),
+                _ParameterValues(scalar=_VALUE, items=ListOf(_VALUE, "a list of values", 1, once=True)),
                 "parameters and their values",
                 "PARAMETER",
             ),
@@ -283,7 +287,7 @@ TEST = Record(
                 "a map with partitions",
                 {
                     "partitions": Key(
-                        ListOf(Text("a partition"), "a list of partitions", 1), "partitions it runs on", True
+                        ListOf(Text("a partition"), "a list of partitions", 1, once=True), "partitions it runs on", True
                     )
                 },
             ),

@@ -58,9 +58,33 @@ def read_nodes(data: bytes, name: str, problems: Problems, first: str = "about")
         return None
     if root is not None and _SPECIAL.search(data) and not _Special(problems).check(root):
         return None
+    if isinstance(root, MappingNode) and _tell_other_kind(root, name, problems, first):
+        return None
     if root is not None:
         tell_credentials(root, data, problems)
     return _map(root, name, problems, first)
+
+
+# what a file describes -> the keys of which it has one besides, and the directory for such files
+_KINDS = {
+    "test": (("run", "extends", "figures", "check"), "tests/"),
+    "plan": (("components",), "plans/"),
+    "contract": (("rows",), "contracts/"),
+    "system": (("clusters", "node_types"), "systems/"),
+}
+
+
+def _tell_other_kind(root: MappingNode, name: str, problems: Problems, first: str) -> bool:
+    """Whether a file in the directory of one kind describes another, such as a plan in tests/; it is told."""
+    keys = {key.value: key for key, _ in root.value if isinstance(key, ScalarNode)}
+    if first not in _KINDS or first in keys:
+        return False
+    for kind, (others, directory) in _KINDS.items():
+        if kind in keys and not keys.keys().isdisjoint(others):
+            mine = _KINDS[first][1]
+            problems.at(keys[kind], f"this is a {kind}, and {mine} holds {mine[:-1]}", f"move it to {directory}")
+            return True
+    return False
 
 
 def decode_text(data: bytes, name: str, problems: Problems) -> str | None:
@@ -223,6 +247,9 @@ class _Special:
         merges = [(k, v) for k, v in node.value if isinstance(k, ScalarNode) and k.value == "<<" and not k.style]
         if not merges:
             return
+        for second, _ in merges[1:]:
+            line = merges[0][0].start_mark.line + 1
+            self.problems.at(second, "key '<<' is written twice", f"the first is on line {line}; write <<: [*a, *b]")
         kept = [pair for pair in node.value if not any(pair[0] is key for key, _ in merges)]
         names = {key.value for key, _ in kept if isinstance(key, ScalarNode)}
         for _, value in merges:
