@@ -255,6 +255,13 @@ def test_units_are_known_in_the_spellings_of_programs(word: str, unit: str, take
         ("rate(GB/s);2004", "MB/s", None),
         ("rate GB/s: *2004*", "MB/s", None),
         ("run_id: 2004", "s", 2004.0),
+        ("VALID with a GFLOP/s rating of=2004", "TFLOP/s", None),  # HPCG
+        ("VALID with a GFLOP/s rating of=2004", "GFLOP/s", 2004.0),
+        ("Mop/s total     =  2004", "Gop/s", None),  # NPB
+        ("time (ms) | fwd: 12.34 | bwd: 2004", "s", None),  # DeepSpeed
+        ("time (ms) | fwd: 12.34 | bwd: 2004", "ms", 2004.0),
+        ("time at end (sec) : cpu=  98.7  wall= 2004", "min", None),  # Abinit
+        ("time (ms): 12.34 | elapsed: 2004", "s", 2004.0),  # that of the number behind it
     ],
 )
 def test_a_unit_before_a_number_is_held_against_that_of_the_figure(line: str, unit: str, value: float | None) -> None:
@@ -274,6 +281,8 @@ def test_a_unit_before_a_number_is_held_against_that_of_the_figure(line: str, un
             for sign in (",", " | ", ": ", "=", "_", " @ ", '","')
         ),
         ("rate 2004,GB/s", r"(?P<value>2004)", "GB/s", 2004.0),
+        ("# agg_perf: 2004 # MiB/s", r"(?P<value>2004)", "GB/s", None),  # Darshan
+        ("domain 1: 2004 elapsed seconds", r"(?P<value>2004) elapsed", "ms", None),  # WRF
         ("t=2004, ms=3", r"(?P<value>2004)", "s", 2004.0),
         ("t=2004, ms 3", r"(?P<value>2004)", "s", 2004.0),
         ("t 2004, min", r"(?P<value>2004)", "s", 2004.0),

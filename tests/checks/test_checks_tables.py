@@ -510,6 +510,10 @@ def test_a_unit_in_the_name_of_a_column_is_held_against_that_of_the_figure(
         ("|Metric|Sum|\n|copy (256 MB)|12001.25|\n", Table(separator="|", column="Sum"), "GB", 12001.25),
         ("|Metric|Sum|\n|bw (MB/s), (GB/s)|2.5|\n", Table(separator="|", column="Sum"), "GB/s", 2.5),
         ("Latency (ms):\n avg: 0.81\n", Table(after="^Latency", columns=("n", "v"), column="v"), "us", None),
+        ("Copy bandwidth GB/s\n a 0.81\n", Table(after="^Copy", columns=("n", "v"), column="v"), "MB/s", None),
+        ("Times in ms:\n a 0.81\n", Table(after="^Times", columns=("n", "v"), column="v"), "s", None),
+        ("Copy at 3 MB\n a 0.81\n", Table(after="^Copy", columns=("n", "v"), column="v"), "GB", 0.81),
+        ("n GB/s\n a 0.81\n", Table(after="^n", columns=("GB/s", "v"), column="v"), "MB/s", 0.81),  # of another column
         ("Latency (ms):\n avg: 0.81\n", Table(after="^Latency", columns=("n", "v"), column="v"), "ms", 0.81),
         ("Latency (ms):\n avg: 0.81\n", Table(after="^Latency", columns=("n", "v (us)"), column="v (us)"), "us", 0.81),
         ("t (s)   v (us)\n 1 0.81\n", Table(after="^t", columns=("t", "v"), column="v"), "us", 0.81),

@@ -25,6 +25,7 @@ from shakedown.checks.printed_units import (
     in_name,
     in_path,
     in_row,
+    in_title,
     refusal,
     refusal_behind,
     said_of,
@@ -134,10 +135,12 @@ def _other_unit_of_cell(unit: str, column: str, cell: Cell) -> str:
 
 
 def _title_words(cell: Cell, column: str) -> tuple[str, ...]:
-    """The units in brackets in the line before a table. Where it has a name for each column only that of this column counts."""
-    names = re.split(r"\s{2,}|\t+", cell.title.lstrip("#! "))
-    mine = names[list(cell.row).index(column)] if 1 < len(names) == len(cell.row) else cell.title
-    return in_brackets(mine)
+    """The units in the line before a table. Where it has a name for each column only that of this column counts."""
+    title = cell.title.lstrip("#! ")
+    for names in (re.split(r"\s{2,}|\t+", title), title.split()):
+        if 1 < len(names) == len(cell.row):
+            return in_brackets(names[list(cell.row).index(column)])
+    return in_title(title)
 
 
 def _row(spec: FigureSpec, key: str, entries: list[Entry]) -> Figure:

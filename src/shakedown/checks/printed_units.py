@@ -37,13 +37,18 @@ _STATISTIC = re.compile(
 _NAMES = frozenset(("min", "mins", "cell", "cells", "zone", "zones", "edge", "edges", "op", "up", "update", "updates"))
 _MARKS = r"[ \t!*~<>|\"']*"  # what programs print between a name and its number besides
 _BRACKETS_BEFORE = re.compile(rf"{_BRACKETS.pattern}[\"']?[ \t]*[:=;,|]?{_MARKS}$")
-_BEFORE = re.compile(rf"(?<![A-Za-zµμ0-9/.])({_WORD})(?:[\"']?[ \t]*[:=]{_MARKS}|[ \t]+)$")
+_OF_WHAT = r"(?: (?:total|rating|rate|value|result|mean|average|of|is)){0,2}"  # GFLOP/s rating of=, Mop/s total =
+_BEFORE = re.compile(rf"(?<![A-Za-zµμ0-9/.])({_WORD})(?:{_OF_WHAT}[\"']?[ \t]*[:=]{_MARKS}|[ \t]+)$")
+_HEADING = re.compile(rf"{_BRACKETS.pattern}[ \t]*[:|][ \t]*(?=[A-Za-z])")  # time (ms) | fwd: 12.3 | bwd: 23.4
+_AT_THE_END = re.compile(
+    rf"(?:(?<= in )|[ \t])({_WORD}):?$"
+)  # the unit of a title without brackets: bandwidth GB/s, times in ms
 _KEY_BEFORE = re.compile(rf"(?<![\w/.])([A-Za-z]\w*_\w+)[\"']?[ \t]*[:=]{_MARKS}$")
 _RATE = re.compile(r"/s(?:ec(?:ond)?s?)?(?:/|$)", re.I)
 _UNIT_BEHIND = rf"((?:(?i:kilo|mega|giga|tera|peta|exa) )?{_WORD})( per {_LETTERS}+)?(?![\w/^-])"
 _OTHERS_BETWEEN = r"(?:/[+-]?\d[\d.]*(?:[eE][+-]?\d+)?)*"  # the other numbers of 0.1/32.7/98.0 ms
-_BEHIND = re.compile(rf"{_OTHERS_BETWEEN}[ \t]*[(\[]?{_UNIT_BEHIND}")
-_BEHIND_A_SIGN = re.compile(rf"[ \t]*[;,|:=_@*\"'<]+[ \t]*{_UNIT_BEHIND}(?![\"']?[ \t]*(?:[:=]|\d))")
+_BEHIND = re.compile(rf"{_OTHERS_BETWEEN}[ \t]*[(\[]?(?:(?:elapsed|wall|cpu|real|total) )?{_UNIT_BEHIND}")
+_BEHIND_A_SIGN = re.compile(rf"[ \t]*[;,|:=_@*\"'<#]+[ \t]*{_UNIT_BEHIND}(?![\"']?[ \t]*(?:[:=]|\d))")
 _OF_UNITS = re.compile(r"(?i)(?:^|[ _])units?$")  # the name of a column or key of units
 _SAID = re.compile(  # unit = GB/s, (unit: GB/s), unit="ms", "time_unit": "ns", <unit>ms</unit>
     rf"(?<![A-Za-z])(?:([A-Za-z]\w*?)_)?(?i:units?)[\"']?(?:[ \t]*[:=>][ \t]*|[ \t]+)[\"'(\[]?{_UNIT_BEHIND}"
@@ -220,7 +225,10 @@ def before(match: re.Match[str], text: str) -> str:
     start = match.start("value")
     line = text[max(text.rfind("\n", 0, start) + 1, start - _LOOKED_BACK) : start]
     found = _BRACKETS_BEFORE.search(line) or _KEY_BEFORE.search(line) or _BEFORE.search(line)
-    if found is None or line[: found.start()].rstrip()[-1:].isdigit():
+    of_another = found is not None and line[: found.start()].rstrip()[-1:].isdigit()
+    if found is None or (of_another and not meanings(found[1])):
+        return _of_heading(text, start)
+    if of_another:
         return ""
     word = found[1]
     if found.re is _KEY_BEFORE:
@@ -228,7 +236,26 @@ def before(match: re.Match[str], text: str) -> str:
     if found.re is _BRACKETS_BEFORE:
         return word
     joined = found[0].rstrip()[-1] in ":="
-    return word if _says_a_unit(word) and (joined or _RATE.search(word)) else ""
+    if _says_a_unit(word) and (joined or _RATE.search(word)):
+        return word
+    return _of_heading(text, start)
+
+
+def _of_heading(text: str, place: int) -> str:
+    """The unit of the heading of a line with several numbers, each behind its own name; "" for none."""
+    found = _HEADING.findall(text, text.rfind("\n", 0, place) + 1, place)
+    return str(found[-1]) if found else ""
+
+
+def in_title(title: str) -> tuple[str, ...]:
+    """Purpose: the units in the line before a table: in brackets, or a rate, or what stands behind "in", at its end."""
+    found = _AT_THE_END.search(title)
+    at_end = (
+        found is not None
+        and _says_a_unit(found[1])
+        and (_RATE.search(found[1]) or title[: found.start(1)].endswith(" in "))
+    )
+    return in_brackets(title) or ((found[1],) if found and at_end else ())
 
 
 def unlike(unit: str, word: str, of_bytes: bool = True) -> tuple[str, ...]:
