@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -172,7 +173,6 @@ def test_cases_of_a_plan(inside: Any) -> None:
         (("list", "--plan", "phase3"), "there is no plan 'phase3'", "did you mean 'c5-phase2'?"),
         (("show", "tets", "cm4"), "nothing of the kind 'tets' can be shown", "did you mean 'test'?"),
         (("show", "test", "cm5"), "there is no test 'cm5'", "did you mean 'cm4'?"),
-        (("show", "test", "climate-defaults"), "test 'climate-defaults' is abstract: it has no cases", None),
         (("show", "case", "cm4"), "test 'cm4' has 3 cases", None),
         (("show", "case"), "which case is to be shown?", None),
         (("show", "script", "missing"), "missing cannot run here: nix is not installed here", None),
@@ -204,6 +204,15 @@ def test_systems_and_plans_are_listed(inside: Any) -> None:
 
 
 # ---- show ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_abstract_test_is_shown_with_its_figures_and_the_path_of_its_file(inside: Any) -> None:
+    name = "climate-defaults"
+    shown = shakedown("show", "test", name)
+    assert f"another test says 'extends: {name}'" in shown
+    told = asked("show", "test", name)
+    assert told["cases"] == [] and f"test: {name}" in Path(told["file"]).read_text()
+    assert all(figure["name"] in shown for figure in told["test"]["figures"])
 
 
 def test_a_case_is_shown_in_full(inside: Any) -> None:

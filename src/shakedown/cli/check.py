@@ -86,7 +86,7 @@ def _unable(checked: Checked) -> list[str]:
     said = []
     for plan in dict.fromkeys(lost.plan for lost in checked.unavailable):
         lost = [one for one in checked.unavailable if one.plan == plan]
-        then = "it is accepted with restrictions at best" if lost[0].restrict else "it does not start"
+        then = "it can at best be accepted with restrictions" if lost[0].restrict else "it does not start"
         said.append(f"plan {plan}: {_many(len({one.case for one in lost}), 'case')} cannot run: {then}")
     return said
 

@@ -30,7 +30,7 @@ def started(document: Document, wish: str | None, quiet: bool = False) -> Docume
     document = started_with(document, wish)
     lost = lost_cases(document)
     if lost and not quiet:
-        said = f"this plan is accepted with restrictions at best: {in_short(lost, document)}"
+        said = f"this plan can at best be accepted with restrictions: {in_short(lost, document)}"
         say(printable("\n".join([said, *lines(lost)])))
     return document
 

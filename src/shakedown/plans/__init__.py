@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from shakedown.model.nouns import System
     from shakedown.plans.documents import read_plan
     from shakedown.plans.finding import find_site
-    from shakedown.plans.listing import Listing, list_cases
+    from shakedown.plans.listing import Listing, abstract_test, list_cases
     from shakedown.plans.site import Site, read_site
 
-__all__ = ["Listing", "Site", "find_site", "list_cases", "read_plan", "read_site", "read_system"]
+__all__ = ["Listing", "Site", "abstract_test", "find_site", "list_cases", "read_plan", "read_site", "read_system"]
 
 _PLACES = {
     "read_plan": "documents",
     "Listing": "listing",
+    "abstract_test": "listing",
     "list_cases": "listing",
     "Site": "site",
     "find_site": "finding",

@@ -57,6 +57,19 @@ def list_cases(site: Path, system: str | None, here: Here, kernels: Path | None 
         return listing
 
 
+def abstract_test(site: Path, name: str) -> tuple[Test, str] | None:
+    """Purpose: a test that is only there to be extended, and the path of its file; None where there is none that can be read."""
+    from shakedown.plans.cases.environment import Surroundings
+    from shakedown.plans.cases.evidence import test_noun
+    from shakedown.plans.site import read_site
+
+    library = read_site(site, parts="tests").library
+    test = library.tests.get(name)
+    if test is None or not test.good or not test.abstract:
+        return None
+    return test_noun(test, library, Surroundings(), Problems()), test.file.path
+
+
 def _files(site: Path) -> list[Found]:
     """Every file that a listing is made from. Plans say which of the package's systems the site knows."""
     problems = Problems()  # reading will find them again

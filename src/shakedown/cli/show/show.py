@@ -62,11 +62,26 @@ def command(
 def show_test(asked: Asked) -> None:
     """A test: what is checked and measured, and its cases."""
     listing = _listing(asked)
-    test = _one(
-        asked.name, {test.name: test for test in listing.tests}, "test", [name for name, *_ in listing.abstract]
-    )
+    abstract = [name for name, *_ in listing.abstract]
+    if asked.name in abstract:
+        _show_abstract(asked)
+        return
+    test = _one(asked.name, {test.name: test for test in listing.tests}, "test", abstract)
     cases = [case for case in listing.cases if case.test == test.name]
-    emit({"test": test, "cases": cases}, asked.as_json, lambda: _render_test(test, cases))
+    emit({"test": test, "cases": cases}, asked.as_json, lambda: _render_test(test, list(map(_shown, cases))))
+
+
+def _show_abstract(asked: Asked) -> None:
+    """A test that others extend: what they check and measure, and where its file is."""
+    from shakedown.plans import abstract_test
+
+    found = abstract_test(_site(asked), asked.name)
+    if found is None:
+        _one(asked.name, {}, "test", [asked.name])
+        return
+    test, path = found
+    way = f"none: it is abstract; another test says 'extends: {test.name}' and what is run"
+    emit({"test": test, "cases": [], "file": path}, asked.as_json, lambda: _render_test(test, [way], path))
 
 
 def show_case(asked: Asked) -> None:
@@ -239,17 +254,20 @@ def _there_are(names: Iterable[str]) -> str:
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 
-def _render_test(test: Test, cases: Sequence[Case]) -> str:
-    shown = [f"{case.id}  (unavailable: {case.unavailable})" if case.unavailable else case.id for case in cases]
+def _shown(case: Case) -> str:
+    return f"{case.id}  (unavailable: {case.unavailable})" if case.unavailable else case.id
+
+
+def _render_test(test: Test, cases: Sequence[str], path: str = "") -> str:
     return facts(
         ("test", test.name),
         ("about", test.about),
-        ("file", test.path),
+        ("file", path or test.path),
         ("tags", " ".join(test.tags)),
         ("checks", _checks(test.checks)),
         ("figures", "\n".join(map(_figure, test.figures))),
         ("draws", ", ".join(test.draws)),
-        ("cases", "\n".join(shown)),
+        ("cases", "\n".join(cases)),
     )
 
 
