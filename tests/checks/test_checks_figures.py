@@ -255,6 +255,11 @@ def test_units_are_known_in_the_spellings_of_programs(word: str, unit: str, take
         ("rate(GB/s);2004", "MB/s", None),
         ("rate GB/s: *2004*", "MB/s", None),
         ("run_id: 2004", "s", 2004.0),
+        ("throughput (tok/s): 2004", "ktok/s", None),  # units that are not known, too
+        ("throughput (ktok/s): 2004", "tok/s", None),
+        ("throughput (tok/s): 2004", "tok/s", 2004.0),
+        ("throughput (tok/s): 2004", "samples/s", 2004.0),
+        ("tok/s: 2004", "Mtok/s", None),
         ("VALID with a GFLOP/s rating of=2004", "TFLOP/s", None),  # HPCG
         ("VALID with a GFLOP/s rating of=2004", "GFLOP/s", 2004.0),
         ("Mop/s total     =  2004", "Gop/s", None),  # NPB

@@ -26,6 +26,7 @@ from shakedown.checks.printed_units import (
     in_path,
     in_row,
     in_title,
+    other_magnitude,
     refusal,
     refusal_behind,
     said_of,
@@ -34,6 +35,7 @@ from shakedown.checks.tables import Cell, TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show, uncut
 from shakedown.model.figures import FigureSpec, no_measurement
 from shakedown.model.json_paths import keys_up
+from shakedown.model.units import UNITS
 
 MOST_CELLS = 1000  # numbers that one figure may have in one run: each is a figure in the record
 
@@ -240,6 +242,8 @@ def _other_unit(unit: str, match: re.Match[str], text: str) -> str:
     """Why a number is not in the figure's unit, where another one of the same kind stands beside it: some programs print MB/s for
     some amounts and GB/s for others. One behind it that the expression names is meant. "" where nothing is wrong.
     """
+    if unit and unit not in UNITS:
+        return other_magnitude(unit, match, text)
     word, meant = behind(unit, match, text)
     said = "" if word else all_unlike(unit, said_of(unit, match, text))
     if said:

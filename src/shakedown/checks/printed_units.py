@@ -241,6 +241,25 @@ def before(match: re.Match[str], text: str) -> str:
     return _of_heading(text, start)
 
 
+def other_magnitude(unit: str, match: re.Match[str], text: str) -> str:
+    """Purpose: why a number is not in thousands or millions of a unit that is not known, as its figure is, or the other way round:
+    ``(tok/s): 4380`` of a figure in ktok/s; "" where nothing is wrong, and where the expression names the printed one.
+    """
+    start = match.start("value")
+    line = text[max(text.rfind("\n", 0, start) + 1, start - _LOOKED_BACK) : start]
+    found = _BEHIND.match(text, match.end("value")) or _BRACKETS_BEFORE.search(line) or _BEFORE.search(line)
+    word = found[1] if found else ""
+    alike = len(min(unit, word, key=len)) > 2 and (_of_prefix(unit, word) or _of_prefix(word, unit))
+    if not alike or word in match.re.pattern:
+        return ""
+    said = show(f"{match['value']} {word}")
+    return f"{said} is in {word}, and the figure is in {unit}; say so with 'unit: {word}'"
+
+
+def _of_prefix(larger: str, unit: str) -> bool:
+    return larger[:1] in tuple("kKMGTP") and larger[1:] == unit
+
+
 def _of_heading(text: str, place: int) -> str:
     """The unit of the heading of a line with several numbers, each behind its own name; "" for none."""
     found = _HEADING.findall(text, text.rfind("\n", 0, place) + 1, place)
