@@ -77,6 +77,12 @@ def test_a_plan_without_components(told: Any) -> None:
     )
 
 
+def test_components_without_their_dashes(told: Any) -> None:
+    assert told({"plans/p.yaml": "plan: p\nsystem: here\ncomponents:\n  site: {tests: [a]}\n"}) == (
+        "error: plans/p.yaml:4:3: components is a list of components, not a map\nhint: begin each item with '- '"
+    )
+
+
 def test_a_name_that_nearly_ends_in_yaml(told: Any) -> None:
     assert told({"tests/a.yml": BODY}) == (
         "error: tests/a.yml: a file that ends in .yml is not read\nhint: rename it to a.yaml"

@@ -159,7 +159,9 @@ class ListOf:
 
     def read(self, node: Node, label: str, problems: Problems) -> list[Any] | None:
         if node.__class__ is not SequenceNode:
-            way_out = f"write it in brackets: [{node.value}]" if isinstance(node, ScalarNode) else None
+            way_out = (
+                f"write it in brackets: [{node.value}]" if isinstance(node, ScalarNode) else "begin each item with '- '"
+            )
             problems.at(node, f"{label} is {self.words}, not {shape(node)}", way_out)
             return None
         if len(node.value) < self.least:
