@@ -134,6 +134,58 @@ def test_a_key_that_ended_after_it_signed_holds_and_its_end_is_told(
     assert ("has ended since" in why) == (expected == "good")
 
 
+def certify(folder: Path, key: Path, *words: str) -> tuple[Path, Path]:
+    """The key of an authority, and a certificate that it made of a copy of a key."""
+    authority = folder / "authority"
+    if not authority.exists():
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(authority)], check=True)
+    copy = Path(shutil.copy(key, folder / "certified"))
+    shutil.copy(f"{key}.pub", f"{copy}.pub")
+    subprocess.run(["ssh-keygen", "-q", "-s", str(authority), "-I", "x", *words, f"{copy}.pub"], check=True)
+    return authority, copy.with_name("certified-cert.pub")
+
+
+def test_a_certificate_that_ended_after_it_signed_holds_and_its_end_is_told(
+    finished: Path, keys: Path, tmp_path: Path
+) -> None:
+    site = Path(shutil.copytree(finished, tmp_path / "site", symlinks=True))
+    assert (
+        command(site, "seal", "--by", "Bo").returncode == 0
+    )  # so that little comes between the certificate and its signature
+    end = datetime.now().astimezone().replace(microsecond=0) + timedelta(seconds=4)
+    period = f"20200101:{end:%Y%m%d%H%M%S}"
+    authority, certificate = certify(tmp_path, keys / "ada", "-n", "ada@site", "-V", period)
+    assert command(site, "seal", "--by", "Ada", "--sign", str(certificate)).returncode == 0
+    while datetime.now().astimezone() <= end + timedelta(seconds=1):
+        time.sleep(0.1)  # ssh-keygen has the clock of the machine
+    allowed = allow(tmp_path, ("ada@site cert-authority", authority))
+    status, found = verified(site, "--allowed-signers", str(allowed))
+    assert (status, statuses(found)) == (0, {"Ada": "good"})
+    assert [one["why"] for one in found["signatures"]] == [
+        "the certificate was valid when the signature says that it was made, and has ended since"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "why"),
+    [
+        (("-n", "ada@site"), "good", ""),
+        (("-n", "ada@site", "-V", "20200101:20200102"), "expired", "the certificate was not valid at the time"),
+        (("-n", "eve@site"), "unknown key", "has its authority with a name that the certificate is for"),
+        (("-n", "eve@site", "-V", "20200101:20200102"), "unknown key", "has its authority with a name"),
+    ],
+)
+def test_what_is_wrong_with_a_certificate_is_told(
+    finished: Path, keys: Path, tmp_path: Path, words: tuple[str, ...], expected: str, why: str
+) -> None:
+    site = Path(shutil.copytree(finished, tmp_path / "site", symlinks=True))
+    authority, certificate = certify(tmp_path, keys / "ada", *words)
+    assert command(site, "seal", "--by", "Ada", "--sign", str(certificate)).returncode == 0
+    status, found = verified(site, "--allowed-signers", str(allow(tmp_path, ("ada@site cert-authority", authority))))
+    assert (status, statuses(found)) == (0 if expected == "good" else 1, {"Ada": expected})
+    assert why in found["signatures"][0]["why"]
+
+
 def test_good_unknown_and_expired_are_told_apart(signed: Path, keys: Path, tmp_path: Path) -> None:
     both = allow(tmp_path, ("ada@site", keys / "ada"), ("bo@iron", keys / "bo"))
     status, found = verified(signed, "--allowed-signers", str(both))

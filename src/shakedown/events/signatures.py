@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import hashlib
+import itertools
 import os
 import shutil
 import subprocess
@@ -243,10 +245,16 @@ def _check(read: Signature, path: Path, allowed: Path | None) -> Signature:
     if allowed is None:
         return _as(read, UNKNOWN, "no file of allowed signers says whose it is")
     why = ""
+    certified = CERTIFICATE in read.key_type  # of a certificate ssh-keygen does not say here that it is out of its time
     complaint, principal = _allows(allowed, words, message, None)
-    if not principal and _is_out_of_time(complaint):
+    if not principal and (certified or _is_out_of_time(complaint)):
         _, principal = _allows(allowed, words, message, _signed_at(read, path))
-        why = "the key was valid when the signature says that it was made, and has ended since"
+        what = "certificate" if certified else "key"
+        why = f"the {what} was valid when the signature says that it was made, and has ended since"
+    if not principal and certified:
+        times = _times_of_certificate(_public_key(read_plain(path.with_name(f"{path.name}.sig"), _LONGEST_FILE)))
+        inside = any(_allows(allowed, words, message, one)[1] for one in times)
+        return _certificate_not_allowed(read, complaint, inside)
     if not principal:
         return _not_allowed(read, complaint)
     return Signature(
@@ -280,6 +288,31 @@ def _allows(allowed: Path, words: list[str], message: bytes, when: float | None)
     principal = who.stdout.decode("utf-8", "replace").splitlines()[0].strip()
     known = _run(["-Y", "verify", "-f", str(allowed), "-I", principal, *words, *moment_words], message)
     return (known.stderr, principal if known.returncode == 0 else "")
+
+
+def _times_of_certificate(blob: bytes) -> list[float]:
+    """The first second and the last one in which a certificate is valid, where it has such; [] where ssh-keygen cannot read it."""
+    shown = _run(["-L", "-f", "-"], _as_written(blob).encode()).stdout.decode("utf-8", "replace")
+    valid = next((line.split() for line in shown.splitlines() if line.strip().startswith("Valid:")), [])
+    times = list[float]()
+    for before, word in itertools.pairwise(valid):
+        with contextlib.suppress(ValueError):
+            times.append(datetime.fromisoformat(word).timestamp() - (before in ("to", "before")))
+    return times
+
+
+def _certificate_not_allowed(read: Signature, complaint: bytes, inside: bool) -> Signature:
+    """A signature by a certificate that nothing allows; ``inside``: some line would while the certificate is valid."""
+    if inside:
+        return _as(read, EXPIRED, "the certificate was not valid at the time that the signature says")
+    other = _not_allowed(read, complaint)
+    if other.status == EXPIRED:
+        return other
+    return _as(
+        read,
+        UNKNOWN,
+        "no line of the file of allowed signers has its authority with a name that the certificate is for",
+    )
 
 
 def _not_allowed(read: Signature, complaint: bytes) -> Signature:
