@@ -12,7 +12,7 @@ import pytest
 
 from shakedown.model.errors import UsageError
 from shakedown.model.judging import Criterion
-from shakedown.model.nouns import Case, Component, Test
+from shakedown.model.nouns import Case, Component, Party, Test
 from shakedown.report.writing import make_report
 
 if TYPE_CHECKING:
@@ -86,6 +86,35 @@ def test_criteria_that_are_not_decided_or_waived_are_never_green(new: Callable[.
     assert found["main: all"].startswith("failure ") and "50" in found["main: all"]
     assert found["main: many"].startswith("skipped undecided: ")
     assert found["main: taken"] == "skipped not met, waived: half of it"
+
+
+@pytest.mark.parametrize(
+    ("bound", "waived", "parties", "over", "mark"),
+    [
+        (0.5, False, False, True, "passed"),
+        (1.0, True, False, True, "skipped accepted with restrictions"),
+        (1.0, True, True, True, "failure disputed: accepted with restrictions if the waiver by Ada"),
+        (1.0, False, True, True, "failure rejected"),
+        (0.5, False, False, False, "skipped incomplete"),
+    ],
+)
+def test_the_outcome_is_green_where_it_is_accepted_without_restrictions_alone(
+    new: Callable[..., CampaignBuilder], bound: float, waived: bool, parties: bool, over: bool, mark: str
+) -> None:
+    most = Criterion("most", "passed / attempts", ">=", bound, "%", must=f">= {bound:.0%}")
+    sides = (Party("site", ("Ada",)), Party("vendor", ("Bo",))) if parties else ()
+    builder = new(
+        components=(Component("main", "functionality", ("hello",), repeats=2, criteria=(most,)),), parties=sides
+    )
+    builder.run("hello", "main")
+    if over:
+        builder.run("hello", "main", "failed", repeat=2, reason="exit status 1")
+    if waived:
+        what = {"what": "criterion", "component": "main", "name": "most", "by": "Ada", "restriction": "half of it"}
+        builder.add("waived", value=what, reason="agreed")
+    builder.end()
+    found = states(suites(builder.save())["outcome"])
+    assert list(found) == ["is accepted"] and found["is accepted"].startswith(mark)
 
 
 def test_what_is_still_open_or_cannot_run_is_skipped(small: CampaignBuilder) -> None:

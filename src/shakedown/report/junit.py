@@ -1,8 +1,9 @@
 """The scorecard and the runs as JUnit XML, for continuous integration systems. ``to_junit`` is the table of contents.
 
-One suite holds the criteria, one the contract rows, and one each component's results. What is undecided or to come is *skipped*,
-what is not met or ended wrong is a *failure*, what ended for an external reason is an *error*. A waived criterion is skipped and
-shows its restriction: a green mark would hide it.
+One suite holds the outcome of the campaign, one the criteria, one the contract rows, and one each component's results. What is
+undecided or to come is *skipped*, what is not met, disputed or ended wrong is a *failure*, what ended for an external reason is an
+*error*. A waived criterion and an acceptance with restrictions are skipped and show what they are restricted by: a green mark would
+hide it. The outcome is more than its criteria: each of them can be met, and the whole hang on what one party did alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from msgspec import Struct
 from shakedown.metrics.judging.contract import RowScore
 from shakedown.metrics.judging.populations import counts_as_passed
 from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
+from shakedown.metrics.judging.settled_words import late_words
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.events import SPARED
@@ -43,6 +45,7 @@ def to_junit(document: Document, record: Record, scorecard: Scorecard, damage: s
     """
     suites = [
         ("record", [_Outcome("is whole", "error" if damage else "", "damaged", damage)]),
+        ("outcome", [_outcome(scorecard)]),
         ("criteria", [_criterion(part.name, one) for part in scorecard.components for one in part.criteria]),
         ("contract", [_row(one) for one in scorecard.contract.rows] if scorecard.contract else []),
         *((part.name, list(_results(part.name, document, record))) for part in document.components),
@@ -83,6 +86,19 @@ def _add(suite: ElementTree.Element, name: str, outcome: _Outcome) -> None:
 
 
 # ---- what was judged -------------------------------------------------------------------------------------------------
+
+
+def _outcome(scorecard: Scorecard) -> _Outcome:
+    """The outcome as of the record that is judged: what came after a seal that every party agreed to is in no JUnit file."""
+    after, summary = scorecard.after_seal, scorecard.summary
+    if after is not None:
+        summary = summary.removesuffix(late_words(after.words, after.is_one, after.seal))
+    if scorecard.outcome == "accepted":
+        return _Outcome("is accepted", said=summary)
+    if scorecard.outcome in ("rejected", "disputed"):
+        return _Outcome("is accepted", "failure", scorecard.outcome, summary)
+    restricted = scorecard.restrictions if scorecard.outcome == "accepted with restrictions" else ()
+    return _Outcome("is accepted", "skipped", "", "\n".join((summary, *restricted)))
 
 
 def _criterion(component: str, one: CriterionScore) -> _Outcome:
