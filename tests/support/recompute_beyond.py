@@ -20,6 +20,7 @@ def hold_to(campaign: Campaign, lines: list[Json], whole: list[Json], plans: dic
     was had warm up counts.
     """
     mine, real = _in_force(lines, plans), _in_force(whole, plans)
+    _close_ranks(campaign, lines, whole, real)
     if mine == real:
         return
     results: dict[Any, list[Run]] = {}
@@ -114,6 +115,29 @@ def _leave_out_twice(campaign: Campaign, mine: Plans, real: Plans) -> None:
     for run in ordered:
         if run.result in numbers:
             run.result = (*run.result[:4], numbers[run.result], *run.result[5:])
+
+
+def _close_ranks(campaign: Campaign, lines: list[Json], whole: list[Json], real: Plans) -> None:
+    """What a round had run that nobody asked for is no result; the rounds after it stand one place earlier each."""
+    asked = {line["seq"] for line in lines if line["event"] == "again"}
+    for name in {run.component for run in campaign.judged}:
+        said = [line["seq"] for line in whole if line["event"] == "again" and line["value"]["component"] == name]
+        rounds = [
+            0,
+            *(number for number, seq in enumerate(said, 1) if seq in asked),
+        ]  # those that are left, by their old numbers
+        if rounds == [*range(len(rounds))]:
+            continue
+        rounds += [number for number in range(1, len(said) + 1) if number not in rounds]
+        first: dict[Any, Run] = {}
+        for run in sorted(campaign.judged, key=lambda run: run.ordered or run.seq):
+            first.setdefault(run.result, run)
+        for run in [run for run in campaign.judged if run.component == name]:
+            opener = first[run.result]
+            size = _in_a_round(_at(real, opener.ordered or opener.seq), opener)
+            if size and (run.result[4] - 1) // size in rounds:
+                number = rounds.index((run.result[4] - 1) // size) * size + (run.result[4] - 1) % size + 1
+                run.result = (*run.result[:4], number, *run.result[5:])
 
 
 def _place_in_rounds(campaign: Campaign, mine: Plans, real: Plans, whole: list[Json]) -> None:

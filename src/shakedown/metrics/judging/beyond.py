@@ -86,9 +86,10 @@ def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document
     only such a plan allowed to last longer counts as timed out; one that only such a plan made a warm-up counts as a result.
     ``answers``: the verdicts that the kept outputs give under these plans, for checks, figures and rows that judge runs.
     """
+    mine, real = _Plans(record, document_of), _Plans(whole, document_of)
+    _leave_out_rounds(record, whole, real)
     if record.documents == whole.documents:
         return
-    mine, real = _Plans(record, document_of), _Plans(whole, document_of)
     beyond: set[str] = set()
     for rows in _results(record):
         beyond |= _not_ordered(rows, mine, real)
@@ -211,6 +212,32 @@ def _leave_out_spared(record: Record, mine: _Plans, real: _Plans) -> None:
     record.runs = [
         row for row in record.runs if row.verdict != SPARED or mine.climbs(row) or not real.climbs(row)
     ]  # fmt: skip
+
+
+def _leave_out_rounds(record: Record, whole: Record, real: _Plans) -> None:
+    """Renumber results of components that ran again, where a round that is not asked for came before others that are: its results
+    are numbered after all wanted ones, and those of later rounds take the numbers of the rounds before.
+    """
+    orders = {
+        name: events
+        for name, events in whole.again.items()
+        if events[: len(kept := record.again.get(name, []))] != kept
+    }
+    numbers: dict[int, int] = {}
+    for row in record.current():
+        if row.component not in orders or row.result in numbers or not (once := real.once(row)):
+            continue
+        events, kept = orders[row.component], record.again.get(row.component, [])
+        before, place = divmod(row.repeat - 1, once)
+        if 0 < before <= len(events):
+            asked = events[before - 1] in kept
+            new = sum(event in kept for event in events[:before]) if asked else len(events) + before
+            numbers[row.result] = new * once + place + 1
+    if numbers:
+        record.runs = [replace(row, repeat=numbers.get(row.result, row.repeat)) for row in record.runs]
+        record.open = {
+            run: replace(row, repeat=numbers.get(row.result, row.repeat)) for run, row in record.open.items()
+        }
 
 
 def _number_by_round(record: Record, whole: Record, mine: _Plans, real: _Plans) -> None:
