@@ -171,6 +171,28 @@ def test_cancel_is_the_only_way_to_cancel(make_site: MakeSite, shakedown: Shaked
     assert events(site, "cancel_request")[0].value["who"] == "root" or os.getuid() != 0
 
 
+def test_what_is_over_is_not_taken_for_another_run_to_cancel(make_site: MakeSite, shakedown: Shakedown) -> None:
+    """The hint named a run with a number like it, and who followed it cancelled that one."""
+    site = make_site({"done": "run: {command: 'true'}\n", "naps": "run: {command: sleep 60, time_limit: 90s}\n"})
+    process = start(site, "run", "p")
+    wait_until(lambda: any(event.event == "verdict" for event in events_or_none(site)))
+    over = next(event.run for event in events(site, "verdict"))
+
+    told = shakedown("cancel", over, "--because", "by mistake", cwd=site)
+    assert (told.returncode, told.stderr) == (
+        2,
+        f"error: {over} of p-1 is over (passed): there is nothing left to cancel\n"
+        f"hint: shakedown why {over} says how it came out\n",
+    )
+    told = shakedown("cancel", "r000003", "--because", "by mistake", cwd=site)
+    assert (told.returncode, told.stderr) == (
+        2,
+        "error: p-1 has no live run and no case 'r000003'\nhint: shakedown status lists live runs\n",
+    )
+    assert shakedown("cancel", "--all", "--because", "all is said", cwd=site).returncode == 0
+    process.communicate(timeout=60)
+
+
 def test_a_detached_campaign_goes_on_by_itself(make_site: MakeSite, shakedown: Shakedown) -> None:
     site = make_site({"nap": "parameters: {n: [1, 2, 3]}\nrun: {command: sleep 0.3}\n"})
 

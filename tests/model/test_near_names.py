@@ -51,7 +51,9 @@ def test_a_machine_of_twenty_thousand_nodes_is_looked_through_at_once() -> None:
         ("grid/n=3", "did you mean 'grid/n=2'?"),
         ("plan", "did you mean 'plain'?"),
         ("gird", "did you mean 'grid'?"),
-        ("r000002", "did you mean 'r000001'?"),
+        ("r000002", None),
+        ("r1", "did you mean 'r000001'?"),
+        ("R000001", "did you mean 'r000001'?"),
         ("zzz", None),
     ],
 )

@@ -22,10 +22,11 @@ from shakedown.events.identity import user_name
 from shakedown.events.recorded_name import campaign_name
 from shakedown.metrics.failures import failure_of
 from shakedown.model.checks import is_of_exit_status
-from shakedown.model.errors import RecordError, UsageError, did_you_mean
+from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.events import UNDETERMINED, VALUE_LIMIT, Event
 from shakedown.model.judging import ContractRow
 from shakedown.model.layout import Layout
+from shakedown.model.near_names import near_run
 from shakedown.model.nouns import Case, Document, Test
 from shakedown.model.ports import Collector, CollectOrder, Evidence, JobReport
 from shakedown.model.retrying import NEVER_RETRIED
@@ -158,7 +159,7 @@ def _wanted(judged: Judged, runs: Collection[str]) -> list[Event]:
         return [event for event in judged.verdicts.values() if event.value.get("verdict") in FROM_OUTPUT]
     strange = [run for run in runs if run not in judged.verdicts]
     if strange:
-        hint = did_you_mean(strange[0], judged.verdicts) or "'shakedown runs' lists runs with their verdicts"
+        hint = near_run(strange[0], judged.verdicts) or "'shakedown runs' lists runs with their verdicts"
         raise UsageError(f"run '{printable(strange[0])}' has no verdict, so it cannot be judged again", hint=hint)
     return [event for run, event in judged.verdicts.items() if run in set(runs)]
 

@@ -10,6 +10,7 @@ from shakedown.model.errors import did_you_mean
 _LONGEST = 200  # characters of a hint's list
 _MOST = 5000  # names that are compared letter by letter
 _PARTS = re.compile(r"\d+|\D+")
+_RUN = re.compile(r"r\d+")
 
 
 def near_node(name: str, nodes: Collection[str], says: str = "its nodes are") -> str:
@@ -62,4 +63,16 @@ def near_case(name: str, cases: Sequence[tuple[str, str]], runs: Iterable[str] =
     if mine:
         more = ", ..." if len(mine) > 5 else ""
         return f"it is a test; its cases are: {', '.join(mine[:5])}{more}"
-    return did_you_mean(name, [*runs, *(case for case, _ in cases), *dict.fromkeys(test for _, test in cases)])
+    return near_run(name, runs, [*(case for case, _ in cases), *dict.fromkeys(test for _, test in cases)])
+
+
+def near_run(name: str, runs: Iterable[str], others: Iterable[str] = ()) -> str | None:
+    """Purpose: a hint for a name that no run has, or None. Of a run's number only the zeros may be wrong, as of a node's: who
+    copies another number from a hint cancels or blames a run that nobody meant.
+
+    ``others``: names that are no runs and may be meant as well.
+    """
+    if _RUN.fullmatch(name):
+        same = next((run for run in runs if _apart(run) == _apart(name)), None)
+        return f"did you mean '{same}'?" if same else None
+    return did_you_mean(name, [*runs, *others])

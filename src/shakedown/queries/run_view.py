@@ -12,9 +12,10 @@ from shakedown.conductor.workers.run_reader import run_directory
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.events.recorded_name import campaign_name
-from shakedown.model.errors import RecordError, UsageError, did_you_mean
+from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
+from shakedown.model.near_names import near_run
 from shakedown.model.nouns import Case, Document, System
 from shakedown.schedulers.cluster.job_places import payload_path
 from shakedown.schedulers.cluster.job_script import cluster_script, payload_script
@@ -138,7 +139,7 @@ class _Found:
             if run in (event.run, event.value.get("previous")) or self._is_of_its_job(event):
                 self.events.append(event)
         if not self.events:
-            hint = did_you_mean(run, known) or "'shakedown runs' lists them"
+            hint = near_run(run, known) or "'shakedown runs' lists them"
             raise UsageError(f"{campaign_name(layout)} has no run '{run}'", hint=hint)
 
     def _is_of_its_job(self, event: Event) -> bool:

@@ -145,7 +145,7 @@ def test_only_the_named_runs_are_looked_at_and_a_wrong_name_is_told(room: Room) 
     with pytest.raises(UsageError) as caught:
         again(room, events, document(contains("done")), "r000003")
     assert str(caught.value) == (
-        "run 'r000003' has no verdict, so it cannot be judged again\nhint: did you mean 'r000002'?"
+        "run 'r000003' has no verdict, so it cannot be judged again\nhint: 'shakedown runs' lists runs with their verdicts"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from shakedown.cli.naming import campaign_option, said_with_option
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from shakedown.model.layout import Layout
 
 
 @click.command()
@@ -54,6 +58,7 @@ def command(
     runs = [name for name in subjects if name not in cases]
     strange = [name for name in runs if name not in state.runs]
     if strange:
+        _refuse_what_is_over(layout, strange[0])
         every = [(case.id, case.test) for case in state.index.document.cases] if state.plan is not None else []
         other = said_with_option(layout.root, strange[0])
         hint = other or near_case(strange[0], every, state.runs) or "shakedown status lists live runs"
@@ -62,3 +67,16 @@ def command(
     words = "all of it" if everything else ", ".join(subjects)
     emit(data, as_json, lambda: printable(f"to be cancelled in {layout.root.name}: {words}; {data['said']}"))
     return 0
+
+
+def _refuse_what_is_over(layout: Layout, run: str) -> None:
+    """Errors: UsageError for a run that has its verdict; the hint names the run that is at the same result now."""
+    from shakedown.queries.folds import Folds
+
+    record = Folds(layout).whole_record()
+    row = next((row for row in record.current() if row.run == run), None)
+    if row is None:
+        return
+    now = next((other for other, live in record.open.items() if live.result == row.result), None)
+    hint = f"{now} is the next attempt at its result" if now else f"shakedown why {run} says how it came out"
+    raise UsageError(f"{run} of {layout.root.name} is over ({row.verdict}): there is nothing left to cancel", hint=hint)

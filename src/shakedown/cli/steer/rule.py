@@ -7,9 +7,10 @@ import click
 from shakedown.cli.naming import campaign_option, said_with_option
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import UsageError
 from shakedown.model.events import PARTIES
 from shakedown.model.layout import Layout
+from shakedown.model.near_names import near_run
 
 
 @click.command()
@@ -53,7 +54,7 @@ def _check(layout: Layout, runs: list[str], party: str) -> None:
         if row is None:
             hint = (
                 said_with_option(layout.root, run)
-                or did_you_mean(run, {row.run for row in record.runs})
+                or near_run(run, {row.run for row in record.runs})
                 or "'shakedown runs' lists runs"
             )
             raise UsageError(f"{layout.root.name} has no run '{run}'", hint=hint)

@@ -18,9 +18,10 @@ from shakedown.events.campaigns import read_document
 from shakedown.events.recorded_name import campaign_name
 from shakedown.metrics.rows.record_rows import RecordRows
 from shakedown.metrics.rows.rows import RunRow
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import UsageError
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
+from shakedown.model.near_names import near_run
 from shakedown.model.nouns import Case, Document, Test
 from shakedown.model.recorded import listing, recorded_checks, summed
 
@@ -65,8 +66,9 @@ def _passed(record: RecordRows, target: str) -> RunRow:
     current = list(record.current())
     mine = [row for row in current if target in (row.run, row.case)]
     if not mine:
-        known = {row.run for row in current} | {row.case for row in current}
-        near = did_you_mean(target, known) or "shakedown runs has them"
+        near = (
+            near_run(target, [row.run for row in current], {row.case for row in current}) or "shakedown runs has them"
+        )
         raise UsageError(f"this campaign has no judged run or case called '{target}'", hint=near)
     passed = [row for row in mine if row.verdict == "passed"]
     if not passed:
