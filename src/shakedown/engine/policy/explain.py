@@ -158,6 +158,10 @@ def _why_not_yet(state: State, key: QueueKey, ahead: Outlook, mix: Mix | None) -
         return _no_room(state, key.pool, live)
     if live > limits.low:
         return f"{live} jobs are with the scheduler of {key.pool}; more are ordered when {limits.low} are left"
+    shut = state.pools.backoffs.get(key.pool)
+    if shut is not None:
+        most = f"until it answers, it is asked for no more than {shut.most}"
+        return f"the scheduler of {key.pool} took no job for a time ({shut.why}); {most}"
     return "it is about to be ordered"
 
 

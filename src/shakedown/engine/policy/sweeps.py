@@ -20,7 +20,9 @@ from shakedown.engine.state.moments import moment
 from shakedown.engine.state.needs import in_words, standing_of
 from shakedown.engine.state.nodes_out import (
     excluded_numbers,
+    first_names,
     is_about_nodes,
+    node_names,
     numbers_of,
     numbers_out,
     out_in_words,
@@ -168,9 +170,13 @@ def nodes_awaited(state: State, pool: str) -> set[int]:
 
 
 def sweep_reason(state: State, key: QueueKey, now: float) -> Reason | None:
-    """Purpose: why the nodes that a sweep still wants have no job yet; None for a class that is in no sweep."""
+    """Purpose: why the nodes that a sweep still wants have no job yet; None for a class that is in no sweep, and where nothing of
+    the sweep's own holds a job back.
+    """
     bundle = state.index.bundles.get((key.component, key.pool))
     if bundle is None or bundle.kind != "sweep":
+        return None
+    if _idle(state, key.pool, now) and _unbegun(state, key.component) < bundle.queued:
         return None
     return _why_no_job(state, key.component, key.pool, bundle, _classes(state, key.component, key.pool), now)
 
@@ -265,6 +271,13 @@ def _unbegun(state: State, component: int) -> int:
     return sum(state.jobs[name].phase in NOT_BEGUN for name in names)
 
 
+def _busy_in_words(state: State, pool: str, bundle: Bundle, classes: Classes, out: Collection[int]) -> str:
+    """The nodes for which a sweep waits because others use them, as ": it waits for n001, n004"; "" where there are none."""
+    wanted = {node for left in classes.values() for node in left.nodes(bundle.nodes)}
+    busy = sorted(wanted.difference(out, _with_a_job(state, pool), state.pools.idle.get(pool, ())))
+    return f": it waits for {first_names(node_names(state, pool, busy))}" if busy else ""
+
+
 def _why_no_job(state: State, number: int, pool: str, bundle: Bundle, classes: Classes, now: float) -> Reason:
     if pool not in state.pools.idle:
         return Reason(f"idle:{pool}", f"which nodes of {pool} are idle is being looked up")
@@ -274,11 +287,15 @@ def _why_no_job(state: State, number: int, pool: str, bundle: Bundle, classes: C
     out = numbers_out(state, pool)
     wanted_there = [node for node in sorted(out) if any(left.on_node(node, bundle.nodes) for left in classes.values())]
     words = out_in_words(state, pool, wanted_there)
-    if not words:
-        return Reason(f"busy:{pool}", f"no node of {pool} that it still wants is idle; each is seen when it is")
-    if not _only(classes, bundle, out):
+    if not words or not _only(classes, bundle, out):
+        head, tail = (
+            f"no node of {pool} that it still wants is idle",
+            f"each is seen when it is{words and f'; {words}'}",
+        )
         return Reason(
-            f"busy:{pool}", f"no node of {pool} that it still wants is idle; each is seen when it is; {words}"
+            f"busy:{pool}",
+            lambda: f"{head}{_busy_in_words(state, pool, bundle, classes, out)}; {tail}",
+            recorded=lambda: f"{head}; {tail}",
         )
     component = state.index.components[number]
     since = state.pools.unseen.get(SweepKey(component.name, pool))

@@ -65,19 +65,24 @@ def out_in_words(state: State, pool: str, numbers: Iterable[int], most: int = 10
     (shakedown include n003 gives it work again); n007, n008 are drained: switch 4". ``most``: how many names to show.
     """
     alike: dict[tuple[str, bool], list[str]] = {}
-    place = state.index.places.get(pool)
-    names = names_in(place.nodes) if place is not None else ()
+    numbers = sorted(numbers)
     said = {number: why for why, out in state.pools.out.get(pool, {}).items() for number in out}
-    for number in sorted(numbers):
-        name = names[number - 1] if number <= len(names) else f"node {number} of {pool}"
+    for number, name in zip(numbers, node_names(state, pool, numbers), strict=True):
         excluded, left_out = state.overrides.excluded.get(name, ""), state.pools.left_out.get(name)
         why = excluded or said.get(number, "") or (left_out_since(left_out) if left_out is not None else "")
         why = why or (launches_nothing(state, pool, name) if name in failed_nodes(state, pool) else "out")
         alike.setdefault((why, bool(excluded)), []).append(name)
     return "; ".join(
-        excluded_in_words(names, why, most) if excluded else f"{_first_names(names, most)} {_is_or_are(names)} {why}"
+        excluded_in_words(names, why, most) if excluded else f"{first_names(names, most)} {_is_or_are(names)} {why}"
         for (why, excluded), names in alike.items()
     )
+
+
+def node_names(state: State, pool: str, numbers: Iterable[int]) -> list[str]:
+    """Purpose: the names of nodes of a pool, which are told by their numbers."""
+    place = state.index.places.get(pool)
+    names = names_in(place.nodes) if place is not None else ()
+    return [names[number - 1] if number <= len(names) else f"node {number} of {pool}" for number in numbers]
 
 
 def excluded_in_words(nodes: list[str], why: str, most: int = 20) -> str:
@@ -85,7 +90,7 @@ def excluded_in_words(nodes: list[str], why: str, most: int = 20) -> str:
     if "shakedown include" in why:  # the plan's own words: they begin with the node
         return why
     back = f"shakedown include {','.join(nodes[:most])}{'...' if len(nodes) > most else ''} gives them work again"
-    return f"{_first_names(nodes, most)} {_is_or_are(nodes)} {why} ({back if len(nodes) > 1 else back.replace('them', 'it')})"
+    return f"{first_names(nodes, most)} {_is_or_are(nodes)} {why} ({back if len(nodes) > 1 else back.replace('them', 'it')})"
 
 
 def left_out_since(out: LeftOut) -> str:
@@ -106,7 +111,8 @@ def launches_nothing(state: State, pool: str, node: str) -> str:
     return "without a launch: jobs end there before they take their claims" + (f": {why}" if why else "")
 
 
-def _first_names(nodes: list[str], most: int) -> str:
+def first_names(nodes: list[str], most: int = 10) -> str:
+    """Purpose: the first ``most`` names, and how many more there are."""
     return ", ".join(nodes[:most]) + (f" and {len(nodes) - most} more" if len(nodes) > most else "")
 
 
