@@ -399,3 +399,13 @@ def test_what_squeue_tells_of_the_terms_is_in_the_report(tmp_path: Path) -> None
         ("queued", "normal"),
         ("completed", "low"),
     ]
+
+
+def test_a_licence_that_slurm_does_not_have_says_where_to_look() -> None:
+    """Slurm says the same of a name that it does not know and of a number that is too large."""
+    answer = sort_answer(complaint("Batch job submission failed: Invalid license specification"))
+    assert (answer.outcome, answer.transient) == ("refused", False)
+    assert answer.message == (
+        "Batch job submission failed: Invalid license specification (Slurm has fewer of a licence than the job asks for, or "
+        "none of that name: compare the system file with scontrol show licenses)"
+    )

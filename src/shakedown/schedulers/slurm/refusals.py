@@ -46,6 +46,13 @@ _FOR_GOOD = re.compile(  # a limit on the job itself, told in the same sentence 
     r"(Assoc|QOS)(Max|Min|Grp)\w*(PerJob|Wall|Node|Cpu|Mem|TRES|Time)\w*|known by database|required partition not available.*state",
     re.IGNORECASE,
 )
+_MEANS = (  # words of Slurm's that do not say where to look
+    (
+        re.compile(r"invalid licen[cs]e specification", re.IGNORECASE),
+        "Slurm has fewer of a licence than the job asks for, or none of that name: compare the system file with scontrol show "
+        "licenses",
+    ),
+)
 
 
 def sort_answer(ran: Ran) -> Sorted:
@@ -77,7 +84,8 @@ def _sort_complaint(text: str, said: str) -> Sorted:
     if _FOR_NOW.search(text):
         return Sorted("refused", transient=True, message=said)
     if "error:" in text or "unrecognized option" in text or "invalid option" in text:
-        return Sorted("refused", message=said)
+        means = next((f" ({words})" for pattern, words in _MEANS if pattern.search(text)), "")
+        return Sorted("refused", message=said + means)
     return Sorted("unknown", message=said or "sbatch failed without a word")
 
 
