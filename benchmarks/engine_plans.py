@@ -74,15 +74,20 @@ def _document(
 
 @dataclass
 class Driven:
-    """A campaign at work. ``ready``: jobs that may start, in the order in which they may; ``idle``: the next nodes to be told."""
+    """A campaign at work. ``ready``: jobs that may start, in the order in which they may; ``begun``: how many of the first of them
+    have nodes, of ``nodes``; ``told``: how many idle nodes were told.
+    """
 
     document: Document
     state: State = field(init=False)
     ready: deque[str] = field(default_factory=deque)
+    begun: int = 0
+    nodes: int = 0
     told: int = 0
 
     def __post_init__(self) -> None:
         self.state = State(plan=index_plan(self.document, Policy()))
+        self.nodes = self.document.system.partitions()[0].count
         self.play(Event("campaign_start", value={}))
         self.play(Event("driver_start", value={}))
         self.settle()
@@ -105,9 +110,20 @@ class Driven:
             self.play(Event("submit_accepted", job=event.job, value={"id": "1"}))
             if not event.value.get("held"):
                 self.ready.append(event.job)
+                self._begin_next()
         elif kind == "release":
             self.play(Event("released", job=event.job))
             self.ready.append(event.job)
+            self._begin_next()
+
+    def _begin_next(self) -> None:
+        """The next job begins if a node is idle, and is seen to; jobs of several runs tell of their parts."""
+        if self.begun >= min(self.nodes, len(self.ready)):
+            return
+        job = self.state.jobs[self.ready[self.begun]]
+        if not job.bundle:
+            self.begun += 1
+            self.play(Event("job_report", job=job.id, run=job.run, value={"state": "running", "source": "queue"}))
 
     def _tell_idle(self) -> bool:
         """Sixty-four more nodes are idle; a sweep's jobs begin as soon as they are there, so that the next may be ordered."""
@@ -126,8 +142,10 @@ class Driven:
         """The job that may run for the longest time ends, part by part; returns how many runs did."""
         job = self.state.jobs[self.ready.popleft()]
         if not job.bundle:
+            self.begun -= 1
             self._report(job.id, job.run, {"state": "completed", "source": "marks", "elapsed_s": LASTS_S})
             self._judge(job.id, job.run)
+            self._begin_next()
             return 1
         runs = list(job.parts)
         for run in runs:

@@ -90,6 +90,7 @@ def _of_a_job(state: State, event: Event) -> None:
             job.report.facts = {"noted": event.value.get("seen", "")}
     elif job is not None and event.value.get("kind") == "unwanted_restart":
         job.phase, job.since, job.restart = JobPhase.ORPHANED, event.time, event.value["restart"]
+        state.job_index.begin(job)
         job.requests.cancel, job.report.facts, job.report.state = Step.WANTED, {}, ""
 
 

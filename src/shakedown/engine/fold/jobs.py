@@ -158,6 +158,7 @@ def released(state: State, event: Event) -> None:
         job.requests.release = Step.TAKEN
         state.agenda.unreleased.pop(job.id, None)
         job.report.note, job.report.stuck = "", ""  # what the scheduler said was said of our own hold
+        state.job_index.note(job)
         state.agenda.stuck.pop(job.id, None)
     else:
         job.requests.release, job.requests.release_after = _WANTED, event.time + RELEASE_AGAIN_S
@@ -269,6 +270,7 @@ def _answers_again(state: State, job: Job, now: float) -> None:
 def submit_refused(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.phase, job.report.message = JobPhase.REFUSED, event.reason
+    state.job_index.begin(job)
     if event.value.get("never"):
         job.report.facts["never"] = True  # that is about the job and tells nothing about its queue
     else:
@@ -311,6 +313,7 @@ def job_report(state: State, event: Event) -> None:
     job.report.state, job.report.source = said, value.get("source", "")
     if said not in _DOUBTFUL:  # a source that is silent changes nothing of what was said
         job.report.note = event.reason if said in ("queued", "running") else ""
+        state.job_index.note(job)
     job.scheduler_id = value.get("id", job.scheduler_id)
     if value.get("restart", job.restart) > job.restart or said == "requeued":
         kept = (
@@ -417,9 +420,11 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
             insort(state.agenda.deadlines, Deadline(event.time + limit, job.id))
     elif said == "refused":
         job.phase, job.report.message = JobPhase.REFUSED, event.reason
+        state.job_index.begin(job)
         state.agenda.attention[job.id] = None
     elif said in ENDED:
         job.phase, run.phase = _JOB_ENDED, _RUN_ENDED
+        state.job_index.begin(job)
         run.started = job.started = _began(state, job, run, event)
         job.report.message = job.report.message if job.requests.cancel else event.reason
         job.report.facts = {k: v for k, v in event.value.items() if k in OF_THE_END}

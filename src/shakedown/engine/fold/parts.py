@@ -55,9 +55,11 @@ def job_report(state: State, job: Job, event: Event) -> None:
             _begin(state, job, event)
     elif said == "refused":
         job.phase, job.report.message = JobPhase.REFUSED, event.reason
+        state.job_index.begin(job)
         state.agenda.attention[job.id] = None
     elif said in ENDED and job.phase != JobPhase.ENDED:
         job.phase, job.since = JobPhase.ENDED, event.time
+        state.job_index.begin(job)
         job.report.message = job.report.message if job.requests.cancel else event.reason
         job.report.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, *_OF_THE_JOB)}
         if job.parts:

@@ -71,8 +71,7 @@ def idle_beside_waiting(state: State, busy: dict[str, float]) -> bool:
 
 def fillers_waiting(state: State, pool: str) -> int:
     """Purpose: units of fillers that wait at the scheduler for nodes."""
-    waiting = state.job_index.waiting.get(pool, {})
-    return sum(units for name, units in waiting.items() if _waits(state.jobs[name]) and state.jobs[name].mode == FILLER)
+    return state.job_index.waiting_fillers.get(pool, 0)
 
 
 def gap_of(state: State, ahead: Outlook, pool: str, busy: float, expected: Expected, now: float) -> Gap:
@@ -83,8 +82,11 @@ def gap_of(state: State, ahead: Outlook, pool: str, busy: float, expected: Expec
     """
     store = max(1.0, _STORE * busy)
     running = state.usage.units.get(pool, 0) - state.job_index.waiting_units.get(pool, 0)
-    running += sum(_begun_since(state, pool))
     idle = state.index.pools[pool].capacity - running
+    wanted = state.usage.units.get(pool, 0) - running + sum(one.key.units for one in ahead.starting.get(pool, ()))
+    wanted -= sum(state.job_index.noted.get(pool, {}).values())
+    if wanted <= idle and not state.index.licensed:
+        return Gap(pool, busy + store - running - wanted)  # all that waits has room
     taken, head, starting = float(running), None, list[Job | Starting]()
     for one in _wanted(state, ahead, pool, now):
         key = one.key
@@ -156,7 +158,7 @@ def _jobs_that_may_start(state: State, ahead: Outlook, pool: str) -> Iterator[Jo
     """All jobs that may start: those that wait at the scheduler, and those that this decision orders or releases."""
     for name in state.job_index.waiting.get(pool, ()):
         job = state.jobs[name]
-        if job.key is not None and _waits(job):
+        if job.key is not None:
             yield job
     yield from ahead.starting.get(pool, ())
 
@@ -164,16 +166,6 @@ def _jobs_that_may_start(state: State, ahead: Outlook, pool: str) -> Iterator[Jo
 def _noted(one: Job | Starting) -> bool:
     """Whether the scheduler says that something other than nodes keeps a job waiting."""
     return isinstance(one, Job) and bool(one.report.note)
-
-
-def _waits(job: Job) -> bool:
-    return job.charged and job.phase in NOT_BEGUN
-
-
-def _begun_since(state: State, pool: str) -> Iterator[int]:
-    """The units of jobs that the index still counts as waiting although they are over: nobody saw them run."""
-    waiting = state.job_index.waiting.get(pool, {})
-    return (units for name, units in waiting.items() if not _waits(state.jobs[name]))
 
 
 def _lacking(state: State, ahead: Outlook, pool: str, now: float) -> dict[str, float]:

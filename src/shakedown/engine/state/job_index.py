@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.plan import QueueKey
 
@@ -19,7 +20,8 @@ class JobIndex:
     ``wide``: pool -> jobs of more than one unit that may start and have not begun. ``bundles``: component -> how many jobs of
     several runs; ``unbegun``: component -> those of them that have not begun. ``followers``: jobs that begin when another one is
     over. ``waiting``: pool -> jobs that may start and have not begun, with their units; ``waiting_units``: pool -> the sum of
-    these.
+    these; ``waiting_fillers``: pool -> the sum of those that are fillers; ``noted``: pool -> those of which the scheduler gives a
+    reason why they wait, with their units.
 
     "Not begun" means: as far as was looked.
     """
@@ -32,6 +34,8 @@ class JobIndex:
     followers: dict[str, None] = field(default_factory=dict)
     waiting: dict[str, dict[str, int]] = field(default_factory=dict)
     waiting_units: dict[str, int] = field(default_factory=dict)
+    waiting_fillers: dict[str, int] = field(default_factory=dict)
+    noted: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def add(self, job: Job) -> None:
         """Enter a new job."""
@@ -72,14 +76,33 @@ class JobIndex:
         if job.bundle:
             self.unbegun.setdefault(job.component, {})[job.id] = None
         if job.key is not None:
-            waiting, pool = self.waiting.setdefault(job.key.pool, {}), job.key.pool
+            waiting = self.waiting.setdefault(job.key.pool, {})
             if job.id not in waiting:
                 waiting[job.id] = job.key.units
-                self.waiting_units[pool] = self.waiting_units.get(pool, 0) + job.key.units
+                self._count_waiting(job.key, job.key.units)
+            self.note(job)
 
     def _waits_no_more(self, job: Job) -> None:
-        pool = job.key.pool if job.key is not None else ""
-        self.waiting_units[pool] = self.waiting_units.get(pool, 0) - self.waiting.get(pool, {}).pop(job.id, 0)
+        if job.key is not None:
+            units = self.waiting.get(job.key.pool, {}).pop(job.id, 0)
+            if units:
+                self._count_waiting(job.key, -units)
+                self.noted.get(job.key.pool, {}).pop(job.id, None)
+
+    def _count_waiting(self, key: QueueKey, units: int) -> None:
+        pool = key.pool
+        self.waiting_units[pool] = self.waiting_units.get(pool, 0) + units
+        if key.mode == FILLER:
+            self.waiting_fillers[pool] = self.waiting_fillers.get(pool, 0) + units
+
+    def note(self, job: Job) -> None:
+        """What the scheduler says of a job that waits has changed."""
+        if job.key is None or job.id not in self.waiting.get(job.key.pool, ()):
+            return
+        if job.report.note:
+            self.noted.setdefault(job.key.pool, {})[job.id] = job.key.units
+        elif job.key.pool in self.noted:
+            self.noted[job.key.pool].pop(job.id, None)
 
     def release(self, job: Job) -> None:
         """The job no longer waits for its release, or for the end of another job."""
@@ -96,7 +119,7 @@ class JobIndex:
             self.held.setdefault(job.key, {})[job.id] = None
 
     def begin(self, job: Job) -> None:
-        """The job has its nodes and waits no longer."""
+        """The job has its nodes, or is over, and waits no longer."""
         self._waits_no_more(job)
         if job.key is not None and job.key.units > 1:
             self.wide.get(job.key.pool, {}).pop(job.id, None)
@@ -128,5 +151,13 @@ def same(one: JobIndex, other: JobIndex) -> bool:
     exact = (one.charged, one.bundles, {key: list(jobs) for key, jobs in one.held.items()})
     if exact != (other.charged, other.bundles, {key: list(jobs) for key, jobs in other.held.items()}):
         return False
+    if _waiting(one) != _waiting(other):
+        return False
     wide = all(set(jobs) <= set(one.wide.get(pool, ())) for pool, jobs in other.wide.items())
     return wide and all(set(jobs) <= set(one.unbegun.get(number, ())) for number, jobs in other.unbegun.items())
+
+
+def _waiting(job_index: JobIndex) -> list[dict[str, object]]:
+    """What waits, without pools of which nothing does."""
+    tables = (job_index.waiting, job_index.noted, job_index.waiting_units, job_index.waiting_fillers)
+    return [{pool: found for pool, found in table.items() if found} for table in tables]
