@@ -311,9 +311,7 @@ def job_report(state: State, event: Event) -> None:
     if job.report.state in _DOUBTFUL and said not in _DOUBTFUL:
         job.requests.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
     job.report.state, job.report.source = said, value.get("source", "")
-    if said not in _DOUBTFUL:  # a source that is silent changes nothing of what was said
-        job.report.note = event.reason if said in ("queued", "running") else ""
-        state.job_index.note(job)
+    _note_reason(state, job, said, event.reason)
     job.scheduler_id = value.get("id", job.scheduler_id)
     if value.get("restart", job.restart) > job.restart or said == "requeued":
         kept = (
@@ -352,6 +350,13 @@ def _note_doubt(state: State, job: Job, said: str, now: float) -> None:
         if before == "absent":
             job.report.absent_s += max(0.0, now - max(job.since, state.driver.awake_since))
         job.since = now
+
+
+def _note_reason(state: State, job: Job, said: str, reason: str) -> None:
+    """Note why a job waits, in the scheduler's words. A source that does not answer changes nothing."""
+    if said not in _DOUBTFUL:
+        job.report.note = reason if said in ("queued", "running") else ""
+        state.job_index.note(job)
 
 
 def _note_halt(job: Job, value: dict[str, Any], now: float) -> None:
