@@ -232,6 +232,14 @@ class TestUpAndDown:
         assert done.returncode == 2
         assert done.stderr.startswith(f"error: {error.format(short_directory)}") and "\nhint: " in done.stderr
 
+    def test_a_directory_that_no_node_sees(self, slurm_here: None, tmp_path: Path) -> None:
+        done = self.cluster("up", "2", "--dir", f"/dev/shm/{tmp_path.name}")
+        assert done.returncode == 2 and not Path(f"/dev/shm/{tmp_path.name}").exists()
+        assert done.stderr == (
+            f"error: no node would see /dev/shm/{tmp_path.name}: each has a /dev/shm of its own\n"
+            "hint: take another directory with --dir\n"
+        )
+
 
 def left_of(directory: Path) -> list[str]:
     """Processes whose command or environment names the directory, but for the warden that takes it down with the session."""

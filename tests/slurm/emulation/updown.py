@@ -28,6 +28,7 @@ def up(cluster: Cluster, words: argparse.Namespace) -> None:
     """Start what does not run yet and wait until all nodes answer."""
     start = time.monotonic()
     demand_programs(words.slurm)
+    demand_shared(cluster.site.directory)
     with cluster.site.alone():
         settings = settle(cluster, words)
         if not running(cluster):
@@ -58,6 +59,14 @@ def demand_programs(release: str) -> None:
 
 def running(cluster: Cluster) -> bool:
     return bool(marked(cluster.mark()))
+
+
+def demand_shared(directory: Path) -> None:
+    """Each emulated node has a /dev/shm of its own: nodes would not find the cluster's files there."""
+    if Path("/dev/shm") in (directory, *directory.parents):
+        raise Trouble(
+            f"no node would see {directory}: each has a /dev/shm of its own", "take another directory with --dir"
+        )
 
 
 def settle(cluster: Cluster, words: argparse.Namespace) -> Settings:
