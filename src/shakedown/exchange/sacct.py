@@ -6,6 +6,7 @@ its times and its state are where they belong. What cannot be one is counted and
 
 from __future__ import annotations
 
+import functools
 import gzip
 import itertools
 import re
@@ -297,11 +298,9 @@ def _first_way(
     if not extra:
         return words if fits(words) else None
     for counts in itertools.islice(_ways(words, columns, extra, is_state), _WAYS):
-        fields, at = [], 0
-        for place in range(columns.width):
-            wide = 1 + counts.get(place, 0)
-            fields.append("|".join(words[at : at + wide]))
-            at += wide
+        fields = list(words)
+        for place in sorted(counts):  # what stands before it is whole already
+            fields[place : place + 1 + counts[place]] = ["|".join(fields[place : place + 1 + counts[place]])]
         if fits(fields):
             return fields
     return None
@@ -312,23 +311,27 @@ def _ways(words: list[str], columns: _Columns, extra: int, is_state: Callable[[s
     stand at a fixed distance from it. Most belong to the first of the texts.
     """
     state = columns.state
-    before, after = ([at for at in columns.free if (at < state) == first] for first in (True, False))
-    beside = [
-        at - state
-        for at in (columns.submit, columns.start, columns.end)
-        if not any(min(at, state) < free < max(at, state) for free in columns.free)
-    ]
+    before, after, beside = _around(state, columns.free, (columns.submit, columns.start, columns.end))
     order = range(extra + 1) if columns.free and columns.free[0] > state else range(extra, -1, -1)
     for moved in order:
         place = state + moved
         if is_state(words[place]) and all(_is_time(words[place + away]) for away in beside):
-            for first, second in itertools.product(_shared_out(moved, before), _shared_out(extra - moved, after)):
-                yield first | second
+            for first in _shared_out(moved, before):  # one after the other: the first way is nearly always right
+                for second in _shared_out(extra - moved, after):
+                    yield first | second
+
+
+@functools.cache
+def _around(state: int, free: tuple[int, ...], times: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
+    """The columns of text before and after the state, and at which distance from the state times stand, whatever the texts hold."""
+    before, after = ([at for at in free if (at < state) == first] for first in (True, False))
+    beside = [at - state for at in times if not any(min(at, state) < text < max(at, state) for text in free)]
+    return before, after, beside
 
 
 def _shared_out(count: int, places: list[int]) -> Iterator[dict[int, int]]:
     """Every way to distribute a number over places; ways that give most to the first place come first."""
-    if not places:
+    if count == 0 or not places:
         yield from [{}] if count == 0 else []
     elif len(places) == 1:
         yield {places[0]: count}
