@@ -519,6 +519,7 @@ def claim_found(state: State, event: Event) -> None:
     job.requests.claim = Claim.FOUND
     if job.spared and job.phase == JobPhase.REFUSED:  # it may have run after all: it is asked about again
         job.phase, job.report.state = _JOB_RUNS if job.started is not None else _JOB_QUEUED, ""
+        watch_wide(state, job)
     state.agenda.attention[job.id] = None
 
 

@@ -18,5 +18,6 @@ def let_go(state: State, job: Job) -> None:
         return
     job.restart, job.lost_start, job.lost = job.lost_start, -1, True
     job.phase, job.since, job.started = JobPhase.ORPHANED, state.time, None
+    state.job_index.begin(job)
     job.report.state, job.report.source, job.report.facts, job.requests.cancel = "", "", {}, Step.NONE
     state.agenda.attention[job.id] = None

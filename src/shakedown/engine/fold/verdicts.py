@@ -198,6 +198,7 @@ def _leave_job(state: State, run: Run, alive: bool) -> None:
 def _orphan(state: State, job: Job) -> None:
     if job.phase != JobPhase.ORPHANED:
         job.phase, job.since = JobPhase.ORPHANED, state.time
+        state.job_index.begin(job)
     state.agenda.attention[job.id] = None
 
 
